@@ -1,0 +1,230 @@
+//! The relational schema as plain data: what `inspect` prints and a mapping is checked against.
+//!
+//! The same types are written as JSON by `inspect --format json` and read back by
+//! `check --catalog FILE`. Lists are in the database's own order (columns by position, tables by
+//! schema and name), so that two readings of one schema are equal.
+
+mod data_type;
+mod mermaid;
+
+pub use data_type::{DataType, Family};
+pub use mermaid::mermaid;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The database products that Dynafold reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Dbms {
+    /// PostgreSQL 13 and later.
+    Postgres,
+    /// MySQL 8 and later.
+    Mysql,
+    /// MariaDB 10.6 and later.
+    Mariadb,
+    /// SQLite 3.
+    Sqlite,
+}
+
+impl fmt::Display for Dbms {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Mysql => "MySQL",
+            Self::Mariadb => "MariaDB",
+            Self::Sqlite => "SQLite",
+        })
+    }
+}
+
+/// Everything that one database connection can see.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// The product.
+    pub dbms: Dbms,
+    /// The server's version, as it prints it.
+    pub version: String,
+    /// The database's name, or the file's for SQLite.
+    pub database: String,
+    /// Schemas in which a bare table name is looked up, in order. For MySQL the database, for
+    /// SQLite `main`.
+    pub search_path: Vec<String>,
+    /// Tables and views, sorted by schema and name.
+    pub tables: Vec<Table>,
+    /// What could not be read, and why: objects that the user lacks permission for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
+}
+
+/// A table's name in full. Written `schema.table`; SQL quoting is a source's affair.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TableName {
+    /// The schema; for MySQL the database, for SQLite `main`.
+    pub schema: String,
+    /// The table.
+    pub name: String,
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.schema, self.name)
+    }
+}
+
+/// What kind of relation a [`Table`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableKind {
+    /// An ordinary table.
+    Table,
+    /// A partitioned table, seen as one; its partitions are not listed.
+    Partitioned,
+    /// A view.
+    View,
+    /// A materialized view.
+    MaterializedView,
+    /// A foreign table.
+    Foreign,
+}
+
+/// A table or view.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Table {
+    /// Schema and name.
+    #[serde(flatten)]
+    pub name: TableName,
+    /// What kind of relation it is.
+    pub kind: TableKind,
+    /// Whether the connected user may read it; without it columns may be missing too.
+    pub readable: bool,
+    /// The columns, by position.
+    pub columns: Vec<Column>,
+    /// The primary key's columns, in key order; empty without one.
+    pub primary_key: Vec<String>,
+    /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
+    pub unique_keys: Vec<Key>,
+    /// Foreign keys from this table, by name.
+    pub foreign_keys: Vec<ForeignKey>,
+    /// Other indexes.
+    pub indexes: Vec<Index>,
+    /// The comment, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    /// Rows as the database estimates them; exact for SQLite; absent where it does not know.
+    pub estimated_rows: Option<u64>,
+    /// Bytes on disk without indexes, as the database estimates them.
+    pub estimated_bytes: Option<u64>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Column {
+    /// The name.
+    pub name: String,
+    /// The type as it was declared, in the database's words.
+    pub declared: String,
+    /// What that type means to Dynafold.
+    pub data_type: DataType,
+    /// Whether NULL can be stored.
+    pub nullable: bool,
+    /// The default's expression.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<String>,
+    /// The expression of a generated column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<String>,
+    /// The comment, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+}
+
+/// A unique key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// The constraint's or index's name.
+    pub name: String,
+    /// Its columns, in key order.
+    pub columns: Vec<String>,
+}
+
+/// An index that is not a unique key over plain columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Index {
+    /// The name.
+    pub name: String,
+    /// Columns or expressions, in index order.
+    pub columns: Vec<String>,
+    /// Whether it is unique (then it has an expression or a condition).
+    pub unique: bool,
+}
+
+/// A foreign key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKey {
+    /// The constraint's name; made up where the database keeps none (SQLite).
+    pub name: String,
+    /// The columns here, in key order.
+    pub columns: Vec<String>,
+    /// The table it leads to.
+    pub references: TableName,
+    /// The columns there, in the same order.
+    pub referenced_columns: Vec<String>,
+}
+
+impl Catalog {
+    /// Finds a table by its full name.
+    #[must_use]
+    pub fn table(&self, name: &TableName) -> Option<&Table> {
+        self.tables.iter().find(|table| &table.name == name)
+    }
+
+    /// Finds a table by a bare name, along the search path.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&Table> {
+        self.search_path.iter().find_map(|schema| {
+            self.tables
+                .iter()
+                .find(|table| &table.name.schema == schema && table.name.name == name)
+        })
+    }
+
+    /// How people write a table's name: bare where the search path finds it, else with its schema.
+    #[must_use]
+    pub fn display_name(&self, name: &TableName) -> String {
+        match self.find(&name.name) {
+            Some(found) if &found.name == name => name.name.clone(),
+            _ => name.to_string(),
+        }
+    }
+}
+
+impl Table {
+    /// Finds a column.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// The columns that tell rows apart: the primary key, else the first unique key whose columns
+    /// are all NOT NULL, else nothing.
+    #[must_use]
+    pub fn row_key(&self) -> &[String] {
+        if !self.primary_key.is_empty() {
+            return &self.primary_key;
+        }
+        let not_null = |name: &String| self.column(name).is_some_and(|column| !column.nullable);
+        self.unique_keys
+            .iter()
+            .find(|key| key.columns.iter().all(not_null))
+            .map_or(&[], |key| &key.columns)
+    }
+
+    /// Whether these columns together are unique: they hold the primary key or a unique key.
+    #[must_use]
+    pub fn is_unique(&self, columns: &[String]) -> bool {
+        let covers = |key: &[String]| !key.is_empty() && key.iter().all(|c| columns.contains(c));
+        covers(&self.primary_key) || self.unique_keys.iter().any(|key| covers(&key.columns))
+    }
+}

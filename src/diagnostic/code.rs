@@ -1,0 +1,101 @@
+//! The codes of diagnostics. Each has an anchor in docs/diagnostics.md.
+
+use super::Severity;
+
+macro_rules! codes {
+    ($($(#[doc = $doc:literal])* $name:ident = $code:literal, $severity:ident;)*) => {
+        /// A diagnostic's code. The text is stable: scripts and documentation name it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Code {
+            $($(#[doc = $doc])* $name,)*
+        }
+
+        impl Code {
+            /// Every code, in the order of the documentation.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The stable text, such as `unknown-column`.
+            #[must_use]
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$name => $code,)* }
+            }
+
+            /// Whether this code is a fault or a risk.
+            #[must_use]
+            pub fn severity(self) -> Severity {
+                match self { $(Self::$name => Severity::$severity,)* }
+            }
+
+            /// What the code means, as the source says it.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$name => concat!($($doc, "\n"),*),)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The file is not YAML.
+    Yaml = "yaml", Error;
+    /// A key of the mapping is not one that the language has.
+    UnknownKey = "unknown-key", Error;
+    /// A key is written twice in one map.
+    DuplicateKey = "duplicate-key", Error;
+    /// A key that must be there is missing.
+    MissingKey = "missing-key", Error;
+    /// A value has another shape than the language asks for: a list where a map belongs, say.
+    WrongShape = "wrong-shape", Error;
+    /// A value is none of those that are possible here.
+    WrongValue = "wrong-value", Error;
+    /// The language has this, but this version of Dynafold does not do it yet.
+    NotYet = "not-yet", Error;
+    /// A `${VARIABLE}` without a default is not set.
+    UnsetVariable = "unset-variable", Error;
+    /// A template is not well formed.
+    Template = "template", Error;
+    /// A template stands without quotes, so that YAML reads a map.
+    UnquotedTemplate = "unquoted-template", Error;
+    /// A filter's name is not known.
+    UnknownFilter = "unknown-filter", Error;
+    /// A filter's arguments are wrong in number or kind.
+    FilterArguments = "filter-arguments", Error;
+    /// A filter cannot take the values it is given.
+    FilterType = "filter-type", Error;
+    /// The source has no such table.
+    UnknownTable = "unknown-table", Error;
+    /// The connected user may not read the table.
+    UnreadableTable = "unreadable-table", Error;
+    /// The table has no such column.
+    UnknownColumn = "unknown-column", Error;
+    /// No join of that alias is declared.
+    UnknownAlias = "unknown-alias", Error;
+    /// The column belongs to no foreign key, or to several.
+    Join = "join", Error;
+    /// The table has no such index.
+    UnknownIndex = "unknown-index", Error;
+    /// An attribute would be written twice in one item.
+    AttributeClash = "attribute-clash", Error;
+    /// A key attribute cannot have the type that the table says.
+    KeyType = "key-type", Error;
+    /// A name breaks DynamoDB's rules for names.
+    Name = "name", Error;
+    /// A limit of DynamoDB's is passed: too many indexes, too many projected attributes.
+    Limit = "limit", Error;
+    /// The source refuses a condition or a query.
+    Sql = "sql", Error;
+    /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
+    PrintedType = "printed-type", Warning;
+    /// A column of the table's own key may be NULL; such rows are rejected.
+    NullableKey = "nullable-key", Warning;
+    /// All items of a type share one partition key value of an index or of the table.
+    SinglePartition = "single-partition", Warning;
+    /// Two item types could make the same key.
+    SameKey = "same-key", Warning;
+    /// The key of an item type leaves out columns that tell its rows apart.
+    KeyNotUnique = "key-not-unique", Warning;
+    /// A number in a sort key is not padded, so that text order is not number order.
+    UnpaddedNumber = "unpadded-number", Warning;
+    /// Something could not be checked without a connection to the source.
+    Unchecked = "unchecked", Warning;
+}

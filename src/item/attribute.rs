@@ -1,0 +1,141 @@
+//! Attribute values and items, with the size that DynamoDB counts.
+
+use std::sync::Arc;
+
+use crate::value::Number;
+
+/// A DynamoDB attribute value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Attribute {
+    /// String.
+    S(String),
+    /// Number.
+    N(Number),
+    /// Binary.
+    B(Vec<u8>),
+    /// Boolean.
+    Bool(bool),
+    /// Null.
+    Null,
+    /// List.
+    L(Vec<Attribute>),
+    /// Map, in the order its members were made. Equality of items is not by this order: see
+    /// [`Attribute::same`].
+    M(Vec<(Arc<str>, Attribute)>),
+    /// String set.
+    Ss(Vec<String>),
+    /// Number set.
+    Ns(Vec<Number>),
+    /// Binary set.
+    Bs(Vec<Vec<u8>>),
+}
+
+/// One item: attribute names and values, key attributes first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Item {
+    /// The attributes; names are unique.
+    pub attributes: Vec<(Arc<str>, Attribute)>,
+}
+
+impl Attribute {
+    /// DynamoDB's name for the type: `S`, `N`, `B`, `BOOL`, `NULL`, `L`, `M`, `SS`, `NS`, `BS`.
+    #[must_use]
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Self::S(_) => "S",
+            Self::N(_) => "N",
+            Self::B(_) => "B",
+            Self::Bool(_) => "BOOL",
+            Self::Null => "NULL",
+            Self::L(_) => "L",
+            Self::M(_) => "M",
+            Self::Ss(_) => "SS",
+            Self::Ns(_) => "NS",
+            Self::Bs(_) => "BS",
+        }
+    }
+
+    /// Bytes that DynamoDB counts for the value, its name left out (limits.md 3 and 4).
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::S(text) => text.len(),
+            Self::N(number) => number.size(),
+            Self::B(bytes) => bytes.len(),
+            Self::Bool(_) | Self::Null => 1,
+            Self::L(elements) => 3 + elements.iter().map(|e| 1 + e.size()).sum::<usize>(),
+            Self::M(members) => {
+                3 + members
+                    .iter()
+                    .map(|(name, value)| name.len() + 1 + value.size())
+                    .sum::<usize>()
+            }
+            Self::Ss(members) => members.iter().map(String::len).sum(),
+            Self::Ns(members) => members.iter().map(Number::size).sum(),
+            Self::Bs(members) => members.iter().map(Vec::len).sum(),
+        }
+    }
+
+    /// How many levels of lists and maps the value nests; 0 for a scalar.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        match self {
+            Self::L(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or(0),
+            Self::M(members) => 1 + members.iter().map(|m| m.1.depth()).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Whether two values are the same to DynamoDB: members of maps and sets in any order.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        fn same_set<T: PartialEq>(a: &[T], b: &[T]) -> bool {
+            a.len() == b.len() && a.iter().all(|member| b.contains(member))
+        }
+        match (self, other) {
+            (Self::L(a), Self::L(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.same(b))
+            }
+            (Self::M(a), Self::M(b)) => same_members(a, b),
+            (Self::Ss(a), Self::Ss(b)) => same_set(a, b),
+            (Self::Ns(a), Self::Ns(b)) => same_set(a, b),
+            (Self::Bs(a), Self::Bs(b)) => same_set(a, b),
+            (a, b) => a == b,
+        }
+    }
+}
+
+fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> bool {
+    a.len() == b.len()
+        && a.iter().all(|(name, value)| {
+            b.iter()
+                .find(|(other, _)| other == name)
+                .is_some_and(|(_, other)| value.same(other))
+        })
+}
+
+impl Item {
+    /// Finds an attribute.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Attribute> {
+        self.attributes
+            .iter()
+            .find(|(other, _)| other.as_ref() == name)
+            .map(|(_, value)| value)
+    }
+
+    /// Bytes that DynamoDB counts against the 400 KB: names and values.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.attributes
+            .iter()
+            .map(|(name, value)| name.len() + value.size())
+            .sum()
+    }
+
+    /// Whether two items are the same to DynamoDB: attributes in any order.
+    #[must_use]
+    pub fn same(&self, other: &Self) -> bool {
+        same_members(&self.attributes, &other.attributes)
+    }
+}

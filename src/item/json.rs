@@ -1,0 +1,63 @@
+//! DynamoDB JSON: the one writer that feeds requests, previews and reject files alike.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::{Attribute, Item};
+use crate::value::quote;
+
+/// Writes an item as DynamoDB JSON: `{"PK":{"S":"USER#001"},…}`.
+pub fn write_item(out: &mut String, item: &Item) {
+    members(out, &item.attributes);
+}
+
+/// Writes an attribute value as DynamoDB JSON: `{"S":"USER#001"}`.
+pub fn write_attribute(out: &mut String, attribute: &Attribute) {
+    out.push_str("{\"");
+    out.push_str(attribute.type_name());
+    out.push_str("\":");
+    match attribute {
+        Attribute::S(text) => quote(out, text),
+        // Canonical numbers hold nothing that JSON would escape.
+        Attribute::N(number) => plain(out, number.as_str()),
+        Attribute::B(bytes) => plain(out, &STANDARD.encode(bytes)),
+        Attribute::Bool(true) | Attribute::Null => out.push_str("true"),
+        Attribute::Bool(false) => out.push_str("false"),
+        Attribute::L(elements) => list(out, elements, write_attribute),
+        Attribute::M(attributes) => members(out, attributes),
+        Attribute::Ss(texts) => list(out, texts, |out, text| quote(out, text)),
+        Attribute::Ns(numbers) => list(out, numbers, |out, number| plain(out, number.as_str())),
+        Attribute::Bs(all) => list(out, all, |out, bytes| plain(out, &STANDARD.encode(bytes))),
+    }
+    out.push('}');
+}
+
+fn members(out: &mut String, attributes: &[(std::sync::Arc<str>, Attribute)]) {
+    out.push('{');
+    for (index, (name, value)) in attributes.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        quote(out, name);
+        out.push(':');
+        write_attribute(out, value);
+    }
+    out.push('}');
+}
+
+fn list<T>(out: &mut String, elements: &[T], write: impl Fn(&mut String, &T)) {
+    out.push('[');
+    for (index, element) in elements.iter().enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        write(out, element);
+    }
+    out.push(']');
+}
+
+fn plain(out: &mut String, text: &str) {
+    out.push('"');
+    out.push_str(text);
+    out.push('"');
+}

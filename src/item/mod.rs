@@ -1,0 +1,9 @@
+//! Items: attributes, their sizes, their JSON, and the fold that makes them from rows. Pure.
+
+mod attribute;
+mod convert;
+mod json;
+
+pub use attribute::{Attribute, Item};
+pub use convert::{ConvertError, to_attribute};
+pub use json::{write_attribute, write_item};

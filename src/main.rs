@@ -1,0 +1,3 @@
+//! The `dynafold` program.
+
+fn main() {}

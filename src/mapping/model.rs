@@ -1,0 +1,193 @@
+//! A mapping that was checked against a catalog: nothing in it can be invalid.
+//!
+//! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
+//! filter a value with its arguments read. Folding a row looks nothing up by name.
+
+use std::sync::Arc;
+
+use super::template::Filter;
+use crate::catalog::Family;
+use crate::source::Scan;
+
+/// A whole mapping.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The table to be made and filled.
+    pub table: Table,
+    /// The reads, in the order of the file; each serves one or more item types.
+    pub passes: Vec<Pass>,
+    /// The item types, in the order of the file.
+    pub item_types: Vec<ItemType>,
+}
+
+/// A DynamoDB table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its partition key.
+    pub partition: KeyAttribute,
+    /// Its sort key.
+    pub sort: Option<KeyAttribute>,
+    /// Global secondary indexes.
+    pub indexes: Vec<Index>,
+    /// Local secondary indexes: the table's partition key, a sort key of their own.
+    pub local_indexes: Vec<Index>,
+    /// The attribute that holds the expiry time.
+    pub ttl: Option<String>,
+    /// How capacity is paid for.
+    pub billing: Billing,
+}
+
+/// A key attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyAttribute {
+    /// The attribute's name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub key_type: KeyType,
+}
+
+/// The types that a key attribute can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyType {
+    /// String.
+    S,
+    /// Number.
+    N,
+    /// Binary.
+    B,
+}
+
+/// A secondary index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Partition key attributes: one, or up to four for a multi-attribute key.
+    pub partition: Vec<KeyAttribute>,
+    /// Sort key attributes: none to four.
+    pub sort: Vec<KeyAttribute>,
+    /// What is copied into it.
+    pub projection: Projection,
+    /// Its own provisioned capacity; the table's where it has none of its own.
+    pub throughput: Option<Throughput>,
+}
+
+/// What an index holds besides keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Projection {
+    /// Every attribute.
+    All,
+    /// Keys alone.
+    Keys,
+    /// Keys and these attributes.
+    Include(Vec<String>),
+}
+
+/// How capacity is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Billing {
+    /// By request.
+    OnDemand,
+    /// By the hour, for this much.
+    Provisioned(Throughput),
+}
+
+/// Provisioned capacity, in units a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throughput {
+    /// Read capacity units.
+    pub read: u64,
+    /// Write capacity units.
+    pub write: u64,
+}
+
+/// One read of one relation, for all the item types that come from it.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// What is asked of the source.
+    pub scan: Scan,
+    /// How people call the relation, as the mapping writes it.
+    pub name: String,
+    /// Indices into [`Model::item_types`].
+    pub item_types: Vec<usize>,
+}
+
+/// One item type.
+#[derive(Debug, Clone)]
+pub struct ItemType {
+    /// Its name in the mapping.
+    pub name: Arc<str>,
+    /// Index into [`Model::passes`].
+    pub pass: usize,
+    /// Index into the row of the boolean that says whether the row meets this type's `where`.
+    pub condition: Option<usize>,
+    /// What tells source rows apart in messages: column names and indices into the row.
+    pub row_key: Vec<(Arc<str>, usize)>,
+    /// The attributes, the table's key first, then the type attribute, columns, and the rest.
+    pub attributes: Vec<(Arc<str>, Node)>,
+    /// Documents whose members become attributes too.
+    pub spreads: Vec<Place>,
+    /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
+    pub keep_nulls: bool,
+}
+
+/// What an attribute is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A template.
+    Template(Template),
+    /// A constant that is not text: a number or a boolean written plain in the YAML.
+    Constant(crate::item::Attribute),
+    /// A nested map.
+    Map {
+        /// The members.
+        members: Vec<(Arc<str>, Node)>,
+        /// Documents whose members become members too.
+        spreads: Vec<Place>,
+    },
+    /// A nested list.
+    List(Vec<Node>),
+}
+
+/// A compiled template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The parts in order. A template of exactly one [`Part::Value`] keeps the value's type;
+    /// any other makes text.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a compiled template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text that stands for itself.
+    Text(String),
+    /// A value from the row.
+    Value(Placeholder),
+    /// An optional segment: left out, with all later ones, from the first whose value is NULL.
+    Optional(Vec<Part>),
+}
+
+/// A value from the row, through filters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placeholder {
+    /// Where the value stands.
+    pub place: Place,
+    /// The filters, in order.
+    pub filters: Vec<Filter>,
+    /// What kind of value comes out, as far as the column's type and the filters tell.
+    pub family: Family,
+}
+
+/// Where a value stands: a column, or a member of a document in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the row.
+    pub column: usize,
+    /// Members to go down into, for documents and composites.
+    pub path: Vec<Arc<str>>,
+    /// How the mapping writes it: `id`, `s.service`, `setting.color`.
+    pub written: Arc<str>,
+}

@@ -1,0 +1,200 @@
+//! The relational side: one trait, three databases.
+//!
+//! # The protocol
+//!
+//! [`connect`] opens a [`Source`] from a URL. It makes one connection and sends nothing that could
+//! write: the session is put into read-only mode before anything else. [`Source::catalog`] and
+//! [`Source::describe`] read the schema. [`Source::begin`] opens the one snapshot that every later
+//! [`Source::count`] and [`Source::scan`] of the run sees; it is called once, before the first of
+//! them, and ends when the source is dropped. Scans run one after the other on the same snapshot.
+//!
+//! A scan hands out [`Chunk`]s of rows in the order the database gives them. Each row holds one
+//! value for each of the scan's columns, then one [`Value::Bool`] for each of its conditions. Rows
+//! that meet none of the conditions are left out by the database. A value that cannot be read as
+//! its column's type says is [`Value::Unfit`], never an error: an error ends the scan, and means
+//! that the database refused the query or went away.
+//!
+//! Dropping the stream before its end abandons the query; the source is good for another scan
+//! afterwards only if the stream was read to its end.
+
+mod select;
+
+pub mod mysql;
+pub mod postgres;
+pub mod sqlite;
+
+pub use select::{Dialect, select};
+
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+
+use crate::catalog::{Catalog, Column, DataType, Dbms, TableName};
+use crate::value::Value;
+
+/// One row: the scan's columns in order, then its conditions as booleans.
+pub type Row = Box<[Value]>;
+
+/// Rows that come together; a few hundred, or about a megabyte.
+pub type Chunk = Vec<Row>;
+
+/// What a scan reads from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// A table or view.
+    Table(TableName),
+    /// A query, as the mapping says it.
+    Query(String),
+}
+
+/// A column of the base relation (`join` is `None`) or of a joined parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScanColumn {
+    /// Index into [`Scan::joins`]; `None` for the base relation.
+    pub join: Option<usize>,
+    /// The column's name.
+    pub name: String,
+    /// Its type, which decides how it is asked for and decoded.
+    pub data_type: DataType,
+}
+
+/// An N:1 lookup: a LEFT JOIN along a key that is unique on the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Join {
+    /// The alias, unique in the scan and different from the base relation's name.
+    pub alias: String,
+    /// The parent table.
+    pub table: TableName,
+    /// Pairs of (column of the base relation, column of the parent).
+    pub on: Vec<(String, String)>,
+}
+
+/// One pass over one relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scan {
+    /// What is read.
+    pub from: Relation,
+    /// The columns wanted, in the order of the rows' values.
+    pub columns: Vec<ScanColumn>,
+    /// Parents to be joined.
+    pub joins: Vec<Join>,
+    /// SQL conditions; each becomes one boolean of the row. Empty: every row is wanted.
+    pub conditions: Vec<String>,
+    /// Whether rows that meet none of the conditions are wanted too.
+    pub keep_unmatched: bool,
+    /// Most rows to read.
+    pub limit: Option<u64>,
+}
+
+/// How a source failed.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// When the URL is not one of a database that Dynafold reads. The text holds no password.
+    #[error("the source URL is not usable: {0}")]
+    Url(String),
+    /// When no connection could be made or the login was refused.
+    #[error("cannot connect to {place}")]
+    Connect {
+        /// The place without user and password, such as `postgres://db.example:5432/app`.
+        place: String,
+        /// What to do about it.
+        help: String,
+        /// The driver's error.
+        #[source]
+        cause: sqlx::Error,
+    },
+    /// When the database refuses because a privilege is missing.
+    #[error("no permission on {object}")]
+    Permission {
+        /// What was read.
+        object: String,
+        /// What to do about it.
+        help: String,
+        /// The driver's error.
+        #[source]
+        cause: sqlx::Error,
+    },
+    /// When a query fails for another reason: a condition that is not SQL, a table that is gone.
+    #[error("the database refused the query on {object}")]
+    Query {
+        /// What was read.
+        object: String,
+        /// The driver's error.
+        #[source]
+        cause: sqlx::Error,
+    },
+    /// When the connection broke while rows were read.
+    #[error("the connection to the database was lost while reading {object}")]
+    Lost {
+        /// What was read.
+        object: String,
+        /// The driver's error.
+        #[source]
+        cause: sqlx::Error,
+    },
+}
+
+impl SourceError {
+    /// What the user can do about it, where there is something to say.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            Self::Connect { help, .. } | Self::Permission { help, .. } => Some(help),
+            Self::Url(_) => {
+                Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
+            }
+            Self::Lost { .. } => Some(
+                "start the same command again; items already written are written again unchanged",
+            ),
+            Self::Query { .. } => None,
+        }
+    }
+}
+
+/// A relational database, open for reading. See the module's text for the protocol.
+pub trait Source: Send {
+    /// The product behind the connection.
+    fn dbms(&self) -> Dbms;
+
+    /// Reads the schema of everything that the connection can see, system schemas left out.
+    /// Objects without permission are listed with `readable: false` or named in the notices.
+    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>>;
+
+    /// The columns that a query would give, without running it.
+    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>>;
+
+    /// Has the database parse and plan a scan without reading rows, so that a bad condition is
+    /// found before the run.
+    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>>;
+
+    /// Opens the run's snapshot: read-only, and the same for every scan that follows.
+    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>>;
+
+    /// Counts the rows of a relation, conditions left aside.
+    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>>;
+
+    /// Reads rows.
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
+}
+
+/// Opens a source.
+///
+/// # Errors
+///
+/// [`SourceError::Url`] for a URL of no known database, [`SourceError::Connect`] when the database
+/// cannot be reached or refuses the login.
+pub async fn connect(url: &str) -> Result<Box<dyn Source>, SourceError> {
+    let scheme = url.split_once(':').map_or(url, |(scheme, _)| scheme);
+    match scheme {
+        "postgres" | "postgresql" => Ok(Box::new(postgres::Postgres::connect(url).await?)),
+        "mysql" | "mariadb" => Ok(Box::new(mysql::Mysql::connect(url).await?)),
+        "sqlite" => Ok(Box::new(sqlite::Sqlite::connect(url).await?)),
+        _ => Err(SourceError::Url(format!(
+            "its scheme is none of postgres, mysql, mariadb, sqlite{}",
+            if scheme.len() <= 12 && url.contains(':') {
+                format!(" (it is `{scheme}`)")
+            } else {
+                String::new()
+            }
+        ))),
+    }
+}

@@ -1,0 +1,312 @@
+//! Exact decimal numbers, in the form DynamoDB gives them back.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+/// Digits that DynamoDB keeps (limits.md 16).
+const MAX_DIGITS: usize = 38;
+/// The largest decimal exponent of the leading digit: 9.99…E+125.
+const MAX_EXPONENT: i64 = 125;
+/// The smallest decimal exponent of the leading digit: 1E-130.
+const MIN_EXPONENT: i64 = -130;
+
+/// A decimal number that DynamoDB can hold, as canonical text.
+///
+/// Canonical means: no exponent, no leading or trailing zeros, no plus sign, `0` for every zero.
+/// Two equal numbers therefore have equal text, and the text is what DynamoDB answers with.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Number(String);
+
+/// Why a text is not a [`Number`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NumberError {
+    /// When the text is not a decimal literal.
+    #[error("not a decimal number")]
+    Malformed,
+    /// When more than 38 significant digits are left after trimming zeros.
+    #[error("more than 38 significant digits")]
+    TooManyDigits,
+    /// When the number is not zero and outside 1E-130 to 9.99…E+125.
+    #[error("outside 1E-130 to 9.99E+125")]
+    Magnitude,
+}
+
+impl Number {
+    /// Reads a decimal literal: optional sign, digits with at most one point, optional exponent.
+    ///
+    /// # Errors
+    ///
+    /// [`NumberError`] when the text is no decimal literal or DynamoDB could not hold it exactly.
+    pub fn parse(text: &str) -> Result<Self, NumberError> {
+        if let Some(plain) = canonical_integer(text) {
+            return Ok(plain);
+        }
+        let (negative, unsigned) = match text.as_bytes().first() {
+            Some(b'-') => (true, text.get(1..).unwrap_or_default()),
+            Some(b'+') => (false, text.get(1..).unwrap_or_default()),
+            _ => (false, text),
+        };
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, parse_exponent(exponent)?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all_digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+        if (whole.is_empty() && fraction.is_empty()) || !all_digits(whole) || !all_digits(fraction)
+        {
+            return Err(NumberError::Malformed);
+        }
+        let mut digits = String::with_capacity(whole.len() + fraction.len());
+        digits.push_str(whole);
+        digits.push_str(fraction);
+        let leading = digits.len() - digits.trim_start_matches('0').len();
+        let significant = digits.trim_start_matches('0').trim_end_matches('0');
+        if significant.is_empty() {
+            return Ok(Self("0".to_owned()));
+        }
+        // Position of the decimal point, counted from the first significant digit.
+        let point = length(whole) - length_of(leading) + exponent;
+        Self::assemble(negative, significant, point)
+    }
+
+    /// Writes a finite float as the shortest decimal that reads back to the same float.
+    ///
+    /// # Errors
+    ///
+    /// [`NumberError::Magnitude`] when DynamoDB has no place for it; `None` inputs do not exist:
+    /// callers sort out NaN and infinities first, and get [`NumberError::Malformed`] if they did not.
+    pub fn from_f64(float: f64) -> Result<Self, NumberError> {
+        Self::parse(&format!("{float:e}"))
+    }
+
+    /// As [`Number::from_f64`] for a single-precision float.
+    ///
+    /// # Errors
+    ///
+    /// As [`Number::from_f64`].
+    pub fn from_f32(float: f32) -> Result<Self, NumberError> {
+        Self::parse(&format!("{float:e}"))
+    }
+
+    fn assemble(negative: bool, significant: &str, point: i64) -> Result<Self, NumberError> {
+        if significant.len() > MAX_DIGITS {
+            return Err(NumberError::TooManyDigits);
+        }
+        if !(MIN_EXPONENT..=MAX_EXPONENT).contains(&(point - 1)) {
+            return Err(NumberError::Magnitude);
+        }
+        let mut text = String::with_capacity(significant.len() + 4);
+        if negative {
+            text.push('-');
+        }
+        let digits = length(significant);
+        if point <= 0 {
+            text.push_str("0.");
+            (point..0).for_each(|_| text.push('0'));
+            text.push_str(significant);
+        } else if point >= digits {
+            text.push_str(significant);
+            (digits..point).for_each(|_| text.push('0'));
+        } else {
+            let at = usize::try_from(point).map_err(|_| NumberError::Magnitude)?;
+            let (whole, fraction) = significant.split_at(at);
+            text.push_str(whole);
+            text.push('.');
+            text.push_str(fraction);
+        }
+        Ok(Self(text))
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the number is below zero.
+    #[must_use]
+    pub fn is_negative(&self) -> bool {
+        self.0.starts_with('-')
+    }
+
+    /// The digits before the point and after it, without sign: `-12.5` gives `("12", "5")`.
+    #[must_use]
+    pub fn parts(&self) -> (&str, &str) {
+        let unsigned = self.0.strip_prefix('-').unwrap_or(&self.0);
+        unsigned.split_once('.').unwrap_or((unsigned, ""))
+    }
+
+    /// The number as an integer, if it is one of that width.
+    #[must_use]
+    pub fn to_i64(&self) -> Option<i64> {
+        self.0.parse().ok()
+    }
+
+    /// Bytes that DynamoDB counts for this number: 1 + one per two significant digits before the
+    /// point + one per two after it + 1 if negative (limits.md 4, measured).
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let (whole, fraction) = self.parts();
+        let (whole, fraction) = match (whole.trim_start_matches('0'), fraction) {
+            ("", fraction) => ("", fraction.trim_start_matches('0')),
+            (whole, "") => (whole.trim_end_matches('0'), ""),
+            both => both,
+        };
+        1 + whole.len().div_ceil(2) + fraction.len().div_ceil(2) + usize::from(self.is_negative())
+    }
+}
+
+/// The common case without any work: an integer that is canonical already.
+fn canonical_integer(text: &str) -> Option<Number> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let canonical = !digits.is_empty()
+        && digits.len() <= MAX_DIGITS
+        && digits.bytes().all(|b| b.is_ascii_digit())
+        && (!digits.starts_with('0') || text == "0");
+    canonical.then(|| Number(text.to_owned()))
+}
+
+fn parse_exponent(text: &str) -> Result<i64, NumberError> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(NumberError::Malformed);
+    }
+    // An exponent that overflows is out of DynamoDB's range whatever the mantissa.
+    text.parse::<i32>()
+        .map(i64::from)
+        .map_err(|_| NumberError::Magnitude)
+}
+
+fn length(text: &str) -> i64 {
+    length_of(text.len())
+}
+
+fn length_of(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self(value.to_string())
+    }
+}
+
+impl From<u64> for Number {
+    fn from(value: u64) -> Self {
+        Self(value.to_string())
+    }
+}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let magnitude = |a: &Self, b: &Self| {
+            let ((aw, af), (bw, bf)) = (a.parts(), b.parts());
+            aw.len()
+                .cmp(&bw.len())
+                .then_with(|| aw.cmp(bw))
+                .then_with(|| af.cmp(bf))
+        };
+        match (self.is_negative(), other.is_negative()) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => magnitude(self, other),
+            (true, true) => magnitude(other, self),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_become_canonical_text() {
+        for (literal, canonical) in [
+            ("0", "0"),
+            ("-0", "0"),
+            ("-0.000", "0"),
+            ("+7", "7"),
+            ("007", "7"),
+            ("1.50", "1.5"),
+            (".5", "0.5"),
+            ("5.", "5"),
+            ("1e3", "1000"),
+            ("1.25E-3", "0.00125"),
+            ("-12.50e1", "-125"),
+            ("18446744073709551615", "18446744073709551615"),
+        ] {
+            assert_eq!(
+                Number::parse(literal).map(|n| n.0).as_deref(),
+                Ok(canonical),
+                "{literal}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_edges_of_dynamodb_are_the_edges_here() {
+        let nines = "9".repeat(38);
+        assert!(Number::parse(&nines).is_ok());
+        assert_eq!(
+            Number::parse(&format!("{nines}9")),
+            Err(NumberError::TooManyDigits)
+        );
+        assert!(Number::parse(&format!("{nines}000")).is_ok());
+        assert!(Number::parse("1E-130").is_ok());
+        assert_eq!(Number::parse("1E-131"), Err(NumberError::Magnitude));
+        assert!(Number::parse("9.99E+125").is_ok());
+        assert_eq!(Number::parse("1E+126"), Err(NumberError::Magnitude));
+        assert_eq!(
+            Number::parse("1E99999999999999999999"),
+            Err(NumberError::Magnitude)
+        );
+        for wrong in [
+            "", "-", ".", "1.2.3", "1e", "NaN", "inf", "0x1", " 1", "--1",
+        ] {
+            assert_eq!(Number::parse(wrong), Err(NumberError::Malformed), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_are_the_measured_ones() {
+        for (literal, size) in [
+            ("0", 1),
+            ("1", 2),
+            ("42", 2),
+            ("-42", 3),
+            ("100", 2),
+            ("1.5", 3),
+            ("0.005", 2),
+            ("1.05", 3),
+        ] {
+            assert_eq!(
+                Number::parse(literal).map(|n| n.size()),
+                Ok(size),
+                "{literal}"
+            );
+        }
+    }
+
+    #[test]
+    fn order_is_numeric() {
+        let mut numbers: Vec<Number> = ["10", "-3", "9", "0.5", "-20", "0", "9.25"]
+            .iter()
+            .filter_map(|text| Number::parse(text).ok())
+            .collect();
+        numbers.sort();
+        let texts: Vec<&str> = numbers.iter().map(Number::as_str).collect();
+        assert_eq!(texts, ["-20", "-3", "0", "0.5", "9", "9.25", "10"]);
+    }
+}

@@ -1,0 +1,267 @@
+//! Dates and times as canonical ISO 8601 text.
+//!
+//! A time always carries the number of fractional digits that its column declares, so that text
+//! order is time order. Points in time are in UTC and end in `Z`; times without a zone keep none.
+
+use std::fmt;
+
+use super::UnfitReason;
+
+/// What a [`Time`] says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TimeKind {
+    /// `2026-01-31`
+    Date,
+    /// `14:05:00`, and `24:00:00`, which PostgreSQL allows.
+    TimeOfDay,
+    /// `14:05:00+09:00`
+    TimeOfDayWithOffset,
+    /// `2026-01-31T14:05:00`, no zone.
+    Timestamp,
+    /// `2026-01-31T14:05:00Z`, a point in time.
+    Instant,
+}
+
+/// A date or time in canonical text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Time {
+    text: String,
+    kind: TimeKind,
+}
+
+/// Why a text is not a [`Time`] of the kind asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TimeError {
+    /// When the text does not have the form of a date or time.
+    #[error("not a date or time")]
+    Malformed,
+    /// When year, month or day is zero, as MySQL allows.
+    #[error("a zero date")]
+    Zero,
+    /// When the date is before year 1, after 9999, or infinite.
+    #[error("outside the years 0001 to 9999")]
+    Range,
+}
+
+impl From<TimeError> for UnfitReason {
+    fn from(error: TimeError) -> Self {
+        match error {
+            TimeError::Malformed => Self::Unreadable,
+            TimeError::Zero => Self::ZeroDate,
+            TimeError::Range => Self::DateRange,
+        }
+    }
+}
+
+impl Time {
+    /// Reads what a database prints (`2026-01-31 14:05:00.12+00`, `T` or a space between) and
+    /// brings the fraction to `digits` places: padded with zeros, cut only where zeros go.
+    ///
+    /// An [`TimeKind::Instant`] must come in UTC (`Z`, `+00`, `+00:00` or no offset): sources set
+    /// their session's time zone so.
+    ///
+    /// # Errors
+    ///
+    /// [`TimeError`] when the text is malformed, a zero date, or out of range.
+    pub fn from_sql(text: &str, kind: TimeKind, digits: usize) -> Result<Self, TimeError> {
+        let text = text.trim();
+        let lower = text.trim_start_matches(['-', '+']);
+        if lower.eq_ignore_ascii_case("infinity") || text.ends_with(" BC") {
+            return Err(TimeError::Range);
+        }
+        let mut out = String::with_capacity(32);
+        match kind {
+            TimeKind::Date => push_date(&mut out, text)?,
+            TimeKind::TimeOfDay => push_clock(&mut out, text, digits)?,
+            TimeKind::TimeOfDayWithOffset => {
+                let at = text.find(['+', '-', 'Z']).ok_or(TimeError::Malformed)?;
+                let (clock, offset) = text.split_at(at);
+                push_clock(&mut out, clock, digits)?;
+                push_offset(&mut out, offset)?;
+            }
+            TimeKind::Timestamp | TimeKind::Instant => {
+                let (date, clock) = text.split_once([' ', 'T']).unwrap_or((text, "00:00:00"));
+                push_date(&mut out, date)?;
+                out.push('T');
+                let clock = match clock.find(['+', '-', 'Z']) {
+                    Some(at) if kind == TimeKind::Instant => {
+                        let (clock, offset) = clock.split_at(at);
+                        if !matches!(offset, "Z" | "+00" | "+00:00" | "-00" | "-00:00") {
+                            return Err(TimeError::Malformed);
+                        }
+                        clock
+                    }
+                    Some(_) => return Err(TimeError::Malformed),
+                    None => clock,
+                };
+                push_clock(&mut out, clock, digits)?;
+                if kind == TimeKind::Instant {
+                    out.push('Z');
+                }
+            }
+        }
+        Ok(Self { text: out, kind })
+    }
+
+    /// Takes text that is canonical already: what a filter has formatted itself.
+    #[must_use]
+    pub fn canonical(text: String, kind: TimeKind) -> Self {
+        Self { text, kind }
+    }
+
+    /// The canonical text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// What this time says.
+    #[must_use]
+    pub fn kind(&self) -> TimeKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn push_date(out: &mut String, text: &str) -> Result<(), TimeError> {
+    let mut parts = text.splitn(3, '-');
+    let mut part = || {
+        parts
+            .next()
+            .filter(|p| is_digits(p))
+            .ok_or(TimeError::Malformed)
+    };
+    let (year, month, day) = (part()?, part()?, part()?);
+    if year.len() > 4 {
+        return Err(TimeError::Range);
+    }
+    if year.len() != 4 || month.len() != 2 || day.len() != 2 {
+        return Err(TimeError::Malformed);
+    }
+    if year == "0000" || month == "00" || day == "00" {
+        return Err(TimeError::Zero);
+    }
+    out.push_str(text);
+    Ok(())
+}
+
+fn push_clock(out: &mut String, text: &str, digits: usize) -> Result<(), TimeError> {
+    let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut parts = clock.splitn(3, ':');
+    let mut part = |wanted: fn(usize) -> bool| {
+        parts
+            .next()
+            .filter(|p| is_digits(p) && wanted(p.len()))
+            .ok_or(TimeError::Malformed)
+    };
+    part(|n| n == 2)?;
+    part(|n| n == 2)?;
+    let has_seconds = part(|n| n == 2).is_ok();
+    if !fraction.is_empty() && !is_digits(fraction) {
+        return Err(TimeError::Malformed);
+    }
+    out.push_str(clock);
+    if !has_seconds {
+        if clock.matches(':').count() != 1 {
+            return Err(TimeError::Malformed);
+        }
+        out.push_str(":00");
+    }
+    let kept = fraction.trim_end_matches('0').len().max(digits);
+    if kept > 0 {
+        out.push('.');
+        let given = fraction.get(..kept.min(fraction.len())).unwrap_or_default();
+        out.push_str(given);
+        (given.len()..kept).for_each(|_| out.push('0'));
+    }
+    Ok(())
+}
+
+fn push_offset(out: &mut String, text: &str) -> Result<(), TimeError> {
+    if text == "Z" {
+        out.push('Z');
+        return Ok(());
+    }
+    let digits = text.get(1..).unwrap_or_default();
+    if !digits.split(':').all(is_digits) {
+        return Err(TimeError::Malformed);
+    }
+    out.push_str(text);
+    if !digits.contains(':') {
+        out.push_str(":00");
+    }
+    Ok(())
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, kind: TimeKind, digits: usize) -> Result<String, TimeError> {
+        Time::from_sql(text, kind, digits).map(|time| time.text)
+    }
+
+    #[test]
+    fn fractions_come_to_the_declared_digits() {
+        let instant = |text, digits| read(text, TimeKind::Instant, digits);
+        assert_eq!(
+            instant("1969-12-31 23:59:59.1+00", 6).as_deref(),
+            Ok("1969-12-31T23:59:59.100000Z")
+        );
+        assert_eq!(
+            instant("2026-01-31 14:05:00", 0).as_deref(),
+            Ok("2026-01-31T14:05:00Z")
+        );
+        assert_eq!(
+            read("2026-01-31 14:05", TimeKind::Timestamp, 3).as_deref(),
+            Ok("2026-01-31T14:05:00.000")
+        );
+        assert_eq!(
+            read("24:00:00", TimeKind::TimeOfDay, 0).as_deref(),
+            Ok("24:00:00")
+        );
+        assert_eq!(
+            read("14:05:00+09", TimeKind::TimeOfDayWithOffset, 0).as_deref(),
+            Ok("14:05:00+09:00")
+        );
+    }
+
+    #[test]
+    fn digits_beyond_the_declared_ones_are_never_cut() {
+        assert_eq!(
+            read("14:05:00.125", TimeKind::TimeOfDay, 0).as_deref(),
+            Ok("14:05:00.125")
+        );
+    }
+
+    #[test]
+    fn what_is_no_date_is_refused_with_its_reason() {
+        use TimeError::{Malformed, Range, Zero};
+        for (text, error) in [
+            ("0000-00-00", Zero),
+            ("2020-00-10", Zero),
+            ("infinity", Range),
+            ("-infinity", Range),
+            ("0044-03-15 BC", Range),
+            ("10000-01-01", Range),
+            ("yesterday", Malformed),
+            ("2020-1-1", Malformed),
+            ("", Malformed),
+        ] {
+            assert_eq!(read(text, TimeKind::Date, 0), Err(error), "{text}");
+        }
+        assert_eq!(
+            read("2020-01-01 10:00:00+09", TimeKind::Instant, 0),
+            Err(Malformed)
+        );
+    }
+}
