@@ -10,7 +10,7 @@ use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::{RawItem, Spanned};
-use crate::mapping::template::{self, Filter, Segment, WrittenPlaceholder};
+use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::value::Number;
 
@@ -158,13 +158,13 @@ impl Binder<'_> {
                     filters.push(filter);
                 }
                 Err(error) => {
-                    let code = if error.unknown {
+                    let code = if matches!(error, FilterError::Unknown { .. }) {
                         Code::UnknownFilter
                     } else {
                         Code::FilterArguments
                     };
                     self.diagnostics
-                        .push(Diagnostic::new(code, span, error.to_string()).with_help(error.help));
+                        .push(Diagnostic::new(code, span, error.to_string()).with_help(error.help()));
                     family = Family::Any;
                 }
             }

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::{KeyAttribute, Table};
 use crate::mapping::raw::{Raw, RawPattern, Spanned};
-use crate::mapping::template::{self, Filter, Segment};
+use crate::mapping::template::{self, Filter, FilterError, Segment};
 use crate::mapping::yaml::{Content, Node};
 
 pub(super) fn check(raw: &Raw, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -171,12 +171,12 @@ fn templates(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
             Segment::Placeholder(placeholder) => {
                 for call in &placeholder.filters {
                     if let Err(error) = Filter::compile(call) {
-                        let code = if error.unknown {
+                        let code = if matches!(error, FilterError::Unknown { .. }) {
                             Code::UnknownFilter
                         } else {
                             Code::FilterArguments
                         };
-                        diagnostics.push(at(code, error.to_string()).with_help(error.help));
+                        diagnostics.push(at(code, error.to_string()).with_help(error.help()));
                     }
                 }
             }
