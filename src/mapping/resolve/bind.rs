@@ -163,8 +163,9 @@ impl Binder<'_> {
                     } else {
                         Code::FilterArguments
                     };
-                    self.diagnostics
-                        .push(Diagnostic::new(code, span, error.to_string()).with_help(error.help()));
+                    self.diagnostics.push(
+                        Diagnostic::new(code, span, error.to_string()).with_help(error.help()),
+                    );
                     family = Family::Any;
                 }
             }

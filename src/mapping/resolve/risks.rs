@@ -101,8 +101,7 @@ fn key_not_unique(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnost
     let used: Vec<usize> = key_templates(item, table)
         .flat_map(|(_, template)| template.placeholders())
         .filter(|placeholder| {
-            placeholder.place.path.is_empty()
-                && placeholder.filters.iter().all(is_injective)
+            placeholder.place.path.is_empty() && placeholder.filters.iter().all(is_injective)
         })
         .map(|placeholder| placeholder.place.column)
         .collect();
