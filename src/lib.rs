@@ -1,9 +1,11 @@
 //! Dynafold folds a relational database into one DynamoDB table.
 
+pub mod batch;
 pub mod catalog;
 pub mod diagnostic;
 pub mod item;
 pub mod mapping;
+pub mod retry;
 pub mod source;
 pub mod target;
 pub mod value;

@@ -10,7 +10,18 @@
 //! A write whose answer was lost may have happened; puts are idempotent, so sending it again is
 //! safe. An item is done when an answer came that does not list it.
 //!
+//! [`Target::batch_limit`] may grow between [`Target::start`] and [`Target::finish`]: ask after
+//! starting.
+//!
 //! [`Target::read`] and [`Target::scan_keys`] read strongly consistently and retry by themselves.
+
+mod compare;
+mod dynamodb;
+mod local;
+mod spec;
+
+pub use compare::{Difference, compare};
+pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;
 
@@ -32,11 +43,29 @@ pub struct Prepared {
     pub fingerprint: u128,
 }
 
-/// At most 25 items or 16 MB, no two with one key.
+/// Items within the target's [`BatchLimit`], no two with one key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     /// The items.
     pub items: Vec<Prepared>,
+}
+
+/// How much a batch may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchLimit {
+    /// Most items.
+    pub items: usize,
+    /// Most bytes on the wire: the items' JSON and what stands around it.
+    pub bytes: usize,
+}
+
+impl BatchLimit {
+    /// BatchWriteItem's own (limits.md 6 and 7). The bytes are 16 MB counted in thousands, less
+    /// what frames the items, so that they hold however the service counts.
+    pub const BATCH_WRITE: Self = Self {
+        items: 25,
+        bytes: 15_990_000,
+    };
 }
 
 /// What became of a batch that was answered.
@@ -62,7 +91,7 @@ pub enum ErrorClass {
 }
 
 /// How a target failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct TargetError {
     /// What to do about it.
     pub class: ErrorClass,
@@ -87,6 +116,8 @@ pub struct TableDescription {
     pub status: String,
     /// Keys, indexes, TTL and billing in the model's words.
     pub table: Table,
+    /// Whether the TTL could be read; its permission is a separate one.
+    pub ttl_known: bool,
     /// Items, as the service counts them now and then.
     pub item_count: Option<u64>,
 }
@@ -104,6 +135,11 @@ pub trait Target: Send + Sync {
 
     /// How many batches may usefully be in flight.
     fn concurrency(&self) -> usize;
+
+    /// How much one batch may hold, as things stand.
+    fn batch_limit(&self) -> BatchLimit {
+        BatchLimit::BATCH_WRITE
+    }
 
     /// Describes a table; `None` where there is none.
     fn describe<'a>(
