@@ -32,11 +32,29 @@ pub struct Prepared {
     pub fingerprint: u128,
 }
 
-/// At most 25 items or 16 MB, no two with one key.
+/// Items within the target's [`BatchLimit`], no two with one key.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Batch {
     /// The items.
     pub items: Vec<Prepared>,
+}
+
+/// How much a batch may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchLimit {
+    /// Most items.
+    pub items: usize,
+    /// Most bytes on the wire: the items' JSON and what stands around it.
+    pub bytes: usize,
+}
+
+impl BatchLimit {
+    /// BatchWriteItem's own (limits.md 6 and 7). The bytes are 16 MB counted in thousands, less
+    /// what frames the items, so that they hold however the service counts.
+    pub const BATCH_WRITE: Self = Self {
+        items: 25,
+        bytes: 15_990_000,
+    };
 }
 
 /// What became of a batch that was answered.
@@ -62,7 +80,7 @@ pub enum ErrorClass {
 }
 
 /// How a target failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct TargetError {
     /// What to do about it.
     pub class: ErrorClass,
@@ -104,6 +122,11 @@ pub trait Target: Send + Sync {
 
     /// How many batches may usefully be in flight.
     fn concurrency(&self) -> usize;
+
+    /// How much one batch may hold, as things stand.
+    fn batch_limit(&self) -> BatchLimit {
+        BatchLimit::BATCH_WRITE
+    }
 
     /// Describes a table; `None` where there is none.
     fn describe<'a>(

@@ -1,0 +1,2 @@
+//! The first items of each item type, without writing any.
+

@@ -1,0 +1,1 @@
+//! Compares what the source says should be in the table with what is there.
