@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::limits::Limits;
-use super::render::{Context, evaluate};
-use super::{Attribute, ConvertError, Item, fingerprint, to_attribute};
+use super::{Attribute, ConvertError, Item, evaluate, fingerprint, to_attribute};
 use crate::mapping::model::{Model, Node, Part, Place, Template};
+use crate::mapping::template::Context;
 use crate::value::Value;
 
 /// Makes items from rows. Pure: the same row gives the same item.
@@ -184,10 +184,21 @@ impl Folder {
         }
         let declared = |name: &str| shape.attributes.iter().any(|f| f.name.as_ref() == name);
         let keep_null = |name: &str| shape.keep_nulls && !self.limits.is_key(name);
-        spread(&mut item.attributes, &shape.spreads, row, &declared, &keep_null)
+        spread(
+            &mut item.attributes,
+            &shape.spreads,
+            row,
+            &declared,
+            &keep_null,
+        )
     }
 
-    fn node(&self, node: &Node, row: &[Value], keep_null: bool) -> Result<Option<Attribute>, Fault> {
+    fn node(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Fault> {
         match node {
             Node::Template(template) => self.template(template, row, keep_null),
             Node::Constant(constant) => Ok(Some(constant.clone())),
@@ -199,7 +210,9 @@ impl Folder {
                         Err(fault) => Err(fault.at(&index.to_string())),
                     }
                 });
-                elements.collect::<Result<_, _>>().map(|e| Some(Attribute::L(e)))
+                elements
+                    .collect::<Result<_, _>>()
+                    .map(|e| Some(Attribute::L(e)))
             }
             Node::Map {
                 members: nodes,
@@ -235,8 +248,10 @@ impl Folder {
         // A column carried as it is: no text is made and the value is copied once.
         if let [Part::Value(only)] = template.parts.as_slice()
             && only.filters.is_empty()
+            && only.place.path.is_empty()
         {
-            return attribute(find(&only.place, row), keep_null);
+            let value = row.get(only.place.column).unwrap_or(&Value::Null);
+            return attribute(value, keep_null);
         }
         match evaluate(template, row, &self.context) {
             Ok(Value::Text(text)) => Ok(Some(Attribute::S(text))),
@@ -245,7 +260,7 @@ impl Folder {
             Err(error) => Err(Fault {
                 code: Cow::Borrowed(error.code),
                 message: error.message,
-                help: error.help,
+                help: Some(error.help.to_owned()),
                 attribute: None,
             }),
         }
@@ -257,13 +272,15 @@ fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault>
         let (code, help) = match &error {
             ConvertError::Unfit(why) => ("unfit-value", why.help()),
             ConvertError::MixedSet => ("set-mixed", "leave out `| set` to make it a list"),
-            ConvertError::DuplicateMember => ("set-duplicate", "leave out `| set` to make it a list"),
+            ConvertError::DuplicateMember => {
+                ("set-duplicate", "leave out `| set` to make it a list")
+            }
         };
         Fault::new(code, error.to_string()).help(help)
     })
 }
 
-/// The value at a place; NULL where a member is missing.
+/// The document at a place; NULL where a member on the way is missing.
 fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for step in &place.path {
@@ -272,6 +289,7 @@ fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
                 .iter()
                 .find(|(name, _)| name == step)
                 .map_or(&Value::Null, |(_, member)| member),
+            Value::Unfit(_) => return value,
             _ => &Value::Null,
         };
     }
@@ -321,7 +339,11 @@ fn members<'r>(place: &Place, row: &'r [Value]) -> Result<&'r [(Arc<str>, Value)
             .at(&place.written)),
         other => Err(Fault::new(
             "spread-not-an-object",
-            format!("`$spread: {}` found {} and needs an object", place.written, other.kind()),
+            format!(
+                "`$spread: {}` found {} and needs an object",
+                place.written,
+                other.kind()
+            ),
         )
         .help("carry the column as an attribute of its own, or leave such rows out with `where`")),
     }
@@ -344,6 +366,5 @@ fn null_key(field: &Field) -> Fault {
             several.join("`, `")
         ),
     };
-    Fault::new("key-null", message)
-        .help("leave such rows out with `where`, or say `| default(x)`")
+    Fault::new("key-null", message).help("leave such rows out with `where`, or say `| default(x)`")
 }

@@ -39,7 +39,10 @@ mod tests {
     #[test]
     fn the_fingerprint_never_changes_between_versions() {
         assert_eq!(
-            format!("{:032x}", fingerprint(&text("USER#001"), Some(&text("USER#")))),
+            format!(
+                "{:032x}",
+                fingerprint(&text("USER#001"), Some(&text("USER#")))
+            ),
             ""
         );
     }

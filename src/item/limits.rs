@@ -53,7 +53,12 @@ pub(super) struct Measure {
 impl Limits {
     pub(super) fn new(table: &Table) -> Self {
         let mut keys = vec![(table.partition.clone(), "partition", MAX_PARTITION_BYTES)];
-        keys.extend(table.sort.clone().map(|sort| (sort, "sort", MAX_SORT_BYTES)));
+        keys.extend(
+            table
+                .sort
+                .clone()
+                .map(|sort| (sort, "sort", MAX_SORT_BYTES)),
+        );
         let mut limits = Self {
             keys,
             index_keys: Vec::new(),
@@ -119,14 +124,13 @@ impl Limits {
 
     /// Whether an attribute is a key of the table itself.
     pub(super) fn is_table_key(&self, name: &str) -> bool {
-        self.keys.iter().any(|(key, _, _)| key.name.as_ref() == name)
+        self.keys
+            .iter()
+            .any(|(key, _, _)| key.name.as_ref() == name)
     }
 
     /// The values of the table's key.
-    pub(super) fn key<'i>(
-        &self,
-        item: &'i Item,
-    ) -> (Option<&'i Attribute>, Option<&'i Attribute>) {
+    pub(super) fn key<'i>(&self, item: &'i Item) -> (Option<&'i Attribute>, Option<&'i Attribute>) {
         let mut values = self.keys.iter().map(|(key, _, _)| item.get(&key.name));
         (values.next().flatten(), values.next().flatten())
     }

@@ -6,7 +6,7 @@ mod fold;
 mod json;
 mod key;
 mod limits;
-pub mod render;
+mod render;
 
 pub use attribute::{Attribute, Item};
 pub use convert::{ConvertError, to_attribute};
@@ -16,4 +16,4 @@ pub use key::fingerprint;
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };
-pub use render::Context;
+pub use render::{RenderError, TextError, evaluate, text_of};

@@ -25,9 +25,7 @@ mod run;
 mod table;
 mod writer;
 
-pub use books::{
-    Books, Failure, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits,
-};
+pub use books::{Books, Failure, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use halt::Cancel;
 pub use keys::Keys;
 pub use progress::{Progress, Silent, Step};
@@ -41,8 +39,8 @@ pub(crate) use rejects::{json, raw, row_json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::item::Context;
 use crate::mapping::model::Model;
+use crate::mapping::template::Context;
 use crate::retry::Policy;
 use crate::source::Source;
 use crate::target::Target;

@@ -134,7 +134,9 @@ fn failure(path: &Path, cause: std::io::Error) -> Failure {
     Failure::new(
         "rejects-file",
         &error,
-        Some("make room or name another file with --rejects; without it a rejected row would be lost"),
+        Some(
+            "make room or name another file with --rejects; without it a rejected row would be lost",
+        ),
     )
 }
 

@@ -177,7 +177,13 @@ impl Run {
     fn left_out(&mut self, pass: usize, rows: u64) {
         self.rows_of_passes += rows;
         let delivery = self.delivery.clone();
-        for index in delivery.model.passes.get(pass).iter().flat_map(|p| &p.item_types) {
+        for index in delivery
+            .model
+            .passes
+            .get(pass)
+            .iter()
+            .flat_map(|p| &p.item_types)
+        {
             if let Some(books) = self.books.get_mut(*index) {
                 books.rows_read += rows;
                 books.filtered += rows;
@@ -216,9 +222,7 @@ impl Run {
     fn read_and_rejected(&self, item_types: &[usize]) -> Vec<(u64, u64)> {
         let books = item_types.iter().map(|index| self.books.get(*index));
         books
-            .map(|books| {
-                books.map_or((0, 0), |b| (b.rows_read, b.rows_read - b.filtered - b.made))
-            })
+            .map(|books| books.map_or((0, 0), |b| (b.rows_read, b.rows_read - b.filtered - b.made)))
             .collect()
     }
 

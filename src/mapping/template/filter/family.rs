@@ -1,0 +1,192 @@
+//! Checks a filter against the kind of value that it will be given, before any row is read.
+
+use super::Filter;
+use crate::catalog::Family;
+use crate::value::Value;
+
+/// A filter that cannot take what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{filter}` takes {takes}, and is given {}", .given.name())]
+pub struct FilterTypeError {
+    /// The filter's name.
+    pub filter: &'static str,
+    /// What it takes.
+    pub takes: &'static str,
+    /// What it is given.
+    pub given: Family,
+    /// How to mend it.
+    pub help: String,
+}
+
+impl Filter {
+    /// The kind of value that comes out when values of kind `input` go in.
+    ///
+    /// [`Family::Any`] and [`Family::Document`] pass where their values may fit; the rows tell.
+    ///
+    /// # Errors
+    ///
+    /// [`FilterTypeError`] when no value of that kind could ever pass.
+    pub fn family(&self, input: Family) -> Result<Family, FilterTypeError> {
+        use Family::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
+        let scalar = !matches!(input, Binary | List | Map | Set);
+        match (self, input) {
+            (Self::Pad { .. } | Self::Desc { .. } | Self::Ordered, Number | Any | Document)
+            | (Self::Iso | Self::Format(_), Time | Any)
+            | (
+                Self::Upper | Self::Lower | Self::Trim | Self::Truncate(_) | Self::Replace { .. },
+                Text | Any | Document,
+            )
+            | (Self::Hex | Self::Base64, Binary | Any)
+            | (Self::Uuid { .. }, Binary | Text | Any | Document) => Ok(Text),
+            (Self::Date | Self::Plus(_), Time | Any) | (Self::Time(_), Text | Any | Document) => {
+                Ok(Time)
+            }
+            (Self::Epoch | Self::EpochMs, Time | Any)
+            | (Self::Number, Number | Text | Boolean | Any | Document) => Ok(Number),
+            (Self::Bool, Boolean | Text | Number | Any | Document) => Ok(Boolean),
+            (Self::Binary, Binary | Text | Any | Document) => Ok(Binary),
+            (Self::Json, Text | Document | Any | Number | Boolean | List | Map) => Ok(Document),
+            (Self::Set, List | Set | Document | Any | Text | Number | Binary | Time) => Ok(Set),
+            (Self::Pseudonym, Number | Text) | (Self::Redact, _) => Ok(input),
+            (Self::Pseudonym, Any | Document) => Ok(Any),
+            (Self::String, given) if given != Binary => Ok(Text),
+            (Self::Shard(_), _) if scalar => Ok(Text),
+            (Self::Map { codes, other }, _) if scalar => {
+                Ok(common(codes.iter().map(|(_, code)| code).chain(other)))
+            }
+            (Self::Present { yes, no }, _) => Ok(common([yes, no])),
+            (Self::Default(_), Any | Document) => Ok(input),
+            (Self::Default(value), _) if of(value) == input => Ok(input),
+            (Self::Default(value), _) => Err(self.misfit(input, default_help(value, input))),
+            _ => Err(self.misfit(input, self.mend(input))),
+        }
+    }
+
+    fn misfit(&self, given: Family, help: String) -> FilterTypeError {
+        let takes = match self {
+            Self::Default(value) => match of(value) {
+                Family::Number => "the place of a number here",
+                Family::Boolean => "the place of a boolean here",
+                Family::Time => "the place of a time here",
+                _ => "the place of text here",
+            },
+            _ => Self::entry(self.name()).map_or("other values", |entry| entry.takes),
+        };
+        FilterTypeError {
+            filter: self.name(),
+            takes,
+            given,
+            help,
+        }
+    }
+
+    /// What to write instead, for a filter that cannot take `given`.
+    fn mend(&self, given: Family) -> String {
+        let name = self.name();
+        let numeric = matches!(self, Self::Pad { .. } | Self::Desc { .. } | Self::Ordered);
+        let written = match self {
+            Self::Pad { digits, scale: 0 } | Self::Desc { digits } => format!("{name}({digits})"),
+            Self::Pad { digits, scale } => format!("{name}({digits}, {scale})"),
+            _ => name.to_owned(),
+        };
+        match given {
+            Family::Text if numeric => format!("read it as a number first: `| number | {written}`"),
+            Family::Boolean if numeric => {
+                format!("make it a number first: `| number | {written}`")
+            }
+            Family::Time if numeric => format!(
+                "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already"
+            ),
+            Family::Text | Family::Document if self.is_temporal() => {
+                format!("read it as a time first: `| time(\"%Y-%m-%d\") | {name}`")
+            }
+            Family::Number | Family::Boolean | Family::Time if self.is_textual() => {
+                format!("make it text first: `| string | {name}`")
+            }
+            Family::Time if matches!(self, Self::Number) => {
+                "count it: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
+            }
+            Family::Binary if !matches!(self, Self::Hex | Self::Base64) => {
+                "make it text first: `| hex`, `| base64` or `| uuid`".to_owned()
+            }
+            Family::List | Family::Map | Family::Set
+                if matches!(self, Self::Map { .. } | Self::Shard(_)) =>
+            {
+                format!("make it text first: `| string | {name}`")
+            }
+            _ if matches!(self, Self::Pseudonym) => "use `redact` for it".to_owned(),
+            _ => Self::entry(name).map_or_else(String::new, |entry| {
+                format!("`{name}` is for {}, as in `{}`", entry.takes, entry.example)
+            }),
+        }
+    }
+
+    fn is_temporal(&self) -> bool {
+        matches!(
+            self,
+            Self::Iso | Self::Date | Self::Epoch | Self::EpochMs | Self::Format(_) | Self::Plus(_)
+        )
+    }
+
+    fn is_textual(&self) -> bool {
+        matches!(
+            self,
+            Self::Upper
+                | Self::Lower
+                | Self::Trim
+                | Self::Truncate(_)
+                | Self::Replace { .. }
+                | Self::Time(_)
+                | Self::Binary
+        )
+    }
+}
+
+/// The kind of a constant.
+fn of(value: &Value) -> Family {
+    match value {
+        Value::Number(_) => Family::Number,
+        Value::Bool(_) => Family::Boolean,
+        Value::Time(_) => Family::Time,
+        _ => Family::Text,
+    }
+}
+
+fn common<'v>(values: impl IntoIterator<Item = &'v Value>) -> Family {
+    let mut families = values.into_iter().map(of);
+    let first = families.next().unwrap_or(Family::Any);
+    if families.all(|family| family == first) {
+        first
+    } else {
+        Family::Any
+    }
+}
+
+fn default_help(value: &Value, input: Family) -> String {
+    match (value, input) {
+        (Value::Number(number), Family::Text) => {
+            format!("write it in quotes, `default(\"{number}\")`, to make it text")
+        }
+        (Value::Bool(truth), Family::Text) => {
+            format!("write it in quotes, `default(\"{truth}\")`, to make it text")
+        }
+        (Value::Time(time), Family::Text) => {
+            format!("write it in quotes, `default(\"{time}\")`, to make it text")
+        }
+        (_, Family::Number) => {
+            "give a number, `default(0)`, or make text of it first: `| string | default(…)`".to_owned()
+        }
+        (_, Family::Boolean) => {
+            "give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`"
+                .to_owned()
+        }
+        (_, Family::Time) => {
+            "give a time in full, without quotes: `default(1970-01-01)` for a date, \
+             `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: \
+             `| string | default(…)`"
+                .to_owned()
+        }
+        (_, Family::Binary) => "make text of it first: `| hex | default(…)`".to_owned(),
+        _ => "make text of it first: `| string | default(…)`".to_owned(),
+    }
+}
