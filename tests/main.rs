@@ -1,1 +1,11 @@
 //! The one integration binary: a list of modules.
+
+mod source {
+    mod mysql;
+    mod sqlite;
+}
+mod support {
+    pub(crate) mod mysql;
+    pub(crate) mod sqlite;
+    pub(crate) mod types;
+}

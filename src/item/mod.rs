@@ -2,10 +2,18 @@
 
 mod attribute;
 mod convert;
+mod fold;
 mod json;
+mod key;
+mod limits;
 mod render;
 
 pub use attribute::{Attribute, Item};
 pub use convert::{ConvertError, to_attribute};
+pub use fold::{Folded, Folder, Reject};
 pub use json::{write_attribute, write_item};
+pub use key::fingerprint;
+pub use limits::{
+    MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
+};
 pub use render::{RenderError, TextError, evaluate, text_of};

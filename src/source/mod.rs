@@ -17,6 +17,7 @@
 //! Dropping the stream before its end abandons the query; the source is good for another scan
 //! afterwards only if the stream was read to its end.
 
+mod chunk;
 mod select;
 
 pub mod mysql;
@@ -174,6 +175,12 @@ pub trait Source: Send {
 
     /// Reads rows.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
+
+    /// What the scans so far found that a person should know although no row fails for it, a line
+    /// each and without values: columns whose values are not as their declared type says (SQLite).
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Opens a source.

@@ -1,23 +1,136 @@
-//! Reads Sqlite.
+//! Reads SQLite 3 files.
+//!
+//! The file is opened read-only and never made. A database in WAL mode may still get its `-shm` and
+//! `-wal` files beside it, because that is how SQLite reads one; where the folder does not allow
+//! that and no write-ahead log is there, the file is read as one that nobody changes. The snapshot
+//! is a read transaction: without WAL, writers wait until the run ends.
+
+mod catalog;
+mod decode;
+mod scan;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
+use sqlx::{
+    AssertSqlSafe, Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _,
+    SqlSafeStr as _, Statement as _,
+};
 
-use super::{Chunk, Relation, Scan, Source, SourceError};
-use crate::catalog::{Catalog, Column, Dbms};
+use self::scan::{Disagreements, SqliteDialect, object};
+use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, select};
+use crate::catalog::{Catalog, Column, DataType, Dbms};
 
-/// A connection to Sqlite.
-#[derive(Debug)]
-pub struct Sqlite;
+/// How long a reader waits for a writer that holds the whole file.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Rows that SQLite's thread may be ahead of the decoder.
+const ROWS_AHEAD: usize = 512;
+
+/// A SQLite file, open for reading.
+pub struct Sqlite {
+    connection: SqliteConnection,
+    file: PathBuf,
+    disagreements: Disagreements,
+}
+
+impl fmt::Debug for Sqlite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sqlite").field("file", &self.file).finish()
+    }
+}
 
 impl Sqlite {
-    /// Connects.
+    /// Opens `sqlite:FILE`, `sqlite:///absolute/file` or `sqlite://relative/file`.
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when it cannot.
-    pub async fn connect(_url: &str) -> Result<Self, SourceError> {
-        Err(SourceError::Url("not built".into()))
+    /// [`SourceError::Url`] for an in-memory database or an unknown parameter,
+    /// [`SourceError::Connect`] when the file is not there or is no SQLite database.
+    pub async fn connect(url: &str) -> Result<Self, SourceError> {
+        let options: SqliteConnectOptions = url
+            .parse()
+            .map_err(|error: sqlx::Error| SourceError::Url(error.to_string()))?;
+        let file = options.get_filename().to_owned();
+        if file.as_os_str().is_empty() || file.to_string_lossy().starts_with("file:sqlx-in-memory")
+        {
+            return Err(SourceError::Url(
+                "it names no file, and a database in memory would be empty".to_owned(),
+            ));
+        }
+        let options = options
+            .in_memory(false)
+            .shared_cache(false)
+            .create_if_missing(false)
+            .read_only(true)
+            .busy_timeout(BUSY_TIMEOUT)
+            .row_buffer_size(ROWS_AHEAD)
+            .disable_statement_logging();
+        let refused = |cause: sqlx::Error| SourceError::Connect {
+            place: format!("sqlite:{}", file.display()),
+            help: help(&file, &cause),
+            cause,
+        };
+        match tokio::fs::metadata(&file).await {
+            Ok(found) if found.is_dir() => {
+                let cause = std::io::Error::from(std::io::ErrorKind::IsADirectory);
+                return Err(refused(sqlx::Error::Io(cause)));
+            }
+            Ok(_) => {}
+            Err(cause) => return Err(refused(sqlx::Error::Io(cause))),
+        }
+        let connection = match open(&options).await {
+            Err(cause) if cannot_open(&cause) && !has_log(&file) => {
+                open(&options.immutable(true)).await
+            }
+            opened => opened,
+        }
+        .map_err(refused)?;
+        Ok(Self {
+            connection,
+            file,
+            disagreements: Disagreements::default(),
+        })
+    }
+
+    async fn execute(&mut self, sql: &'static str) -> Result<(), SourceError> {
+        let done = sqlx::raw_sql(sql).execute(&mut self.connection).await;
+        done.map(drop)
+            .map_err(|cause| fault("the file".to_owned(), cause))
+    }
+
+    async fn columns_of(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        let wrapped = format!("SELECT * FROM ({}\n)", sql.trim().trim_end_matches(';'));
+        let query_fault = |cause| fault("the mapping's query".to_owned(), cause);
+        let statement = self
+            .connection
+            .prepare(AssertSqlSafe(wrapped).into_sql_str());
+        let statement = statement.await.map_err(query_fault)?;
+        let mut columns = Vec::new();
+        for column in statement.columns() {
+            let mut described = Column {
+                name: column.name().to_owned(),
+                declared: String::new(),
+                data_type: DataType::Dynamic,
+                nullable: true,
+                default: None,
+                generated: None,
+                comment: None,
+            };
+            if let Some(origin) = column.origin().table_column() {
+                let stored = catalog::columns(&mut self.connection, &origin.table, "");
+                let stored = stored.await.map_err(query_fault)?;
+                if let Some(base) = stored.columns.into_iter().find(|c| *c.name == *origin.name) {
+                    described.declared = base.declared;
+                    described.data_type = base.data_type;
+                }
+            }
+            columns.push(described);
+        }
+        Ok(columns)
     }
 }
 
@@ -25,25 +138,116 @@ impl Source for Sqlite {
     fn dbms(&self) -> Dbms {
         Dbms::Sqlite
     }
+
     fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
-        unimplemented!()
+        Box::pin(async {
+            let read = catalog::read(&mut self.connection, &self.file).await;
+            read.map_err(|cause| fault("the schema".to_owned(), cause))
+        })
     }
-    fn describe<'a>(
-        &'a mut self,
-        _sql: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        unimplemented!()
+
+    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        Box::pin(self.columns_of(sql))
     }
-    fn prepare<'a>(&'a mut self, _scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        unimplemented!()
+
+    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async {
+            let sql = AssertSqlSafe(select(&SqliteDialect, scan)).into_sql_str();
+            let prepared = self.connection.prepare(sql).await;
+            prepared
+                .map(drop)
+                .map_err(|cause| fault(object(&scan.from), cause))
+        })
     }
+
     fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
-        unimplemented!()
+        // The transaction sees the file as it is at its first read.
+        Box::pin(self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema"))
     }
-    fn count<'a>(&'a mut self, _from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
-        unimplemented!()
+
+    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async {
+            let from_sql = match from {
+                Relation::Table(name) => SqliteDialect.table(name),
+                Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
+            };
+            let sql = AssertSqlSafe(format!("SELECT count(*) FROM {from_sql}"));
+            let counted = async {
+                let row = sqlx::raw_sql(sql).fetch_one(&mut self.connection).await?;
+                row.try_get::<i64, _>(0)
+            };
+            let count = counted.await.map_err(|cause| fault(object(from), cause))?;
+            Ok(u64::try_from(count).unwrap_or(0))
+        })
     }
-    fn scan<'a>(&'a mut self, _scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
-        unimplemented!()
+
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+        scan::scan(&mut self.connection, &mut self.disagreements, scan)
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.disagreements.lines()
+    }
+}
+
+async fn open(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let mut connection = SqliteConnection::connect_with(options).await?;
+    sqlx::raw_sql("PRAGMA query_only = ON; SELECT count(*) FROM main.sqlite_schema")
+        .execute(&mut connection)
+        .await?;
+    Ok(connection)
+}
+
+/// SQLite's primary result code, which the lowest byte of its extended code holds.
+fn code(cause: &sqlx::Error) -> Option<u32> {
+    let code: u32 = cause.as_database_error()?.code()?.parse().ok()?;
+    Some(code % 256)
+}
+
+/// Whether SQLite says `SQLITE_CANTOPEN`.
+fn cannot_open(cause: &sqlx::Error) -> bool {
+    code(cause) == Some(14)
+}
+
+/// Whether a write-ahead log with something in it lies beside the file.
+fn has_log(file: &Path) -> bool {
+    let mut log = file.as_os_str().to_owned();
+    log.push("-wal");
+    std::fs::metadata(log).is_ok_and(|log| log.len() > 0)
+}
+
+/// What to do about a file that cannot be opened.
+fn help(file: &Path, cause: &sqlx::Error) -> String {
+    use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
+    match cause {
+        sqlx::Error::Io(error) if error.kind() == NotFound => {
+            "there is no such file; a relative name counts from the current folder".to_owned()
+        }
+        sqlx::Error::Io(error) if error.kind() == PermissionDenied => {
+            "this user may not reach the file; check its permissions and its folder's".to_owned()
+        }
+        sqlx::Error::Io(error) if error.kind() == IsADirectory => {
+            "this is a folder; name the file in it".to_owned()
+        }
+        _ => match code(cause) {
+            Some(5) => "another program holds the file; end it or wait for it".to_owned(),
+            Some(26) => "this is not a SQLite 3 database, or it is encrypted".to_owned(),
+            Some(8 | 14) if has_log(file) => {
+                "its last changes are still in the -wal file beside it, and the folder does not let \
+                 SQLite read them; copy both files to a folder of your own and read from there"
+                    .to_owned()
+            }
+            Some(8) => "an interrupted write must be rolled back first; open it once with sqlite3"
+                .to_owned(),
+            _ => "check that this user may read the file".to_owned(),
+        },
+    }
+}
+
+/// Puts the driver's error into the protocol's words.
+fn fault(object: String, cause: sqlx::Error) -> SourceError {
+    match &cause {
+        sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => SourceError::Lost { object, cause },
+        _ => SourceError::Query { object, cause },
     }
 }

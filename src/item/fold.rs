@@ -1,0 +1,370 @@
+//! The fold: one row becomes one item of one item type.
+//!
+//! The mapping is compiled already; a row costs no lookup by name and no parse. What comes out has
+//! passed every limit of DynamoDB that can be known without asking it, or is a [`Reject`].
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::limits::Limits;
+use super::{Attribute, ConvertError, Item, evaluate, fingerprint, to_attribute};
+use crate::mapping::model::{Model, Node, Part, Place, Template};
+use crate::mapping::template::Context;
+use crate::value::Value;
+
+/// Makes items from rows. Pure: the same row gives the same item.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    types: Vec<Shape>,
+    limits: Limits,
+    context: Context,
+}
+
+/// What the fold needs of an item type.
+#[derive(Debug, Clone)]
+struct Shape {
+    attributes: Vec<Field>,
+    spreads: Vec<Place>,
+    keep_nulls: bool,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    name: Arc<str>,
+    node: Node,
+    /// Whether NULL is written as NULL; never for keys, where DynamoDB refuses it.
+    keep_null: bool,
+}
+
+/// An item that DynamoDB will take, and what it measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded {
+    /// The item.
+    pub item: Item,
+    /// Bytes that DynamoDB counts against the 400 KB.
+    pub size: usize,
+    /// Write capacity units, those of index entries included.
+    pub units: u64,
+    /// 128 bits that stand for the key.
+    pub fingerprint: u128,
+}
+
+/// A row that became no item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    /// Stable kebab-case code, or the service's error code.
+    pub code: Cow<'static, str>,
+    /// What is wrong. Holds no value of the row beyond its key.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The attribute at fault.
+    pub attribute: Option<String>,
+    /// The item as far as it got.
+    pub item_so_far: Option<Item>,
+}
+
+/// What is wrong with a value, before it is known which row it belongs to.
+#[derive(Debug)]
+pub(super) struct Fault {
+    code: Cow<'static, str>,
+    message: String,
+    help: Option<String>,
+    attribute: Option<String>,
+}
+
+impl Fault {
+    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code: Cow::Borrowed(code),
+            message: message.into(),
+            help: None,
+            attribute: None,
+        }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Puts an attribute's name before the path that is there already.
+    pub(super) fn at(mut self, name: &str) -> Self {
+        self.attribute = Some(match self.attribute {
+            None => name.to_owned(),
+            Some(inner) => format!("{name}.{inner}"),
+        });
+        self
+    }
+
+    pub(super) fn of_index(mut self) -> Self {
+        self.code = Cow::Owned(format!("index-{}", self.code));
+        self
+    }
+}
+
+impl Folder {
+    /// Prepares the fold for a mapping.
+    #[must_use]
+    pub fn new(model: &Model, context: Context) -> Self {
+        let limits = Limits::new(&model.table);
+        let types = model
+            .item_types
+            .iter()
+            .map(|item_type| Shape {
+                attributes: item_type
+                    .attributes
+                    .iter()
+                    .map(|(name, node)| Field {
+                        name: name.clone(),
+                        node: node.clone(),
+                        keep_null: item_type.keep_nulls && !limits.is_key(name),
+                    })
+                    .collect(),
+                spreads: item_type.spreads.clone(),
+                keep_nulls: item_type.keep_nulls,
+            })
+            .collect();
+        Self {
+            types,
+            limits,
+            context,
+        }
+    }
+
+    /// Makes the item of one item type (an index into the model's) from a row of its pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Reject`] when the row has no item that DynamoDB would take.
+    pub fn fold(&self, item_type: usize, row: &[Value]) -> Result<Folded, Box<Reject>> {
+        let mut item = Item::default();
+        let made = match self.types.get(item_type) {
+            Some(shape) => self.fill(&mut item, shape, row),
+            None => Ok(()),
+        };
+        match made.and_then(|()| self.limits.check(&item)) {
+            Ok(measure) => {
+                let (partition, sort) = self.limits.key(&item);
+                Ok(Folded {
+                    fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
+                    size: measure.size,
+                    units: measure.units,
+                    item,
+                })
+            }
+            Err(fault) => Err(Box::new(Reject {
+                code: fault.code,
+                message: fault.message,
+                help: fault.help,
+                attribute: fault.attribute,
+                item_so_far: (!item.attributes.is_empty()).then_some(item),
+            })),
+        }
+    }
+
+    /// The key of an item: partition, and sort where the table has one.
+    #[must_use]
+    pub fn key(&self, item: &Item) -> Option<(Attribute, Option<Attribute>)> {
+        let (partition, sort) = self.limits.key(item);
+        Some((partition?.clone(), sort.cloned()))
+    }
+
+    fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
+        item.attributes.reserve_exact(shape.attributes.len());
+        for field in &shape.attributes {
+            let value = self
+                .node(&field.node, row, field.keep_null)
+                .map_err(|fault| fault.at(&field.name))?;
+            if let Some(value) = value {
+                item.attributes.push((field.name.clone(), value));
+            } else if self.limits.is_table_key(&field.name) {
+                return Err(null_key(field).at(&field.name));
+            }
+        }
+        let declared = |name: &str| shape.attributes.iter().any(|f| f.name.as_ref() == name);
+        let keep_null = |name: &str| shape.keep_nulls && !self.limits.is_key(name);
+        spread(
+            &mut item.attributes,
+            &shape.spreads,
+            row,
+            &declared,
+            &keep_null,
+        )
+    }
+
+    fn node(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Fault> {
+        match node {
+            Node::Template(template) => self.template(template, row, keep_null),
+            Node::Constant(constant) => Ok(Some(constant.clone())),
+            Node::List(nodes) => {
+                let elements = nodes.iter().enumerate().map(|(index, node)| {
+                    // What is absent in a list is NULL, because the position tells.
+                    match self.node(node, row, true) {
+                        Ok(element) => Ok(element.unwrap_or(Attribute::Null)),
+                        Err(fault) => Err(fault.at(&index.to_string())),
+                    }
+                });
+                elements
+                    .collect::<Result<_, _>>()
+                    .map(|e| Some(Attribute::L(e)))
+            }
+            Node::Map {
+                members: nodes,
+                spreads,
+            } => self.map(nodes, spreads, row, keep_null).map(Some),
+        }
+    }
+
+    fn map(
+        &self,
+        nodes: &[(Arc<str>, Node)],
+        spreads: &[Place],
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Attribute, Fault> {
+        let mut made = Vec::with_capacity(nodes.len());
+        for (name, node) in nodes {
+            if let Some(value) = self.node(node, row, keep_null).map_err(|f| f.at(name))? {
+                made.push((name.clone(), value));
+            }
+        }
+        let declared = |name: &str| nodes.iter().any(|(other, _)| other.as_ref() == name);
+        spread(&mut made, spreads, row, &declared, &|_| keep_null)?;
+        Ok(Attribute::M(made))
+    }
+
+    fn template(
+        &self,
+        template: &Template,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Fault> {
+        // A column carried as it is: no text is made and the value is copied once.
+        if let [Part::Value(only)] = template.parts.as_slice()
+            && only.filters.is_empty()
+            && only.place.path.is_empty()
+        {
+            let value = row.get(only.place.column).unwrap_or(&Value::Null);
+            return attribute(value, keep_null);
+        }
+        match evaluate(template, row, &self.context) {
+            Ok(Value::Text(text)) => Ok(Some(Attribute::S(text))),
+            Ok(Value::Number(number)) => Ok(Some(Attribute::N(number))),
+            Ok(value) => attribute(&value, keep_null),
+            Err(error) => Err(Fault {
+                code: Cow::Borrowed(error.code),
+                message: error.message,
+                help: Some(error.help.to_owned()),
+                attribute: None,
+            }),
+        }
+    }
+}
+
+fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault> {
+    to_attribute(value, keep_null).map_err(|error| {
+        let (code, help) = match &error {
+            ConvertError::Unfit(why) => ("unfit-value", why.help()),
+            ConvertError::MixedSet => ("set-mixed", "leave out `| set` to make it a list"),
+            ConvertError::DuplicateMember => {
+                ("set-duplicate", "leave out `| set` to make it a list")
+            }
+        };
+        Fault::new(code, error.to_string()).help(help)
+    })
+}
+
+/// The document at a place; NULL where a member on the way is missing.
+fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
+    let mut value = row.get(place.column).unwrap_or(&Value::Null);
+    for step in &place.path {
+        value = match value {
+            Value::Map(members) => members
+                .iter()
+                .find(|(name, _)| name == step)
+                .map_or(&Value::Null, |(_, member)| member),
+            Value::Unfit(_) => return value,
+            _ => &Value::Null,
+        };
+    }
+    value
+}
+
+/// Adds the members of documents to what is declared; a name that is there already is a fault.
+fn spread(
+    made: &mut Vec<(Arc<str>, Attribute)>,
+    places: &[Place],
+    row: &[Value],
+    declared: &dyn Fn(&str) -> bool,
+    keep_null: &dyn Fn(&str) -> bool,
+) -> Result<(), Fault> {
+    let mut before: Vec<&Arc<str>> = Vec::new();
+    for place in places {
+        let members = members(place, row)?;
+        for (name, value) in members {
+            // A declared attribute clashes even where its column is NULL: otherwise the name
+            // would mean two things in one table.
+            if declared(name) || before.contains(&name) {
+                return Err(Fault::new(
+                    "attribute-clash",
+                    "a member of the spread document has the name of another attribute",
+                )
+                .help("carry the document as one attribute, or rename the other attribute")
+                .at(name));
+            }
+            if let Some(value) = attribute(value, keep_null(name)).map_err(|f| f.at(name))? {
+                made.push((name.clone(), value));
+            }
+        }
+        if places.len() > 1 {
+            before.extend(members.iter().map(|(name, _)| name));
+        }
+    }
+    Ok(())
+}
+
+/// The members that a spread adds; none for NULL.
+fn members<'r>(place: &Place, row: &'r [Value]) -> Result<&'r [(Arc<str>, Value)], Fault> {
+    match find(place, row) {
+        Value::Null => Ok(&[]),
+        Value::Map(members) => Ok(members),
+        Value::Unfit(unfit) => Err(Fault::new("unfit-value", unfit.why.to_string())
+            .help(unfit.why.help())
+            .at(&place.written)),
+        other => Err(Fault::new(
+            "spread-not-an-object",
+            format!(
+                "`$spread: {}` found {} and needs an object",
+                place.written,
+                other.kind()
+            ),
+        )
+        .help("carry the column as an attribute of its own, or leave such rows out with `where`")),
+    }
+}
+
+fn null_key(field: &Field) -> Fault {
+    let mut columns: Vec<&str> = Vec::new();
+    if let Node::Template(template) = &field.node {
+        for part in &template.parts {
+            if let Part::Value(value) = part {
+                columns.push(&value.place.written);
+            }
+        }
+    }
+    let message = match columns.as_slice() {
+        [] => "the key attribute is NULL".to_owned(),
+        [column] => format!("the key attribute is NULL because `{column}` is"),
+        several => format!(
+            "the key attribute is NULL because one of `{}` is",
+            several.join("`, `")
+        ),
+    };
+    Fault::new("key-null", message).help("leave such rows out with `where`, or say `| default(x)`")
+}

@@ -1,0 +1,281 @@
+//! The books: what became of every row and every item. They must add up.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::source::SourceError;
+use crate::target::TargetError;
+
+/// The books of one item type.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Books {
+    /// The item type's name.
+    pub item_type: String,
+    /// What its rows are read from, as the mapping writes it.
+    pub from: String,
+    /// Rows of that relation.
+    pub rows_read: u64,
+    /// Rows left out by the item type's `where`.
+    pub filtered: u64,
+    /// Rows that became no item, and items that the service refused.
+    pub rejected: u64,
+    /// Of those, the items that the service refused.
+    pub rejected_by_service: u64,
+    /// The rejects by their codes.
+    pub rejects_by_code: BTreeMap<String, u64>,
+    /// Items made.
+    pub made: u64,
+    /// Items of which the target has said that they are written.
+    pub written: u64,
+    /// Items made and not known to be written, because the run ended before.
+    pub unwritten: u64,
+    /// Bytes of the items made, as DynamoDB counts them.
+    pub bytes: u64,
+    /// Write capacity units of the items made, index entries included, by their sizes.
+    pub write_units: u64,
+    /// The largest item made.
+    pub largest: Option<Largest>,
+}
+
+/// The largest item of an item type.
+#[derive(Debug, Clone, Serialize)]
+pub struct Largest {
+    /// Its bytes, as DynamoDB counts them.
+    pub bytes: u64,
+    /// The row it was made from: row key columns and their values.
+    pub row: Box<RawValue>,
+}
+
+impl Books {
+    /// Whether every row and every item is accounted for.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        let rejected_at_fold = self.rejected.checked_sub(self.rejected_by_service);
+        let by_code: u64 = self.rejects_by_code.values().sum();
+        rejected_at_fold.is_some_and(|at_fold| {
+            self.rows_read == self.filtered + at_fold + self.made
+                && self.made == self.written + self.rejected_by_service + self.unwritten
+                && self.rejected == by_code
+        })
+    }
+
+    /// Mean bytes of an item; 0 without items.
+    #[must_use]
+    pub fn mean_bytes(&self) -> u64 {
+        self.bytes.checked_div(self.made).unwrap_or(0)
+    }
+
+    /// Adds another item type's books; names and largest item are left aside.
+    pub fn add(&mut self, other: &Self) {
+        self.rows_read += other.rows_read;
+        self.filtered += other.filtered;
+        self.rejected += other.rejected;
+        self.rejected_by_service += other.rejected_by_service;
+        for (code, count) in &other.rejects_by_code {
+            *self.rejects_by_code.entry(code.clone()).or_default() += count;
+        }
+        self.made += other.made;
+        self.written += other.written;
+        self.unwritten += other.unwritten;
+        self.bytes += other.bytes;
+        self.write_units += other.write_units;
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every row is an item in the table, or filtered.
+    Complete,
+    /// The run went to its end; some rows are in the rejects file.
+    CompleteWithRejects,
+    /// More rows were rejected than allowed; the rest was not read.
+    Stopped {
+        /// One line: what was exceeded.
+        reason: String,
+    },
+    /// The run was cancelled; what was in flight is written.
+    Interrupted,
+    /// The source, the target or the rejects file failed.
+    Failed(Failure),
+}
+
+impl Outcome {
+    /// Whether the run read every row to its end.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self, Self::Complete | Self::CompleteWithRejects)
+    }
+}
+
+/// What ended a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Failure {
+    /// Stable code: `source`, `rejects-file`, `internal`, or the target's error code.
+    pub code: String,
+    /// One line: what happened.
+    pub message: String,
+    /// What caused it, the nearest cause first.
+    pub causes: Vec<String>,
+    /// What to do about it.
+    pub help: Option<String>,
+}
+
+impl Failure {
+    /// Takes an error with its causes.
+    pub(crate) fn new(code: &str, error: &dyn std::error::Error, help: Option<&str>) -> Self {
+        let mut causes = Vec::new();
+        let mut next = error.source();
+        while let Some(cause) = next {
+            causes.push(cause.to_string());
+            next = cause.source();
+        }
+        Self {
+            code: code.to_owned(),
+            message: error.to_string(),
+            causes,
+            help: help.map(str::to_owned),
+        }
+    }
+
+    /// Something that cannot happen did: a task of ours died.
+    pub(crate) fn internal(message: &str) -> Self {
+        Self {
+            code: "internal".to_owned(),
+            message: message.to_owned(),
+            causes: Vec::new(),
+            help: Some("this is a fault in dynafold; please report it".to_owned()),
+        }
+    }
+}
+
+impl From<&SourceError> for Failure {
+    fn from(error: &SourceError) -> Self {
+        Self::new("source", error, error.help())
+    }
+}
+
+impl From<&TargetError> for Failure {
+    fn from(error: &TargetError) -> Self {
+        Self::new(&error.code, error, error.help.as_deref())
+    }
+}
+
+/// What happened between sending and done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Requests answered, for good or ill.
+    pub requests: u64,
+    /// Requests that the service refused because of throttling.
+    pub throttled: u64,
+    /// Requests that failed for a passing reason.
+    pub transient: u64,
+    /// Items that an answer listed as unprocessed, counted each time.
+    pub unprocessed: u64,
+    /// Batches that were split to find an item that the service refused.
+    pub splits: u64,
+    /// Write capacity units that the answers say were used; `None` where they say nothing.
+    pub consumed_units: Option<f64>,
+    /// Seconds that writers waited before sending again, all writers together.
+    pub backoff_seconds: f64,
+}
+
+/// What kept the run from being faster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitedBy {
+    /// Waiting for rows.
+    #[default]
+    Source,
+    /// Making items.
+    Fold,
+    /// Waiting for the target to take items.
+    Target,
+    /// Waiting because the target throttles.
+    Throttling,
+}
+
+/// Where the time went, as the fold saw it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// Seconds of waiting for rows.
+    pub source_seconds: f64,
+    /// Seconds of making items.
+    pub fold_seconds: f64,
+    /// Seconds of waiting for the target.
+    pub target_seconds: f64,
+}
+
+/// A reject, as the report names the first of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectNote {
+    /// The item type's name.
+    pub item_type: String,
+    /// The row: row key columns and their values.
+    pub row: Box<RawValue>,
+    /// Stable kebab-case code, or the service's error code.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The attribute at fault.
+    pub attribute: Option<String>,
+}
+
+/// All that there is to say about a run. As JSON its field names are stable.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The table's name.
+    pub table: String,
+    /// Where the table is.
+    pub place: String,
+    /// The books of each item type, in the order of the mapping.
+    pub item_types: Vec<Books>,
+    /// All item types together; a row that serves two item types counts twice.
+    pub total: Books,
+    /// Whether all books add up.
+    pub balanced: bool,
+    /// The first rejects.
+    pub rejects: Vec<RejectNote>,
+    /// Where all rejects are; `None` where there are none.
+    pub rejects_file: Option<PathBuf>,
+    /// Requests and retries.
+    pub traffic: Traffic,
+    /// Where the time went.
+    pub waits: Waits,
+    /// What kept the run from being faster.
+    pub limited_by: LimitedBy,
+    /// Time from the first row to the end.
+    pub elapsed_seconds: f64,
+    /// Rows of the passes read each second.
+    pub rows_per_second: f64,
+}
+
+impl Report {
+    /// Whether every row and every item is accounted for.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.item_types.iter().all(Books::balances)
+    }
+}
+
+/// Things each second.
+#[must_use]
+pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "a figure for people; counts stay below 2^52"
+    )]
+    let count = count as f64;
+    let seconds = elapsed.as_secs_f64();
+    if seconds > 0.0 { count / seconds } else { 0.0 }
+}

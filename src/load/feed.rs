@@ -1,0 +1,197 @@
+//! From the source to the fold: what `migrate`, `verify` and duplicate naming have in common.
+//!
+//! A task of its own reads the passes one after the other and hands on chunks through a short
+//! channel, so that the database, the fold and the target work at the same time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures_util::StreamExt as _;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use super::keys::Keys;
+use crate::item::{Folded, Folder, Reject};
+use crate::mapping::model::{ItemType, Model};
+use crate::source::{Chunk, Source, SourceError};
+use crate::value::Value;
+
+/// Chunks that wait for the fold. A chunk has about a megabyte at most.
+const CHUNKS_AHEAD: usize = 4;
+
+/// What the reader hands on.
+#[derive(Debug)]
+pub(crate) enum Read {
+    /// A pass begins.
+    Start(usize),
+    /// Rows of the pass that goes on.
+    Rows(Chunk),
+    /// A pass has been read to its end. `all` counts the relation's rows, where the database left
+    /// out some by itself.
+    End { pass: usize, all: Option<u64> },
+    /// The source failed; nothing follows.
+    Failed(SourceError),
+}
+
+/// Reads all passes on a task of its own.
+pub(crate) struct Reader {
+    chunks: mpsc::Receiver<Read>,
+    task: JoinHandle<Box<dyn Source>>,
+    drain: Arc<AtomicBool>,
+}
+
+impl Reader {
+    /// Opens the snapshot and begins to read. `begin: false` where the snapshot is open already.
+    pub(crate) fn spawn(source: Box<dyn Source>, model: Arc<Model>, begin: bool) -> Self {
+        let (sender, chunks) = mpsc::channel(CHUNKS_AHEAD);
+        let drain = Arc::new(AtomicBool::new(false));
+        let task = tokio::spawn(read(source, model, begin, sender, drain.clone()));
+        Self {
+            chunks,
+            task,
+            drain,
+        }
+    }
+
+    /// The next thing read; `None` after the last pass, after a failure, or if the reader died.
+    pub(crate) async fn next(&mut self) -> Option<Read> {
+        self.chunks.recv().await
+    }
+
+    /// Ends the reading and gives the source back. `reusable`: reads the scan that goes on to its
+    /// end, unseen, as the source's contract asks for before another scan.
+    pub(crate) async fn finish(mut self, reusable: bool) -> Option<Box<dyn Source>> {
+        self.drain.store(reusable, Ordering::Release);
+        self.chunks.close();
+        while self.chunks.recv().await.is_some() {}
+        self.task.await.ok()
+    }
+}
+
+async fn read(
+    mut source: Box<dyn Source>,
+    model: Arc<Model>,
+    begin: bool,
+    sender: mpsc::Sender<Read>,
+    drain: Arc<AtomicBool>,
+) -> Box<dyn Source> {
+    if begin && let Err(error) = source.begin().await {
+        let _ = sender.send(Read::Failed(error)).await;
+        return source;
+    }
+    for (index, pass) in model.passes.iter().enumerate() {
+        if sender.send(Read::Start(index)).await.is_err() {
+            return source;
+        }
+        let mut rows = source.scan(&pass.scan);
+        let mut listening = true;
+        while let Some(chunk) = rows.next().await {
+            if !listening {
+                continue;
+            }
+            let read = match chunk {
+                Ok(chunk) => Read::Rows(chunk),
+                Err(error) => Read::Failed(error),
+            };
+            let failed = matches!(read, Read::Failed(_));
+            listening = sender.send(read).await.is_ok();
+            if failed || (!listening && !drain.load(Ordering::Acquire)) {
+                drop(rows);
+                return source;
+            }
+        }
+        drop(rows);
+        if !listening {
+            return source;
+        }
+        let left_out = !pass.scan.conditions.is_empty() && !pass.scan.keep_unmatched;
+        let end = if left_out {
+            match source.count(&pass.scan.from).await {
+                Ok(all) => Read::End {
+                    pass: index,
+                    all: Some(all),
+                },
+                Err(error) => Read::Failed(error),
+            }
+        } else {
+            Read::End {
+                pass: index,
+                all: None,
+            }
+        };
+        let failed = matches!(end, Read::Failed(_));
+        if sender.send(end).await.is_err() || failed {
+            return source;
+        }
+    }
+    source
+}
+
+/// What became of a row for one item type.
+#[derive(Debug)]
+pub(crate) enum Fate {
+    /// The row does not meet the item type's condition.
+    Filtered,
+    /// The row has no item that DynamoDB would take.
+    Rejected(Box<Reject>),
+    /// The row's item has the key of an earlier one.
+    Duplicate(Box<Folded>),
+    /// The row is an item.
+    Made(Folded),
+}
+
+/// Decides what becomes of rows, and keeps the keys.
+pub(crate) struct Sieve {
+    pub(crate) folder: Folder,
+    pub(crate) keys: Keys,
+}
+
+impl Sieve {
+    pub(crate) fn new(folder: Folder) -> Self {
+        Self {
+            folder,
+            keys: Keys::default(),
+        }
+    }
+
+    /// Says what becomes of a row of the item type's pass.
+    pub(crate) fn fate(&mut self, index: usize, item_type: &ItemType, row: &[Value]) -> Fate {
+        if !meets(item_type, row) {
+            return Fate::Filtered;
+        }
+        match self.folder.fold(index, row) {
+            Err(reject) => Fate::Rejected(reject),
+            Ok(folded) if self.keys.insert(folded.fingerprint) => Fate::Made(folded),
+            Ok(folded) => Fate::Duplicate(Box::new(folded)),
+        }
+    }
+}
+
+/// Whether a row meets an item type's condition.
+pub(crate) fn meets(item_type: &ItemType, row: &[Value]) -> bool {
+    item_type
+        .condition
+        .is_none_or(|at| matches!(row.get(at), Some(Value::Bool(true))))
+}
+
+/// What tells a row apart: the values of the item type's row key.
+pub(crate) type RowKey = Box<[Value]>;
+
+/// The row key of a row.
+pub(crate) fn row_key(item_type: &ItemType, row: &[Value]) -> RowKey {
+    let values = item_type.row_key.iter();
+    values
+        .map(|(_, at)| row.get(*at).cloned().unwrap_or(Value::Null))
+        .collect()
+}
+
+/// The row key of a row that nobody needs any more.
+pub(crate) fn take_row_key(item_type: &ItemType, row: &mut [Value]) -> RowKey {
+    let values = item_type.row_key.iter();
+    values
+        .map(|(_, at)| {
+            row.get_mut(*at)
+                .map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
+        })
+        .collect()
+}

@@ -1,0 +1,59 @@
+//! The keys of a run, as fingerprints: finds duplicates exactly.
+//!
+//! 16 bytes for each item, kept in memory for the whole run; the one thing in a load that grows
+//! with the data.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// The fingerprints seen so far.
+#[derive(Debug, Default)]
+pub struct Keys {
+    seen: HashSet<u128, BuildHasherDefault<Fold64>>,
+}
+
+impl Keys {
+    /// Takes a fingerprint in; `false` when it was there already.
+    pub fn insert(&mut self, fingerprint: u128) -> bool {
+        self.seen.insert(fingerprint)
+    }
+
+    /// Whether a fingerprint is there.
+    #[must_use]
+    pub fn contains(&self, fingerprint: u128) -> bool {
+        self.seen.contains(&fingerprint)
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+}
+
+/// Fingerprints are hashes already: half of their bits will do.
+#[derive(Debug, Default)]
+struct Fold64(u64);
+
+impl Hasher for Fold64 {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        let [a, b, c, d, e, f, g, h, ..] = value.to_le_bytes();
+        self.0 = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+    }
+}

@@ -1,0 +1,185 @@
+//! The rejects file: one JSON line for each row that became no item.
+//!
+//! Lines are written as they come, unbuffered, so that a run that is killed leaves them. A line
+//! that cannot be written ends the run: a reject that nobody sees would be a lost row.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::value::RawValue;
+
+use super::books::{Failure, RejectNote};
+use super::feed::RowKey;
+use crate::item::{Item, Reject, write_item};
+use crate::mapping::model::{ItemType, Model};
+use crate::value::{Value, quote, write_document};
+
+/// Rejects that the report names.
+const NOTED: usize = 20;
+
+/// A reject with the row it belongs to.
+#[derive(Debug)]
+pub(crate) struct Rejected {
+    pub(crate) item_type: usize,
+    pub(crate) row: RowKey,
+    pub(crate) code: Cow<'static, str>,
+    pub(crate) message: String,
+    pub(crate) help: Option<String>,
+    pub(crate) attribute: Option<String>,
+    /// The item as DynamoDB JSON, as far as it got.
+    pub(crate) item: Option<String>,
+}
+
+impl Rejected {
+    pub(crate) fn new(item_type: usize, row: RowKey, reject: Reject) -> Self {
+        Self {
+            item_type,
+            row,
+            code: reject.code,
+            message: reject.message,
+            help: reject.help,
+            attribute: reject.attribute,
+            item: reject.item_so_far.as_ref().map(json),
+        }
+    }
+}
+
+/// An item as DynamoDB JSON.
+pub(crate) fn json(item: &Item) -> String {
+    let mut out = String::new();
+    write_item(&mut out, item);
+    out
+}
+
+/// Where the rejects go.
+#[derive(Debug)]
+pub(super) struct Rejects {
+    path: PathBuf,
+    file: Option<File>,
+    notes: Vec<RejectNote>,
+}
+
+impl Rejects {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self {
+            path,
+            file: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Makes the file, if it is not there yet.
+    pub(super) fn open(&mut self) -> Result<&mut File, Failure> {
+        let made = match self.file.take() {
+            Some(file) => Ok(file),
+            None => File::create(&self.path),
+        };
+        made.map(|file| self.file.insert(file))
+            .map_err(|error| failure(&self.path, error))
+    }
+
+    /// Writes a reject's line.
+    pub(super) fn write(&mut self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
+        let Some(item_type) = model.item_types.get(reject.item_type) else {
+            return Err(Failure::internal("a reject names no item type"));
+        };
+        let row = row_json(item_type, &reject.row);
+        let line = line(item_type, &row, reject);
+        let written = self.open()?.write_all(line.as_bytes());
+        written.map_err(|error| failure(&self.path, error))?;
+        if self.notes.len() < NOTED {
+            self.notes.push(RejectNote {
+                item_type: item_type.name.to_string(),
+                row: raw(row),
+                code: reject.code.clone().into_owned(),
+                message: reject.message.clone(),
+                help: reject.help.clone(),
+                attribute: reject.attribute.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Ends the file: its lines are on disk afterwards. Gives the first rejects and, where there
+    /// are any, the file's path.
+    pub(super) fn close(self) -> (Result<(), Failure>, Vec<RejectNote>, Option<PathBuf>) {
+        let Some(file) = self.file else {
+            return (Ok(()), self.notes, None);
+        };
+        let synced = match file.sync_all() {
+            // Pipes and devices cannot be synced; there is nothing to be lost there.
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(()),
+            synced => synced.map_err(|error| failure(&self.path, error)),
+        };
+        (synced, self.notes, Some(self.path))
+    }
+}
+
+/// The rejects file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the rejects file {}", path.display())]
+struct RejectsError {
+    path: PathBuf,
+    #[source]
+    cause: std::io::Error,
+}
+
+fn failure(path: &Path, cause: std::io::Error) -> Failure {
+    let error = RejectsError {
+        path: path.to_owned(),
+        cause,
+    };
+    Failure::new(
+        "rejects-file",
+        &error,
+        Some(
+            "make room or name another file with --rejects; without it a rejected row would be lost",
+        ),
+    )
+}
+
+fn line(item_type: &ItemType, row: &str, reject: &Rejected) -> String {
+    let mut out = String::from("{\"item_type\":");
+    quote(&mut out, &item_type.name);
+    out.push_str(",\"row\":");
+    out.push_str(row);
+    let mut text = |name: &str, value: Option<&str>| {
+        out.push_str(",\"");
+        out.push_str(name);
+        out.push_str("\":");
+        match value {
+            Some(value) => quote(&mut out, value),
+            None => out.push_str("null"),
+        }
+    };
+    text("code", Some(&reject.code));
+    text("message", Some(&reject.message));
+    text("help", reject.help.as_deref());
+    text("attribute", reject.attribute.as_deref());
+    out.push_str(",\"item\":");
+    out.push_str(reject.item.as_deref().unwrap_or("null"));
+    out.push_str("}\n");
+    out
+}
+
+/// A row's key as a JSON object: `{"user_id":7,"day":"2024-05-01"}`.
+pub(crate) fn row_json(item_type: &ItemType, row: &[Value]) -> String {
+    let mut out = String::from("{");
+    for (index, ((name, _), value)) in item_type.row_key.iter().zip(row).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        quote(&mut out, name);
+        out.push(':');
+        out.push_str(&write_document(value));
+    }
+    out.push('}');
+    out
+}
+
+/// JSON text that we have written ourselves, for a report.
+pub(crate) fn raw(json: String) -> Box<RawValue> {
+    RawValue::from_string(json).unwrap_or_else(|_| RawValue::NULL.to_owned())
+}

@@ -1,0 +1,454 @@
+//! The run: starts reader and writers, folds in between, and ends everything in order.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
+
+use super::books::{Books, Failure, Largest, LimitedBy, Outcome, Report, Waits, rate};
+use super::duplicates::{self, Duplicates};
+use super::feed::{Fate, Read, Reader, RowKey, Sieve, row_key, take_row_key};
+use super::halt::{Cancel, Halt, Why};
+use super::ledger::{By, Ledger};
+use super::progress::Step;
+use super::rejects::{Rejected, raw, row_json};
+use super::writer::{Delivery, Parcel, count, write};
+use super::{Load, Options};
+use crate::batch::{Batcher, wire_size};
+use crate::item::{Folded, Folder, write_item};
+use crate::mapping::model::ItemType;
+use crate::source::{Chunk, Row, Source};
+use crate::target::{Batch, Prepared};
+
+/// KiB of batches that may be on their way at one time.
+const KIB_IN_FLIGHT: usize = 64 << 10;
+
+/// Loads the table and reports. Never fails but in its report.
+pub async fn run(load: Load) -> Report {
+    let begun = Instant::now();
+    let table = load.model.table.clone();
+    let started = load.target.start(&table, load.options.fresh).await;
+    let target = load.target.clone();
+    let progress = load.progress.clone();
+    let mut run = Run::new(&load);
+    if let Err(error) = &started {
+        run.delivery.halt.set(Why::Failed(Failure::from(error)));
+        return run.report(begun.elapsed());
+    }
+    let mut reader = Reader::spawn(load.source, load.model.clone(), true);
+    let writers = load.options.writers.unwrap_or_else(|| target.concurrency());
+    let tasks = run.spawn_writers(writers.max(1));
+    run.batcher = Batcher::new(target.batch_limit());
+    run.fold(&mut reader, &load.options).await;
+    run.flush().await;
+    let waiting = Instant::now();
+    run.join(tasks).await;
+    run.target_wait += waiting.elapsed();
+    let elapsed = begun.elapsed();
+    run.name_duplicates(reader).await;
+    progress.step(Step::Finishing);
+    if let Err(error) = target.finish().await {
+        run.delivery.ledger.disown();
+        run.delivery.halt.set(Why::Failed(Failure::from(&error)));
+    }
+    run.report(elapsed)
+}
+
+/// A run that goes on.
+struct Run {
+    delivery: Arc<Delivery>,
+    cancel: Cancel,
+    sieve: Sieve,
+    books: Vec<Books>,
+    batcher: Batcher,
+    /// The rows of the items that wait in the batcher.
+    rows: VecDeque<RowKey>,
+    /// `None` once the last parcel is sent.
+    parcels: Option<mpsc::Sender<Parcel>>,
+    room: Arc<Semaphore>,
+    duplicates: Duplicates,
+    rows_of_passes: u64,
+    source_wait: Duration,
+    target_wait: Duration,
+    fold_time: Duration,
+}
+
+impl Run {
+    fn new(load: &Load) -> Self {
+        let model = &load.model;
+        let books = model.item_types.iter().map(|item_type| Books {
+            item_type: item_type.name.to_string(),
+            from: model
+                .passes
+                .get(item_type.pass)
+                .map(|pass| pass.name.clone())
+                .unwrap_or_default(),
+            ..Books::default()
+        });
+        Self {
+            books: books.collect(),
+            delivery: Arc::new(Delivery {
+                target: load.target.clone(),
+                model: model.clone(),
+                policy: load.options.retry,
+                halt: Halt::new(),
+                ledger: Ledger::new(
+                    model.item_types.len(),
+                    load.options.rejects_file.clone(),
+                    load.options.max_rejects,
+                ),
+                progress: load.progress.clone(),
+            }),
+            cancel: load.cancel.clone(),
+            sieve: Sieve::new(Folder::new(model, load.context.clone())),
+            batcher: Batcher::new(load.target.batch_limit()),
+            rows: VecDeque::new(),
+            parcels: None,
+            room: Arc::new(Semaphore::new(KIB_IN_FLIGHT)),
+            duplicates: Duplicates::default(),
+            rows_of_passes: 0,
+            source_wait: Duration::ZERO,
+            target_wait: Duration::ZERO,
+            fold_time: Duration::ZERO,
+        }
+    }
+
+    fn spawn_writers(&mut self, writers: usize) -> JoinSet<()> {
+        let (sender, parcels) = mpsc::channel(writers);
+        self.parcels = Some(sender);
+        let parcels = Arc::new(Mutex::new(parcels));
+        let mut tasks = JoinSet::new();
+        for _ in 0..writers {
+            tasks.spawn(write(self.delivery.clone(), parcels.clone()));
+        }
+        tasks
+    }
+
+    /// Takes chunks until the source or the run ends.
+    async fn fold(&mut self, reader: &mut Reader, options: &Options) {
+        let delivery = self.delivery.clone();
+        let (mut pass, mut rows, mut passes_read) = (0, 0, 0);
+        while passes_read < delivery.model.passes.len() {
+            let from = Instant::now();
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    delivery.halt.set(Why::Cancelled);
+                    return;
+                }
+                () = delivery.halt.stopped() => return,
+                read = reader.next() => read,
+            };
+            self.source_wait += from.elapsed();
+            match read {
+                Some(Read::Start(index)) => {
+                    (pass, rows) = (index, 0);
+                    if let Some(this) = delivery.model.passes.get(index) {
+                        let estimate = options.estimates.get(index).copied().flatten();
+                        let progress = &delivery.progress;
+                        progress.pass(index, &this.name, &this.item_types, estimate);
+                    }
+                }
+                Some(Read::Rows(chunk)) => {
+                    rows += count(chunk.len());
+                    if self.chunk(pass, chunk).await.is_break() {
+                        return;
+                    }
+                }
+                Some(Read::End { pass, all }) => {
+                    passes_read += 1;
+                    self.left_out(pass, all.unwrap_or(rows).saturating_sub(rows));
+                }
+                Some(Read::Failed(error)) => {
+                    return delivery.halt.set(Why::Failed(Failure::from(&error)));
+                }
+                None => {
+                    let failure = Failure::internal("the reader ended without an answer");
+                    return delivery.halt.set(Why::Failed(failure));
+                }
+            }
+        }
+    }
+
+    /// Enters rows that the database left out because they meet no condition.
+    fn left_out(&mut self, pass: usize, rows: u64) {
+        self.rows_of_passes += rows;
+        let delivery = self.delivery.clone();
+        for index in delivery
+            .model
+            .passes
+            .get(pass)
+            .iter()
+            .flat_map(|p| &p.item_types)
+        {
+            if let Some(books) = self.books.get_mut(*index) {
+                books.rows_read += rows;
+                books.filtered += rows;
+                delivery.progress.rows(*index, rows);
+            }
+        }
+    }
+
+    async fn chunk(&mut self, pass: usize, chunk: Chunk) -> ControlFlow<()> {
+        let delivery = self.delivery.clone();
+        let Some(pass) = delivery.model.passes.get(pass) else {
+            return ControlFlow::Break(());
+        };
+        let before: Vec<(u64, u64)> = self.read_and_rejected(&pass.item_types);
+        let from = Instant::now();
+        let waited = self.target_wait;
+        let mut flow = ControlFlow::Continue(());
+        for row in chunk {
+            self.rows_of_passes += 1;
+            flow = self.row(&pass.item_types, row).await;
+            if flow.is_break() {
+                break;
+            }
+        }
+        self.fold_time += from.elapsed().saturating_sub(self.target_wait - waited);
+        let after = self.read_and_rejected(&pass.item_types);
+        for ((index, after), before) in pass.item_types.iter().zip(after).zip(before) {
+            delivery.progress.rows(*index, after.0 - before.0);
+            if after.1 > before.1 {
+                delivery.progress.rejected(*index, after.1 - before.1);
+            }
+        }
+        flow
+    }
+
+    fn read_and_rejected(&self, item_types: &[usize]) -> Vec<(u64, u64)> {
+        let books = item_types.iter().map(|index| self.books.get(*index));
+        books
+            .map(|books| books.map_or((0, 0), |b| (b.rows_read, b.rows_read - b.filtered - b.made)))
+            .collect()
+    }
+
+    async fn row(&mut self, item_types: &[usize], mut row: Row) -> ControlFlow<()> {
+        let delivery = self.delivery.clone();
+        let model = &delivery.model;
+        for (nth, index) in item_types.iter().enumerate() {
+            let (Some(item_type), Some(books)) =
+                (model.item_types.get(*index), self.books.get_mut(*index))
+            else {
+                continue;
+            };
+            books.rows_read += 1;
+            let fate = self.sieve.fate(*index, item_type, &row);
+            if matches!(fate, Fate::Filtered) {
+                books.filtered += 1;
+                continue;
+            }
+            let key = if nth + 1 == item_types.len() {
+                take_row_key(item_type, &mut row)
+            } else {
+                row_key(item_type, &row)
+            };
+            match fate {
+                Fate::Filtered => {}
+                Fate::Made(folded) => self.made(*index, item_type, folded, key).await?,
+                Fate::Rejected(reject) => {
+                    let reject = Rejected::new(*index, key, *reject);
+                    let ledger = &delivery.ledger;
+                    ledger.reject(&delivery.halt, model, By::Fold, &reject);
+                    self.go_on()?;
+                }
+                Fate::Duplicate(folded) => {
+                    let ledger = &delivery.ledger;
+                    ledger.duplicate(&delivery.halt, *index, duplicates::CODE);
+                    self.duplicates.push(*index, key, &folded);
+                    self.go_on()?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.delivery.halt.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    async fn made(
+        &mut self,
+        index: usize,
+        item_type: &ItemType,
+        folded: Folded,
+        row: RowKey,
+    ) -> ControlFlow<()> {
+        let size = count(folded.size);
+        if let Some(books) = self.books.get_mut(index) {
+            books.made += 1;
+            books.bytes += size;
+            books.write_units += folded.units;
+            if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
+                books.largest = Some(Largest {
+                    bytes: size,
+                    row: raw(row_json(item_type, &row)),
+                });
+            }
+        }
+        let mut json = String::with_capacity(folded.size * 2);
+        write_item(&mut json, &folded.item);
+        self.rows.push_back(row);
+        let full = self.batcher.push(Prepared {
+            json,
+            size: folded.size,
+            item_type: index,
+            fingerprint: folded.fingerprint,
+        });
+        match full {
+            Some(batch) => {
+                self.dispatch(batch).await;
+                if self.cancel.is_cancelled() {
+                    self.delivery.halt.set(Why::Cancelled);
+                }
+                self.go_on()
+            }
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Hands a batch to the writers when there is room for its bytes.
+    async fn dispatch(&mut self, batch: Batch) {
+        let from = Instant::now();
+        let rows = self.rows.drain(..batch.items.len().min(self.rows.len()));
+        let rows = rows.collect();
+        let bytes: usize = batch.items.iter().map(wire_size).sum();
+        let kib = (bytes / 1024 + 1).min(KIB_IN_FLIGHT);
+        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
+        let permit = self.room.clone().acquire_many_owned(kib).await.ok();
+        let parcel = Parcel {
+            batch,
+            rows,
+            permit,
+        };
+        let refused = match &self.parcels {
+            Some(parcels) => parcels.send(parcel).await.err().map(|error| error.0),
+            None => Some(parcel),
+        };
+        if let Some(parcel) = refused {
+            self.delivery.abandon(&parcel.batch.items);
+            let failure = Failure::internal("the writers ended before the last item");
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        self.target_wait += from.elapsed();
+    }
+
+    /// Sends what waits in the batcher, and no more.
+    async fn flush(&mut self) {
+        if let Some(batch) = self.batcher.finish() {
+            self.dispatch(batch).await;
+        }
+        self.parcels = None;
+    }
+
+    async fn join(&mut self, mut tasks: JoinSet<()>) {
+        while let Some(ended) = tasks.join_next().await {
+            if ended.is_err() {
+                let failure = Failure::internal("a writer died");
+                self.delivery.halt.set(Why::Failed(failure));
+            }
+        }
+    }
+
+    /// Ends the reading; names the rows that share keys, where the run was not ended in haste.
+    async fn name_duplicates(&mut self, reader: Reader) {
+        let delivery = self.delivery.clone();
+        let duplicates = std::mem::take(&mut self.duplicates);
+        let why = delivery.halt.why();
+        let unhurried = matches!(why, None | Some(Why::TooManyRejects));
+        let again = unhurried && !duplicates.is_empty() && !self.cancel.is_cancelled();
+        if again {
+            delivery.progress.step(Step::NamingDuplicates);
+        }
+        let earlier = match reader.finish(again).await {
+            Some(source) if again => self.earlier(&duplicates, source).await,
+            _ => std::collections::HashMap::new(),
+        };
+        for reject in duplicates.rejects(&delivery.model, &earlier) {
+            if let Err(failure) = delivery.ledger.name(&delivery.model, &reject) {
+                return delivery.halt.set(Why::Failed(failure));
+            }
+        }
+    }
+
+    async fn earlier(
+        &self,
+        duplicates: &Duplicates,
+        source: Box<dyn Source>,
+    ) -> std::collections::HashMap<u128, (usize, RowKey)> {
+        let folder = self.sieve.folder.clone();
+        let model = &self.delivery.model;
+        duplicates.find(source, model, folder, &self.cancel).await
+    }
+
+    fn report(mut self, elapsed: Duration) -> Report {
+        let delivery = &self.delivery;
+        let (closed, rejects, rejects_file) = delivery.ledger.close();
+        if let Err(failure) = closed {
+            delivery.halt.set(Why::Failed(failure));
+        }
+        let traffic = delivery.ledger.settle(&mut self.books);
+        let mut total = Books::default();
+        for books in &self.books {
+            total.add(books);
+        }
+        let outcome = match delivery.halt.why() {
+            None if total.rejected == 0 => Outcome::Complete,
+            None => Outcome::CompleteWithRejects,
+            Some(Why::Cancelled) => Outcome::Interrupted,
+            Some(Why::TooManyRejects) => Outcome::Stopped {
+                reason: "there are more rejects than --max-rejects allows".to_owned(),
+            },
+            Some(Why::Failed(failure)) => Outcome::Failed(failure),
+        };
+        let waits = Waits {
+            source_seconds: self.source_wait.as_secs_f64(),
+            fold_seconds: self.fold_time.as_secs_f64(),
+            target_seconds: self.target_wait.as_secs_f64(),
+        };
+        let throttled = traffic.throttled + traffic.unprocessed > 0;
+        let mut report = Report {
+            outcome,
+            table: delivery.model.table.name.clone(),
+            place: delivery.target.place(),
+            total,
+            balanced: false,
+            rejects,
+            rejects_file,
+            limited_by: limit(&waits, throttled),
+            traffic,
+            waits,
+            elapsed_seconds: elapsed.as_secs_f64(),
+            rows_per_second: rate(self.rows_of_passes, elapsed),
+            item_types: self.books,
+        };
+        report.balanced = report.balances();
+        report
+    }
+}
+
+fn limit(waits: &Waits, throttled: bool) -> LimitedBy {
+    let Waits {
+        source_seconds,
+        fold_seconds,
+        target_seconds,
+    } = *waits;
+    if target_seconds >= source_seconds && target_seconds >= fold_seconds {
+        if throttled {
+            LimitedBy::Throttling
+        } else {
+            LimitedBy::Target
+        }
+    } else if fold_seconds >= source_seconds {
+        LimitedBy::Fold
+    } else {
+        LimitedBy::Source
+    }
+}

@@ -1,0 +1,131 @@
+//! The first items of each item type, without writing any.
+
+use crate::item::{Folder, Item, Reject};
+use crate::load::{Fate, Sieve, raw, row_json, row_key};
+use crate::mapping::model::{ItemType, Model, Pass};
+use crate::mapping::template::Context;
+use crate::source::{Scan, Source, SourceError};
+use futures_util::StreamExt as _;
+use serde_json::value::RawValue;
+
+/// What the first rows of an item type become.
+#[derive(Debug, Clone)]
+pub struct ItemTypeSample {
+    /// The item type's name.
+    pub item_type: String,
+    /// What its rows are read from, as the mapping writes it.
+    pub from: String,
+    /// The items, in the order of the rows.
+    pub items: Vec<SampleItem>,
+    /// The rows that became no item.
+    pub rejects: Vec<SampleReject>,
+}
+
+/// An item of a sample.
+#[derive(Debug, Clone)]
+pub struct SampleItem {
+    /// The item.
+    pub item: Item,
+    /// Bytes that DynamoDB counts for it.
+    pub size: usize,
+    /// Write capacity units, index entries included.
+    pub units: u64,
+    /// The row: row key columns and their values, as a JSON object.
+    pub row: Box<RawValue>,
+}
+
+/// A row of a sample that became no item.
+#[derive(Debug, Clone)]
+pub struct SampleReject {
+    /// The row: row key columns and their values, as a JSON object.
+    pub row: Box<RawValue>,
+    /// What is wrong with it.
+    pub reject: Reject,
+}
+
+/// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
+/// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
+///
+/// # Errors
+///
+/// [`SourceError`] when the source fails.
+pub async fn sample(
+    source: &mut dyn Source,
+    model: &Model,
+    context: Context,
+    limit: u64,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Vec<ItemTypeSample>, SourceError> {
+    source.begin().await?;
+    let mut sieve = Sieve::new(Folder::new(model, context));
+    let mut samples = Vec::new();
+    for (index, item_type) in model.item_types.iter().enumerate() {
+        let Some(pass) = model.passes.get(item_type.pass) else {
+            continue;
+        };
+        if !wanted(&item_type.name) {
+            continue;
+        }
+        let scan = first_rows(pass, item_type, limit);
+        let mut sample = ItemTypeSample {
+            item_type: item_type.name.to_string(),
+            from: pass.name.clone(),
+            items: Vec::new(),
+            rejects: Vec::new(),
+        };
+        let mut chunks = source.scan(&scan);
+        while let Some(chunk) = chunks.next().await {
+            for row in chunk? {
+                let row_key = row_key(item_type, &row);
+                let key = || raw(row_json(item_type, &row_key));
+                match sieve.fate(index, item_type, &row) {
+                    Fate::Filtered => {}
+                    Fate::Made(folded) => sample.items.push(SampleItem {
+                        item: folded.item,
+                        size: folded.size,
+                        units: folded.units,
+                        row: key(),
+                    }),
+                    Fate::Rejected(reject) => sample.rejects.push(SampleReject {
+                        row: key(),
+                        reject: *reject,
+                    }),
+                    Fate::Duplicate(folded) => sample.rejects.push(SampleReject {
+                        row: key(),
+                        reject: duplicate(model, folded.item),
+                    }),
+                }
+            }
+        }
+        drop(chunks);
+        samples.push(sample);
+    }
+    Ok(samples)
+}
+
+/// The pass's scan for one item type alone. Conditions keep their places in the row; those of
+/// other item types are made false, so that the limit counts this type's rows.
+fn first_rows(pass: &Pass, item_type: &ItemType, limit: u64) -> Scan {
+    let mut scan = pass.scan.clone();
+    scan.limit = Some(limit);
+    if let Some(own) = item_type.condition {
+        scan.keep_unmatched = false;
+        let first = scan.columns.len();
+        for (nth, condition) in scan.conditions.iter_mut().enumerate() {
+            if first + nth != own {
+                "1 = 0".clone_into(condition);
+            }
+        }
+    }
+    scan
+}
+
+fn duplicate(model: &Model, item: Item) -> Reject {
+    Reject {
+        code: "duplicate-key".into(),
+        message: "the item has the same key as that of an earlier row".to_owned(),
+        help: Some("make the key template tell these rows apart".to_owned()),
+        attribute: Some(model.table.partition.name.to_string()),
+        item_so_far: Some(item),
+    }
+}

@@ -1,0 +1,370 @@
+//! Reads the schema of a SQLite file.
+//!
+//! Each table is asked for by itself: the pragmas fail for a view whose table is gone and for a
+//! virtual table whose module is not built in, and the rest of the schema must not go with them.
+//! A column of a primary key counts as NOT NULL. SQLite lets NULL into one that is not
+//! `INTEGER PRIMARY KEY`, by an old mistake that it keeps; such a row has no key in DynamoDB and is
+//! rejected when it is read.
+
+use std::path::Path;
+
+use sqlx::sqlite::{SqliteConnection, SqliteRow};
+use sqlx::{AssertSqlSafe, Row as _};
+
+use super::decode::data_type;
+use super::scan::SqliteDialect;
+use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName};
+use crate::source::Dialect as _;
+
+/// The one schema: attached databases are none of ours.
+const SCHEMA: &str = "main";
+
+/// Reads everything.
+pub(super) async fn read(
+    connection: &mut SqliteConnection,
+    file: &Path,
+) -> Result<Catalog, sqlx::Error> {
+    let row = sqlx::query("SELECT sqlite_version()").fetch_one(&mut *connection);
+    let version = text(&row.await?, 0)?;
+    let objects = sqlx::query(include_str!("sql/objects.sql"));
+    let mut tables = Vec::new();
+    let mut notices = Vec::new();
+    for object in objects.fetch_all(&mut *connection).await? {
+        let mut table = Table {
+            name: table_name(text(&object, 0)?),
+            kind: if text(&object, 1)? == "view" {
+                TableKind::View
+            } else {
+                TableKind::Table
+            },
+            readable: true,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            unique_keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+            comment: None,
+            estimated_rows: None,
+            estimated_bytes: None,
+        };
+        let sql = text(&object, 2)?;
+        if let Err(error) = complete(connection, &mut table, &sql).await {
+            // SQLite's words name tables and columns, never values.
+            let why = error
+                .as_database_error()
+                .map_or_else(|| error.to_string(), |error| error.message().to_owned());
+            notices.push(format!("`{}` cannot be read: {why}", table.name.name));
+            table.readable = false;
+        }
+        tables.push(table);
+    }
+    resolve_parents(&mut tables);
+    Ok(Catalog {
+        dbms: Dbms::Sqlite,
+        version,
+        database: file
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+        search_path: vec![SCHEMA.to_owned()],
+        tables,
+        notices,
+    })
+}
+
+/// The columns of a table, and those of its primary key.
+pub(super) struct Columns {
+    pub(super) columns: Vec<Column>,
+    primary_key: Vec<String>,
+}
+
+/// Reads one table's columns. `sql` is the text that made it, for the generated columns.
+pub(super) async fn columns(
+    connection: &mut SqliteConnection,
+    table: &str,
+    sql: &str,
+) -> Result<Columns, sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/columns.sql")).bind(table);
+    let mut columns = Vec::new();
+    let mut primary_key = Vec::new();
+    for row in query.fetch_all(connection).await? {
+        let name = text(&row, 0)?;
+        let declared = text(&row, 1)?;
+        let place: i64 = row.try_get(4)?;
+        if place > 0 {
+            primary_key.push((place, name.clone()));
+        }
+        let generated = matches!(row.try_get::<i64, _>(5)?, 2 | 3);
+        columns.push(Column {
+            generated: generated.then(|| generation_expression(sql, &name)),
+            nullable: row.try_get::<i64, _>(2)? == 0 && place == 0,
+            default: row.try_get(3)?,
+            comment: None,
+            data_type: data_type(&declared),
+            name,
+            declared: declared
+                .trim_end_matches("GENERATED ALWAYS")
+                .trim_end()
+                .to_owned(),
+        });
+    }
+    primary_key.sort();
+    Ok(Columns {
+        columns,
+        primary_key: primary_key.into_iter().map(|(_, name)| name).collect(),
+    })
+}
+
+async fn complete(
+    connection: &mut SqliteConnection,
+    table: &mut Table,
+    sql: &str,
+) -> Result<(), sqlx::Error> {
+    let found = columns(connection, &table.name.name, sql).await?;
+    table.columns = found.columns;
+    table.primary_key = found.primary_key;
+    read_indexes(connection, table).await?;
+    read_foreign_keys(connection, table).await?;
+    if table.kind == TableKind::Table {
+        let count = format!("SELECT count(*) FROM {}", SqliteDialect.table(&table.name));
+        let row = sqlx::raw_sql(AssertSqlSafe(count))
+            .fetch_one(connection)
+            .await?;
+        table.estimated_rows = u64::try_from(row.try_get::<i64, _>(0)?).ok();
+    }
+    Ok(())
+}
+
+async fn read_indexes(
+    connection: &mut SqliteConnection,
+    table: &mut Table,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/indexes.sql")).bind(&table.name.name);
+    let mut indexes: Vec<(Index, bool)> = Vec::new();
+    for row in query.fetch_all(connection).await? {
+        if text(&row, 2)? == "pk" {
+            continue;
+        }
+        let name = text(&row, 0)?;
+        let sql = text(&row, 6)?;
+        if indexes.last().is_none_or(|(index, _)| index.name != name) {
+            let plain = row.try_get::<i64, _>(3)? == 0;
+            let index = Index {
+                name,
+                columns: Vec::new(),
+                unique: row.try_get::<i64, _>(1)? == 1,
+            };
+            indexes.push((index, plain));
+        }
+        let Some((index, plain)) = indexes.last_mut() else {
+            continue;
+        };
+        let column: Option<String> = row.try_get(5)?;
+        *plain &= column.is_some();
+        index.columns.push(column.unwrap_or_else(|| {
+            let terms = terms(&sql);
+            let term = terms.get(index.columns.len()).copied();
+            term.unwrap_or("rowid").to_owned()
+        }));
+    }
+    for (index, plain) in indexes {
+        if plain && index.unique {
+            table.unique_keys.push(Key {
+                name: index.name,
+                columns: index.columns,
+            });
+        } else {
+            table.indexes.push(index);
+        }
+    }
+    Ok(())
+}
+
+async fn read_foreign_keys(
+    connection: &mut SqliteConnection,
+    table: &mut Table,
+) -> Result<(), sqlx::Error> {
+    let query = sqlx::query(include_str!("sql/foreign_keys.sql")).bind(&table.name.name);
+    let mut last = None;
+    for row in query.fetch_all(connection).await? {
+        let id: i64 = row.try_get(0)?;
+        if last.replace(id) != Some(id) {
+            table.foreign_keys.push(ForeignKey {
+                name: String::new(),
+                columns: Vec::new(),
+                references: table_name(text(&row, 1)?),
+                referenced_columns: Vec::new(),
+            });
+        }
+        if let Some(key) = table.foreign_keys.last_mut() {
+            key.columns.push(text(&row, 2)?);
+            key.referenced_columns
+                .extend(row.try_get::<Option<String>, _>(3)?);
+        }
+    }
+    for key in &mut table.foreign_keys {
+        key.name = format!("{}_{}_fkey", table.name.name, key.columns.join("_"));
+    }
+    table.foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(())
+}
+
+/// Writes each foreign key's parent as the parent itself is written: SQLite compares names without
+/// regard to case, and leaves out the columns where they are the parent's primary key.
+fn resolve_parents(tables: &mut [Table]) {
+    let parents: Vec<(TableName, Vec<String>, Vec<String>)> = tables
+        .iter()
+        .map(|table| {
+            let columns = table.columns.iter().map(|column| column.name.clone());
+            (
+                table.name.clone(),
+                columns.collect(),
+                table.primary_key.clone(),
+            )
+        })
+        .collect();
+    for key in tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
+        let same =
+            |(name, ..): &&(TableName, _, _)| name.name.eq_ignore_ascii_case(&key.references.name);
+        let Some((name, columns, primary_key)) = parents.iter().find(same) else {
+            continue;
+        };
+        key.references = name.clone();
+        if key.referenced_columns.is_empty() {
+            key.referenced_columns.clone_from(primary_key);
+        }
+        for referenced in &mut key.referenced_columns {
+            if let Some(column) = columns.iter().find(|c| c.eq_ignore_ascii_case(referenced)) {
+                referenced.clone_from(column);
+            }
+        }
+    }
+}
+
+fn table_name(name: String) -> TableName {
+    TableName {
+        schema: SCHEMA.to_owned(),
+        name,
+    }
+}
+
+fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
+    Ok(row.try_get::<Option<String>, _>(index)?.unwrap_or_default())
+}
+
+/// The expression of a generated column, which only the table's own text tells.
+fn generation_expression(sql: &str, column: &str) -> String {
+    let quoted = [
+        SqliteDialect.quote(column),
+        format!("`{}`", column.replace('`', "``")),
+        format!("[{column}]"),
+    ];
+    let definition = terms(sql).into_iter().find(|term| {
+        let starts = |name: &str| {
+            let (head, tail) = term.split_at_checked(name.len()).unwrap_or_default();
+            head.eq_ignore_ascii_case(name) && tail.starts_with(char::is_whitespace)
+        };
+        starts(column) || quoted.iter().any(|name| starts(name))
+    });
+    let definition = definition.unwrap_or_default();
+    let mut groups = groups(definition).into_iter();
+    let expression = groups.find_map(|(start, end)| {
+        let before = definition.get(..start)?.trim_end().to_ascii_uppercase();
+        before
+            .ends_with(" AS")
+            .then(|| definition.get(start + 1..end))
+            .flatten()
+    });
+    expression.unwrap_or("unknown").trim().to_owned()
+}
+
+/// What stands between the commas of the first parentheses: a table's columns, an index's terms.
+fn terms(sql: &str) -> Vec<&str> {
+    let Some(&(start, end)) = groups(sql).first() else {
+        return Vec::new();
+    };
+    let mut terms = Vec::new();
+    let (mut depth, mut from) = (0_u32, start + 1);
+    for (at, byte) in outside_quotes(sql).filter(|(at, _)| (start + 1..end).contains(at)) {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            b',' if depth == 0 => {
+                terms.extend(sql.get(from..at).map(str::trim));
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    terms.extend(sql.get(from..end).map(str::trim));
+    terms
+}
+
+/// The outermost pairs of parentheses, by their places.
+fn groups(sql: &str) -> Vec<(usize, usize)> {
+    let mut groups = Vec::new();
+    let mut open = Vec::new();
+    for (at, byte) in outside_quotes(sql) {
+        match byte {
+            b'(' => open.push(at),
+            b')' => match (open.pop(), open.is_empty()) {
+                (Some(start), true) => groups.push((start, at)),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    groups
+}
+
+/// The bytes of a SQL text that stand in no quotes and no comment, with their places.
+fn outside_quotes(sql: &str) -> impl Iterator<Item = (usize, u8)> {
+    let bytes = sql.as_bytes();
+    let mut closing: &[u8] = b"";
+    let mut skip_to = 0;
+    bytes.iter().enumerate().filter_map(move |(at, &byte)| {
+        let rest = bytes.get(at..).unwrap_or_default();
+        if at < skip_to {
+            return None;
+        }
+        if !closing.is_empty() {
+            if rest.starts_with(closing) {
+                skip_to = at + closing.len();
+                closing = b"";
+            }
+            return None;
+        }
+        closing = match rest {
+            [b'\'', ..] => b"'",
+            [b'"', ..] => b"\"",
+            [b'`', ..] => b"`",
+            [b'[', ..] => b"]",
+            [b'-', b'-', ..] => b"\n",
+            [b'/', b'*', ..] => b"*/",
+            _ => return Some((at, byte)),
+        };
+        skip_to = at + 1;
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_expression_of_a_generated_column_is_found_in_the_text() {
+        let sql = "CREATE TABLE t(a INT, -- AS (no),\n \"b c\" TEXT DEFAULT '),(' GENERATED ALWAYS \
+                   AS (a || ')' || (a + 1)) STORED, [d] AS (a), PRIMARY KEY (a))";
+        assert_eq!(generation_expression(sql, "b c"), "a || ')' || (a + 1)");
+        assert_eq!(generation_expression(sql, "D"), "a");
+        assert_eq!(generation_expression(sql, "a"), "unknown");
+    }
+
+    #[test]
+    fn the_terms_of_an_index_are_told_apart() {
+        let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
+        assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
+    }
+}

@@ -1,0 +1,445 @@
+//! The comparison as a run: reads, folds, asks the table, adds up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::compare::compare;
+use super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
+use crate::item::{Folder, Item, fingerprint};
+use crate::load::{
+    Cancel, Failure, Fate, Progress, Read, Reader, RowKey, Sieve, Step, json, rate, raw, row_json,
+    row_key, take_row_key,
+};
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::source::{Chunk, Source};
+use crate::target::{Key, Target};
+
+/// Keys that one request may ask for.
+const KEYS: usize = 100;
+/// Bytes of items after which a request is sent with fewer keys.
+const BYTES: usize = 4 << 20;
+
+/// A comparison to be made.
+pub struct Verify {
+    /// The source; its snapshot is not open yet.
+    pub source: Box<dyn Source>,
+    /// The target.
+    pub target: Arc<dyn Target>,
+    /// The mapping.
+    pub model: Arc<Model>,
+    /// What templates need besides the row.
+    pub context: Context,
+    /// Findings that the report names.
+    pub examples: usize,
+    /// About how many rows each pass has, for progress.
+    pub estimates: Vec<Option<u64>>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
+}
+
+/// Compares and reports. Never fails but in its report.
+pub async fn verify(verify: Verify) -> VerifyReport {
+    let begun = Instant::now();
+    let mut run = Run::new(&verify);
+    let mut reader = Reader::spawn(verify.source, verify.model.clone(), true);
+    let mut end = run.compare(&mut reader, &verify.estimates).await;
+    if end.is_none() {
+        run.ask().await;
+    } else {
+        run.set_aside();
+    }
+    while run.answer().await {}
+    reader.finish(false).await;
+    end = end.or(run.failure.take().map(VerifyOutcome::Failed));
+    let mut unexpected = None;
+    if end.is_none() {
+        verify.progress.step(Step::LookingForUnexpected);
+        match run.look_for_unexpected().await {
+            Ok(count) => unexpected = Some(count),
+            Err(ended) => end = Some(ended),
+        }
+    }
+    run.report(end, unexpected, begun)
+}
+
+/// An item that the source makes.
+struct Expected {
+    item_type: usize,
+    row: RowKey,
+    item: Item,
+    fingerprint: u128,
+}
+
+/// What came of one request.
+struct Answered {
+    page: Page,
+    /// For each item of the page: the table's item, if it has one.
+    found: Result<Vec<Option<Item>>, Failure>,
+}
+
+/// Items that are asked for together.
+#[derive(Default)]
+struct Page {
+    number: usize,
+    items: Vec<Expected>,
+    bytes: usize,
+}
+
+struct Run {
+    target: Arc<dyn Target>,
+    model: Arc<Model>,
+    cancel: Cancel,
+    progress: Arc<dyn Progress>,
+    sieve: Sieve,
+    books: Vec<Compared>,
+    page: Page,
+    requests: JoinSet<Answered>,
+    most_requests: usize,
+    failure: Option<Failure>,
+    /// Findings with the page and place that they come from.
+    findings: Vec<((usize, usize), Finding)>,
+    most_findings: usize,
+}
+
+impl Run {
+    fn new(verify: &Verify) -> Self {
+        let model = &verify.model;
+        let books = model.item_types.iter().map(|item_type| Compared {
+            item_type: item_type.name.to_string(),
+            from: model
+                .passes
+                .get(item_type.pass)
+                .map(|pass| pass.name.clone())
+                .unwrap_or_default(),
+            ..Compared::default()
+        });
+        Self {
+            books: books.collect(),
+            target: verify.target.clone(),
+            model: model.clone(),
+            cancel: verify.cancel.clone(),
+            progress: verify.progress.clone(),
+            sieve: Sieve::new(Folder::new(model, verify.context.clone())),
+            page: Page::default(),
+            requests: JoinSet::new(),
+            most_requests: verify.target.concurrency().max(1),
+            failure: None,
+            findings: Vec::new(),
+            most_findings: verify.examples,
+        }
+    }
+
+    /// Takes chunks until the source ends; says how it ended otherwise.
+    async fn compare(
+        &mut self,
+        reader: &mut Reader,
+        estimates: &[Option<u64>],
+    ) -> Option<VerifyOutcome> {
+        let model = self.model.clone();
+        let (mut pass, mut rows, mut passes_read) = (0, 0, 0);
+        while passes_read < model.passes.len() {
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Some(VerifyOutcome::Interrupted),
+                read = reader.next() => read,
+            };
+            match read {
+                Some(Read::Start(index)) => {
+                    (pass, rows) = (index, 0);
+                    if let Some(this) = model.passes.get(index) {
+                        let estimate = estimates.get(index).copied().flatten();
+                        self.progress
+                            .pass(index, &this.name, &this.item_types, estimate);
+                    }
+                }
+                Some(Read::Rows(chunk)) => {
+                    rows += count(chunk.len());
+                    self.chunk(pass, chunk).await;
+                }
+                Some(Read::End { pass, all }) => {
+                    passes_read += 1;
+                    let left_out = all.unwrap_or(rows).saturating_sub(rows);
+                    for index in model.passes.get(pass).iter().flat_map(|p| &p.item_types) {
+                        if let Some(books) = self.books.get_mut(*index) {
+                            books.rows_read += left_out;
+                            books.filtered += left_out;
+                            self.progress.rows(*index, left_out);
+                        }
+                    }
+                }
+                Some(Read::Failed(error)) => {
+                    return Some(VerifyOutcome::Failed(Failure::from(&error)));
+                }
+                None => {
+                    let failure = Failure::internal("the reader ended without an answer");
+                    return Some(VerifyOutcome::Failed(failure));
+                }
+            }
+            if let Some(failure) = self.failure.take() {
+                return Some(VerifyOutcome::Failed(failure));
+            }
+        }
+        None
+    }
+
+    async fn chunk(&mut self, pass: usize, chunk: Chunk) {
+        let model = self.model.clone();
+        let Some(pass) = model.passes.get(pass) else {
+            return;
+        };
+        for index in &pass.item_types {
+            self.progress.rows(*index, count(chunk.len()));
+        }
+        for mut row in chunk {
+            for (nth, index) in pass.item_types.iter().enumerate() {
+                let (Some(item_type), Some(books)) =
+                    (model.item_types.get(*index), self.books.get_mut(*index))
+                else {
+                    continue;
+                };
+                books.rows_read += 1;
+                let folded = match self.sieve.fate(*index, item_type, &row) {
+                    Fate::Filtered => {
+                        books.filtered += 1;
+                        continue;
+                    }
+                    Fate::Rejected(_) | Fate::Duplicate(_) => {
+                        books.rejected += 1;
+                        continue;
+                    }
+                    Fate::Made(folded) => folded,
+                };
+                books.expected += 1;
+                let row = if nth + 1 == pass.item_types.len() {
+                    take_row_key(item_type, &mut row)
+                } else {
+                    row_key(item_type, &row)
+                };
+                self.page.bytes += folded.size;
+                self.page.items.push(Expected {
+                    item_type: *index,
+                    row,
+                    item: folded.item,
+                    fingerprint: folded.fingerprint,
+                });
+                if self.page.items.len() >= KEYS || self.page.bytes >= BYTES {
+                    self.ask().await;
+                }
+            }
+        }
+    }
+
+    /// Sends the page's request, when there are not too many under way.
+    async fn ask(&mut self) {
+        let next = Page {
+            number: self.page.number + 1,
+            ..Page::default()
+        };
+        let page = std::mem::replace(&mut self.page, next);
+        if page.items.is_empty() {
+            return;
+        }
+        while self.requests.len() >= self.most_requests {
+            self.answer().await;
+        }
+        let target = self.target.clone();
+        let model = self.model.clone();
+        let folder = self.sieve.folder.clone();
+        self.requests.spawn(async move {
+            let found = read(&*target, &model, &folder, &page.items).await;
+            Answered { page, found }
+        });
+    }
+
+    /// Takes one answer in; `false` when none is under way.
+    async fn answer(&mut self) -> bool {
+        match self.requests.join_next().await {
+            None => return false,
+            Some(Err(_)) => {
+                self.failure = Some(Failure::internal("a request's task died"));
+            }
+            Some(Ok(Answered { page, found })) => match found {
+                Ok(found) => self.take(page, found),
+                Err(failure) => {
+                    self.failure.get_or_insert(failure);
+                    self.count_uncompared(&page.items);
+                }
+            },
+        }
+        true
+    }
+
+    fn take(&mut self, page: Page, found: Vec<Option<Item>>) {
+        for (place, (expected, found)) in page.items.into_iter().zip(found).enumerate() {
+            let Some(books) = self.books.get_mut(expected.item_type) else {
+                continue;
+            };
+            self.progress.written(expected.item_type, 1);
+            let (kind, attributes) = match found {
+                Some(found) if expected.item.same(&found) => {
+                    books.equal += 1;
+                    continue;
+                }
+                Some(found) => {
+                    books.different += 1;
+                    (FindingKind::Different, compare(&expected.item, &found))
+                }
+                None => {
+                    books.missing += 1;
+                    (FindingKind::Missing, Vec::new())
+                }
+            };
+            let item_type = self.model.item_types.get(expected.item_type);
+            let finding = Finding {
+                kind,
+                item_type: item_type.map(|t| t.name.to_string()),
+                row: item_type.map(|t| raw(row_json(t, &expected.row))),
+                key: raw(json(&key_item(&self.model, &expected.item))),
+                attributes,
+            };
+            self.note((page.number, place), finding);
+        }
+    }
+
+    /// Keeps the first findings in the order of the rows, whatever the order of the answers.
+    fn note(&mut self, place: (usize, usize), finding: Finding) {
+        self.findings.push((place, finding));
+        if self.findings.len() >= self.most_findings.saturating_mul(2).max(64) {
+            self.trim();
+        }
+    }
+
+    fn trim(&mut self) {
+        self.findings.sort_by_key(|(place, _)| *place);
+        self.findings.truncate(self.most_findings);
+    }
+
+    fn set_aside(&mut self) {
+        let items = std::mem::take(&mut self.page.items);
+        self.count_uncompared(&items);
+    }
+
+    fn count_uncompared(&mut self, items: &[Expected]) {
+        for item in items {
+            if let Some(books) = self.books.get_mut(item.item_type) {
+                books.uncompared += 1;
+            }
+        }
+    }
+
+    /// Scans the table's keys for those that no row makes.
+    async fn look_for_unexpected(&mut self) -> Result<u64, VerifyOutcome> {
+        let (mut unexpected, mut from) = (0, None);
+        loop {
+            let page = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(VerifyOutcome::Interrupted),
+                page = self.target.scan_keys(&self.model.table, from) => page,
+            };
+            let (keys, next) =
+                page.map_err(|error| VerifyOutcome::Failed(Failure::from(&error)))?;
+            for key in keys {
+                if self
+                    .sieve
+                    .keys
+                    .contains(fingerprint(&key.0, key.1.as_ref()))
+                {
+                    continue;
+                }
+                unexpected += 1;
+                let finding = Finding {
+                    kind: FindingKind::Unexpected,
+                    item_type: None,
+                    row: None,
+                    key: raw(json(&named(&self.model, key))),
+                    attributes: Vec::new(),
+                };
+                self.note((usize::MAX, 0), finding);
+            }
+            match next {
+                Some(next) => from = Some(next),
+                None => return Ok(unexpected),
+            }
+        }
+    }
+
+    fn report(
+        mut self,
+        end: Option<VerifyOutcome>,
+        unexpected: Option<u64>,
+        begun: Instant,
+    ) -> VerifyReport {
+        self.trim();
+        let mut total = Compared::default();
+        for books in &self.books {
+            total.add(books);
+        }
+        let equal = total.equal == total.expected && unexpected == Some(0);
+        let elapsed = begun.elapsed();
+        VerifyReport {
+            outcome: end.unwrap_or(if equal {
+                VerifyOutcome::Equal
+            } else {
+                VerifyOutcome::Different
+            }),
+            table: self.model.table.name.clone(),
+            place: self.target.place(),
+            unexpected,
+            findings: self.findings.into_iter().map(|(_, f)| f).collect(),
+            elapsed_seconds: elapsed.as_secs_f64(),
+            items_per_second: rate(total.expected - total.uncompared, elapsed),
+            total,
+            item_types: self.books,
+        }
+    }
+}
+
+/// Reads the table's items for a page, in the page's order.
+async fn read(
+    target: &dyn Target,
+    model: &Model,
+    folder: &Folder,
+    items: &[Expected],
+) -> Result<Vec<Option<Item>>, Failure> {
+    let keys: Vec<Key> = items.iter().filter_map(|e| folder.key(&e.item)).collect();
+    let read = target.read(&model.table, &keys).await;
+    let read = read.map_err(|error| Failure::from(&error))?;
+    let mut found: HashMap<u128, Item> = HashMap::with_capacity(read.len());
+    for item in read {
+        if let Some((partition, sort)) = folder.key(&item) {
+            found.insert(fingerprint(&partition, sort.as_ref()), item);
+        }
+    }
+    let in_order = items.iter().map(|e| found.remove(&e.fingerprint));
+    Ok(in_order.collect())
+}
+
+/// An item's key as an item of its own.
+fn key_item(model: &Model, item: &Item) -> Item {
+    let is_key = |name: &str| {
+        let table = &model.table;
+        *table.partition.name == *name || table.sort.iter().any(|sort| *sort.name == *name)
+    };
+    let attributes = item.attributes.iter().filter(|(name, _)| is_key(name));
+    Item {
+        attributes: attributes.cloned().collect(),
+    }
+}
+
+fn named(model: &Model, (partition, sort): Key) -> Item {
+    let mut attributes = vec![(model.table.partition.name.clone(), partition)];
+    if let (Some(key), Some(value)) = (&model.table.sort, sort) {
+        attributes.push((key.name.clone(), value));
+    }
+    Item { attributes }
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,345 @@
+//! The SQLite source against real files.
+
+use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
+use dynafold::source::{Join, Relation, Scan, ScanColumn, Source, SourceError, connect};
+
+use crate::support::sqlite::Database;
+use crate::support::types::{
+    cases, columns_of, compare, read_all, read_everything, rows_of, scan_of, script, shown,
+};
+
+async fn open(database: &Database) -> Box<dyn Source> {
+    connect(&database.url()).await.unwrap()
+}
+
+fn table<'c>(catalog: &'c Catalog, name: &str) -> &'c Table {
+    catalog
+        .find(name)
+        .unwrap_or_else(|| panic!("no table {name}"))
+}
+
+fn whole(name: &str) -> Relation {
+    Relation::Table(TableName {
+        schema: "main".into(),
+        name: name.into(),
+    })
+}
+
+#[tokio::test]
+async fn every_type_arrives_as_the_file_of_cases_says() {
+    let cases = cases(include_str!("../types/sqlite.txt"), "sqlite");
+    let database = Database::new(&script(&cases)).await;
+    let mut source = open(&database).await;
+    compare(source.as_mut(), &cases).await;
+}
+
+#[tokio::test]
+async fn a_utf16_file_reads_like_any_other() {
+    let script = "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a TEXT, b JSON);
+        INSERT INTO t VALUES ('가😀é', '{\"k\":\"ü\"}')";
+    let database = Database::new(script).await;
+    let mut source = open(&database).await;
+    let catalog = source.catalog().await.unwrap();
+    let rows = read_all(source.as_mut(), table(&catalog, "t")).await;
+    assert_eq!(shown(&rows[0][0]), r#"{"S":"가😀é"}"#);
+    assert_eq!(shown(&rows[0][1]), r#"{"M":{"k":{"S":"ü"}}}"#);
+}
+
+const SCHEMA: &str = r#"
+    CREATE TABLE Parent (id INTEGER PRIMARY KEY, Code TEXT NOT NULL UNIQUE, boss INT REFERENCES parent);
+    CREATE TABLE child (
+        parent_code TEXT REFERENCES PARENT(code),
+        n INT, at DATETIME DEFAULT CURRENT_TIMESTAMP,
+        twice INT GENERATED ALWAYS AS (n * 2) STORED,
+        shout TEXT AS (upper(parent_code)),
+        PRIMARY KEY (n, parent_code)
+    ) WITHOUT ROWID;
+    CREATE TABLE pair (a INT, b TEXT, FOREIGN KEY (a, b) REFERENCES child (n, parent_code),
+        FOREIGN KEY (a) REFERENCES gone (x));
+    CREATE TABLE "select ""odd"" `가`" ("group by" INT PRIMARY KEY, "ключ" TEXT COLLATE NOCASE);
+    CREATE UNIQUE INDEX once ON pair (b) WHERE a > 1;
+    CREATE INDEX expr ON pair (lower(b), a);
+    CREATE UNIQUE INDEX plain ON pair (a, b);
+    CREATE VIEW v AS SELECT id, Code AS c, id + 1 AS next FROM Parent;
+    CREATE VIEW broken AS SELECT * FROM nowhere;
+    CREATE VIRTUAL TABLE words USING fts5(body);
+    INSERT INTO Parent VALUES (1, 'one', NULL), (2, 'two', 1);
+    INSERT INTO child (parent_code, n) VALUES ('one', 5), ('two', 6);
+    INSERT INTO "select ""odd"" `가`" VALUES (1, 'x');
+    INSERT INTO words VALUES ('hello');
+"#;
+
+#[tokio::test]
+async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
+    let database = Database::new(SCHEMA).await;
+    let mut source = open(&database).await;
+    let catalog = source.catalog().await.unwrap();
+    let names: Vec<&str> = catalog
+        .tables
+        .iter()
+        .map(|t| t.name.name.as_str())
+        .collect();
+    let odd = "select \"odd\" `가`";
+    assert_eq!(
+        names,
+        ["Parent", "broken", "child", "pair", odd, "v", "words"]
+    );
+    assert_eq!(catalog.database, "shop.db");
+
+    let parent = table(&catalog, "Parent");
+    assert_eq!(parent.primary_key, ["id"]);
+    assert_eq!(parent.estimated_rows, Some(2));
+    assert_eq!(parent.unique_keys[0].columns, ["Code"]);
+    assert_eq!(parent.foreign_keys[0].references.name, "Parent");
+    assert_eq!(parent.foreign_keys[0].referenced_columns, ["id"]);
+
+    let child = table(&catalog, "child");
+    assert_eq!(child.primary_key, ["n", "parent_code"]);
+    assert_eq!(child.foreign_keys[0].name, "child_parent_code_fkey");
+    assert_eq!(child.foreign_keys[0].referenced_columns, ["Code"]);
+    let generated = |name| child.column(name).unwrap().generated.as_deref();
+    assert_eq!(generated("twice"), Some("n * 2"));
+    assert_eq!(generated("shout"), Some("upper(parent_code)"));
+    assert_eq!(child.column("twice").unwrap().declared, "INT");
+    let at = child.column("at").unwrap();
+    assert_eq!(at.default.as_deref(), Some("CURRENT_TIMESTAMP"));
+
+    let pair = table(&catalog, "pair");
+    let keys: Vec<_> = pair
+        .foreign_keys
+        .iter()
+        .map(|k| (&*k.name, &*k.references.name))
+        .collect();
+    assert_eq!(keys, [("pair_a_b_fkey", "child"), ("pair_a_fkey", "gone")]);
+    assert_eq!(pair.unique_keys.len(), 1);
+    assert_eq!(pair.unique_keys[0].name, "plain");
+    assert_eq!(pair.indexes[0].columns, ["lower(b)", "a"]);
+    assert!(pair.indexes[1].unique);
+
+    assert_eq!(table(&catalog, odd).columns[1].name, "ключ");
+    assert_eq!(table(&catalog, "v").kind, TableKind::View);
+    assert!(!table(&catalog, "broken").readable);
+    assert_eq!(catalog.notices.len(), 1, "{:?}", catalog.notices);
+    assert_eq!(table(&catalog, "words").columns.len(), 1);
+
+    source.begin().await.unwrap();
+    let (rows, unfit) = read_everything(source.as_mut(), &catalog).await;
+    assert_eq!((rows, unfit), (8, 0));
+}
+
+#[tokio::test]
+async fn joins_conditions_and_limits_are_the_databases_work() {
+    let database = Database::new(SCHEMA).await;
+    let mut source = open(&database).await;
+    let text = DataType::Text { max_chars: None };
+    let mut scan = Scan {
+        from: whole("child"),
+        columns: vec![
+            ScanColumn {
+                join: None,
+                name: "n".into(),
+                data_type: DataType::Dynamic,
+            },
+            ScanColumn {
+                join: Some(0),
+                name: "Code".into(),
+                data_type: text,
+            },
+        ],
+        joins: vec![Join {
+            alias: "p".into(),
+            table: TableName {
+                schema: "main".into(),
+                name: "Parent".into(),
+            },
+            on: vec![("parent_code".into(), "Code".into())],
+        }],
+        conditions: vec![
+            "n = 6 -- six".into(),
+            "p.boss IS NULL".into(),
+            "NULL".into(),
+        ],
+        keep_unmatched: false,
+        limit: None,
+    };
+    let shown_rows = |rows: Vec<dynafold::source::Row>| -> Vec<String> {
+        let rows = rows
+            .iter()
+            .map(|row| row.iter().map(shown).collect::<Vec<_>>().join(" "));
+        rows.collect()
+    };
+    let no = r#"{"BOOL":false}"#;
+    let yes = r#"{"BOOL":true}"#;
+    assert_eq!(
+        shown_rows(rows_of(source.as_mut(), &scan).await),
+        [
+            format!(r#"{{"N":"5"}} {{"S":"one"}} {no} {yes} {no}"#),
+            format!(r#"{{"N":"6"}} {{"S":"two"}} {yes} {no} {no}"#),
+        ]
+    );
+    scan.conditions = vec!["n > 5".into()];
+    assert_eq!(rows_of(source.as_mut(), &scan).await.len(), 1);
+    scan.keep_unmatched = true;
+    assert_eq!(rows_of(source.as_mut(), &scan).await.len(), 2);
+    scan.limit = Some(1);
+    scan.columns.clear();
+    scan.conditions.clear();
+    let rows = rows_of(source.as_mut(), &scan).await;
+    assert_eq!((rows.len(), rows[0].len()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_query_is_described_counted_and_read() {
+    let database = Database::new(SCHEMA).await;
+    let mut source = open(&database).await;
+    let sql = "SELECT c.at, c.n AS number, 1 + 1 AS two FROM child c ; ";
+    let columns = source.describe(sql).await.unwrap();
+    let types: Vec<_> = columns.iter().map(|c| (&*c.name, &c.data_type)).collect();
+    let at = DataType::Timestamp {
+        digits: 0,
+        zone: false,
+    };
+    let integer = DataType::Integer {
+        bits: 64,
+        unsigned: false,
+    };
+    assert_eq!(
+        types,
+        [
+            ("at", &at),
+            ("number", &integer),
+            ("two", &DataType::Dynamic)
+        ]
+    );
+    let from = Relation::Query(sql.into());
+    assert_eq!(source.count(&from).await.unwrap(), 2);
+    let scan = Scan {
+        from,
+        columns: columns_of(&columns),
+        ..scan_of(&source.catalog().await.unwrap().tables[0])
+    };
+    let rows = rows_of(source.as_mut(), &scan).await;
+    assert_eq!(shown(&rows[1][1]), r#"{"N":"6"}"#);
+    assert_eq!(shown(&rows[1][2]), r#"{"N":"2"}"#);
+}
+
+#[tokio::test]
+async fn values_against_their_declared_type_are_counted() {
+    let script = "CREATE TABLE t (a DATETIME, b BOOLEAN, c TEXT);
+        INSERT INTO t VALUES ('2020-01-01 00:00:00', 1, 'x'), ('soon', 7, 'y'), (12, NULL, x'00')";
+    let database = Database::new(script).await;
+    let mut source = open(&database).await;
+    let catalog = source.catalog().await.unwrap();
+    for _ in 0..2 {
+        read_all(source.as_mut(), table(&catalog, "t")).await;
+        assert_eq!(
+            source.warnings(),
+            [
+                "column `a` of t: 2 values are not a time, which the declared type says; they were read as stored",
+                "column `b` of t: 1 value is not a boolean, which the declared type says; it was read as stored",
+                "column `c` of t: 1 value is not text, which the declared type says; it was read as stored",
+            ]
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_snapshot_does_not_see_what_is_written_later() {
+    let script = "PRAGMA journal_mode = WAL; CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
+    let database = Database::new(script).await;
+    let mut source = open(&database).await;
+    source.begin().await.unwrap();
+    let writer = database.writer().await;
+    let _writer = database.run_on(writer, "INSERT INTO t VALUES (2)").await;
+    assert_eq!(source.count(&whole("t")).await.unwrap(), 1);
+    drop(source);
+    let mut source = open(&database).await;
+    assert_eq!(source.count(&whole("t")).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn nothing_can_be_written_or_made() {
+    let database = Database::new("CREATE TABLE t (a INT)").await;
+    let mut source = open(&database).await;
+    let mut scan = scan_of(&source.catalog().await.unwrap().tables[0]);
+    scan.conditions = vec!["1); INSERT INTO t VALUES (1); SELECT (1".into()];
+    let written = futures_util::TryStreamExt::try_collect::<Vec<_>>(source.scan(&scan)).await;
+    assert!(
+        matches!(written, Err(SourceError::Query { .. })),
+        "{written:?}"
+    );
+    assert_eq!(source.count(&whole("t")).await.unwrap(), 0);
+
+    let missing = database.folder().join("missing.db");
+    let error = connect(&format!("sqlite:{}", missing.display()))
+        .await
+        .err()
+        .unwrap();
+    assert!(matches!(error, SourceError::Connect { .. }), "{error:?}");
+    assert!(error.help().unwrap().contains("no such file"), "{error:?}");
+    assert!(!missing.exists());
+}
+
+#[tokio::test]
+async fn what_is_no_database_is_told_so() {
+    let database = Database::new("CREATE TABLE t (a INT)").await;
+    let help = async |url: String| {
+        let error = connect(&url).await.err().unwrap();
+        error.help().unwrap().to_owned()
+    };
+    let folder = database.folder();
+    assert!(
+        help(format!("sqlite:{}", folder.display()))
+            .await
+            .contains("a folder")
+    );
+    let text = folder.join("notes.txt");
+    std::fs::write(&text, "these are notes, not a database; ".repeat(100)).unwrap();
+    let found = help(format!("sqlite://{}?mode=rwc", text.display())).await;
+    assert!(found.contains("not a SQLite 3 database"), "{found}");
+    for url in ["sqlite::memory:", "sqlite:", "sqlite://?mode=memory"] {
+        assert!(
+            matches!(connect(url).await, Err(SourceError::Url(_))),
+            "{url}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_bad_condition_is_found_before_the_run() {
+    let database = Database::new("CREATE TABLE t (a INT)").await;
+    let mut source = open(&database).await;
+    let mut scan = scan_of(&source.catalog().await.unwrap().tables[0]);
+    for condition in ["b = 1", "a =", "a = 1) OR (1"] {
+        scan.conditions = vec![condition.into()];
+        let found = source.prepare(&scan).await;
+        let refused = matches!(found, Err(SourceError::Query { .. }));
+        assert!(
+            refused || condition.contains(") OR ("),
+            "{condition}: {found:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn published_databases_read_in_full() {
+    let Ok(datasets) = std::env::var("DYNAFOLD_DATASETS") else {
+        panic!("DYNAFOLD_DATASETS is not set: run tests/run");
+    };
+    for (file, expected) in [
+        ("chinook/Chinook_Sqlite.sqlite", 15_607),
+        ("northwind/northwind.sqlite", 0),
+    ] {
+        let mut source = connect(&format!("sqlite:{datasets}/{file}")).await.unwrap();
+        let catalog = source.catalog().await.unwrap();
+        source.begin().await.unwrap();
+        let (rows, unfit) = read_everything(source.as_mut(), &catalog).await;
+        println!(
+            "{file}: {rows} rows; {:?}; {:?}",
+            catalog.notices,
+            source.warnings()
+        );
+        assert_eq!(unfit, 0, "{file}");
+        assert!(rows >= expected, "{file}: {rows} rows");
+    }
+}

@@ -1,0 +1,171 @@
+//! Cases of types, as files of lines: a column type, a SQL literal, and what the value is in
+//! DynamoDB. The real database is the oracle: it takes the literal and hands it to the source.
+//!
+//! A line is `type | literal | expected`, with a space on either side of each bar. Expected is
+//! DynamoDB JSON, `absent`, or `unfit: Reason`. `[product]` before the type keeps a line for one
+//! product. `#` starts a comment.
+
+use dynafold::catalog::{Catalog, Table};
+use dynafold::item::{ConvertError, to_attribute, write_attribute};
+use dynafold::source::{Relation, Row, Scan, ScanColumn, Source};
+use dynafold::value::Value;
+use futures_util::TryStreamExt;
+
+/// One line.
+#[derive(Debug)]
+pub(crate) struct Case {
+    line: usize,
+    column_type: String,
+    literal: String,
+    expected: String,
+}
+
+/// The lines that hold for a product.
+pub(crate) fn cases(file: &str, product: &str) -> Vec<Case> {
+    let lines = file.lines().enumerate();
+    lines
+        .filter(|(_, text)| !text.trim().is_empty() && !text.starts_with('#'))
+        .filter_map(|(index, text)| {
+            let text = match text.strip_prefix('[') {
+                Some(tagged) => {
+                    let (only, text) = tagged.split_once("] ").expect("a closing bracket");
+                    if only != product {
+                        return None;
+                    }
+                    text
+                }
+                None => text,
+            };
+            let mut parts = text.split(" | ").map(str::trim);
+            let mut part = || parts.next().expect("three parts").to_owned();
+            Some(Case {
+                line: index + 1,
+                column_type: part(),
+                literal: part(),
+                expected: part(),
+            })
+        })
+        .collect()
+}
+
+/// The SQL that makes a table for each type, `t0` and so on, with the literals in it.
+pub(crate) fn script(cases: &[Case]) -> String {
+    use std::fmt::Write as _;
+    let mut sql = String::new();
+    for (index, column_type) in types(cases).iter().enumerate() {
+        writeln!(
+            sql,
+            "CREATE TABLE t{index} (line INTEGER PRIMARY KEY, v {column_type} NULL);"
+        )
+        .unwrap();
+        for case in cases.iter().filter(|c| c.column_type == **column_type) {
+            let Case { line, literal, .. } = case;
+            writeln!(sql, "INSERT INTO t{index} VALUES ({line}, {literal});").unwrap();
+        }
+    }
+    sql
+}
+
+fn types(cases: &[Case]) -> Vec<&String> {
+    let mut types: Vec<&String> = Vec::new();
+    for case in cases {
+        if !types.contains(&&case.column_type) {
+            types.push(&case.column_type);
+        }
+    }
+    types
+}
+
+/// Reads the tables back and compares, naming every line that differs.
+pub(crate) async fn compare(source: &mut dyn Source, cases: &[Case]) {
+    let catalog = source.catalog().await.unwrap();
+    source.begin().await.unwrap();
+    let mut faults = Vec::new();
+    for (index, column_type) in types(cases).iter().enumerate() {
+        let rows = read_all(source, catalog.find(&format!("t{index}")).unwrap()).await;
+        let mut rows = rows.iter();
+        for case in cases.iter().filter(|c| c.column_type == **column_type) {
+            let read = shown(&rows.next().unwrap()[1]);
+            if read != case.expected {
+                let Case {
+                    line,
+                    literal,
+                    expected,
+                    ..
+                } = case;
+                faults.push(format!(
+                    "line {line}: {column_type} {literal}\n  expected {expected}\n      read {read}"
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// A value as a line of a file of cases says it.
+pub(crate) fn shown(value: &Value) -> String {
+    match to_attribute(value, false) {
+        Ok(Some(attribute)) => {
+            let mut json = String::new();
+            write_attribute(&mut json, &attribute);
+            json
+        }
+        Ok(None) => "absent".to_owned(),
+        Err(ConvertError::Unfit(why)) => format!("unfit: {why:?}"),
+        Err(error) => format!("error: {error}"),
+    }
+}
+
+/// A scan of every column.
+pub(crate) fn scan_of(table: &Table) -> Scan {
+    Scan {
+        from: Relation::Table(table.name.clone()),
+        columns: columns_of(&table.columns),
+        joins: Vec::new(),
+        conditions: Vec::new(),
+        keep_unmatched: false,
+        limit: None,
+    }
+}
+
+/// Columns of the base relation.
+pub(crate) fn columns_of(columns: &[dynafold::catalog::Column]) -> Vec<ScanColumn> {
+    let columns = columns.iter().map(|column| ScanColumn {
+        join: None,
+        name: column.name.clone(),
+        data_type: column.data_type.clone(),
+    });
+    columns.collect()
+}
+
+/// All rows of a table.
+pub(crate) async fn read_all(source: &mut dyn Source, table: &Table) -> Vec<Row> {
+    rows_of(source, &scan_of(table)).await
+}
+
+/// All rows of a scan.
+pub(crate) async fn rows_of(source: &mut dyn Source, scan: &Scan) -> Vec<Row> {
+    source.prepare(scan).await.unwrap();
+    let chunks: Vec<Vec<Row>> = source.scan(scan).try_collect().await.unwrap();
+    chunks.into_iter().flatten().collect()
+}
+
+/// Reads every readable relation in full. Returns rows and the values that are unfit.
+pub(crate) async fn read_everything(source: &mut dyn Source, catalog: &Catalog) -> (usize, usize) {
+    let (mut rows, mut unfit) = (0, 0);
+    for table in catalog.tables.iter().filter(|table| table.readable) {
+        let read = read_all(source, table).await;
+        let from = Relation::Table(table.name.clone());
+        let counted = source.count(&from).await.unwrap();
+        assert_eq!(
+            u64::try_from(read.len()).unwrap(),
+            counted,
+            "{}",
+            table.name
+        );
+        rows += read.len();
+        let values = read.iter().flat_map(|row| row.iter());
+        unfit += values.filter(|v| shown(v).starts_with("unfit")).count();
+    }
+    (rows, unfit)
+}
