@@ -1,0 +1,1 @@
+//! `dynafold init`: a starter mapping.
