@@ -48,7 +48,10 @@ pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
         Ok(runtime) => runtime,
         Err(error) => {
             output.failure(&Failure::failed(format!("cannot start: {error}")));

@@ -228,3 +228,9 @@ impl Table {
         covers(&self.primary_key) || self.unique_keys.iter().any(|key| covers(&key.columns))
     }
 }
+
+/// Stub until merged.
+#[must_use]
+pub fn tree(catalog: &Catalog) -> String {
+    format!("{catalog:?}").chars().take(300).collect()
+}

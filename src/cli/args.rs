@@ -11,7 +11,12 @@ use clap_complete::Shell;
 /// into items), and writes the items to DynamoDB, to DynamoDB Local, or into a file with an
 /// embedded engine. It never writes to the source.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, propagate_version = true, arg_required_else_help = true)]
+#[command(
+    version,
+    max_term_width = 100,
+    propagate_version = true,
+    arg_required_else_help = true
+)]
 #[command(after_help = "\
 Examples:
   dynafold demo                                   the whole way on example data, no server needed
@@ -64,7 +69,9 @@ pub(super) enum Command {
     /// Prints the JSON Schema of the mapping language, for editors
     Schema,
     /// Prints a completion script for a shell
-    #[command(after_help = "Example:\n  dynafold completions bash > ~/.local/share/bash-completion/completions/dynafold")]
+    #[command(
+        after_help = "Example:\n  dynafold completions bash > ~/.local/share/bash-completion/completions/dynafold"
+    )]
     Completions {
         /// The shell
         shell: Shell,

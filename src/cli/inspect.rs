@@ -34,8 +34,15 @@ pub(super) fn narrow(
         }
     }
     for name in schemas {
-        if !catalog.tables.iter().any(|table| table.name.schema == *name) {
-            let names = catalog.tables.iter().map(|table| table.name.schema.as_str());
+        if !catalog
+            .tables
+            .iter()
+            .any(|table| table.name.schema == *name)
+        {
+            let names = catalog
+                .tables
+                .iter()
+                .map(|table| table.name.schema.as_str());
             return Err(unknown("schema", name, names));
         }
     }

@@ -23,7 +23,8 @@ impl Checked {
     pub(super) fn counts(&self) -> (usize, usize) {
         let of = |severity| {
             let all = self.diagnostics.iter();
-            all.filter(|diagnostic| diagnostic.severity() == severity).count()
+            all.filter(|diagnostic| diagnostic.severity() == severity)
+                .count()
         };
         (of(Severity::Error), of(Severity::Warning))
     }
@@ -40,7 +41,11 @@ impl Checked {
             (0, warnings) => format!("{path}: no errors, {}", plural(warnings, "warning")),
             (errors, 0) => format!("{path}: {}", plural(errors, "error")),
             (errors, warnings) => {
-                format!("{path}: {}, {}", plural(errors, "error"), plural(warnings, "warning"))
+                format!(
+                    "{path}: {}, {}",
+                    plural(errors, "error"),
+                    plural(warnings, "warning")
+                )
             }
         }
     }
@@ -112,9 +117,14 @@ pub(super) async fn check(
             }
             if let Err(error) = source.prepare(&pass.scan).await {
                 let reason = reason(error)?;
-                let message = format!("the source refuses to read `{}` as the mapping says", pass.name);
+                let message = format!(
+                    "the source refuses to read `{}` as the mapping says",
+                    pass.name
+                );
                 let conditions = raw.conditions(&pass.scan.conditions);
-                let (first, others) = conditions.split_first().map_or((0..0, &[][..]), |(f, o)| (f.clone(), o));
+                let (first, others) = conditions
+                    .split_first()
+                    .map_or((0..0, &[][..]), |(f, o)| (f.clone(), o));
                 let mut fault = Diagnostic::new(Code::Sql, first, message).with_help(reason);
                 for other in others {
                     fault = fault.with_other(other.clone(), "or this condition");
@@ -123,7 +133,10 @@ pub(super) async fn check(
             }
         }
     }
-    if diagnostics.iter().any(|diagnostic| diagnostic.severity() == Severity::Error) {
+    if diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity() == Severity::Error)
+    {
         model = None;
     }
     Ok(Checked {

@@ -18,11 +18,22 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = Arc::new(checked.into_model(output)?);
     let target = target::open(&arguments.target).await?;
-    target::confirm(target.as_ref(), &arguments.source, &model, Use::Writes, arguments.yes, output)
-        .await?;
+    target::confirm(
+        target.as_ref(),
+        &arguments.source,
+        &model,
+        Use::Writes,
+        arguments.yes,
+        output,
+    )
+    .await?;
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
     if ensured == Ensured::Made {
-        output.note(&format!("made the table `{}` at {}", model.table.name, target.place()));
+        output.note(&format!(
+            "made the table `{}` at {}",
+            model.table.name,
+            target.place()
+        ));
     }
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
@@ -73,7 +84,11 @@ pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
         Relation::Table(name) => catalog.table(name).and_then(|table| table.estimated_rows),
         Relation::Query(_) => None,
     };
-    model.passes.iter().map(|pass| estimate(&pass.scan.from)).collect()
+    model
+        .passes
+        .iter()
+        .map(|pass| estimate(&pass.scan.from))
+        .collect()
 }
 
 /// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
@@ -83,7 +98,10 @@ pub(super) fn stop_on_signals(cancel: Cancel) {
         cancel.cancel();
         say("stopping: finishing what is in flight; once more stops at once");
         stop_signal().await;
-        #[expect(clippy::exit, reason = "the user asked twice; every answered write is safe")]
+        #[expect(
+            clippy::exit,
+            reason = "the user asked twice; every answered write is safe"
+        )]
         std::process::exit(130);
     });
 }
@@ -113,7 +131,10 @@ fn say(text: &str) {
 /// Beside the mapping, under its name, unless `--rejects` says otherwise.
 fn rejects_file(arguments: &Migrate) -> PathBuf {
     let beside = |mapping: &Path| mapping.with_extension("rejects.ndjson");
-    arguments.rejects.clone().unwrap_or_else(|| beside(&arguments.mapping))
+    arguments
+        .rejects
+        .clone()
+        .unwrap_or_else(|| beside(&arguments.mapping))
 }
 
 impl From<load::Failure> for Failure {
@@ -130,9 +151,8 @@ impl From<TableError> for Failure {
         let message = error.to_string();
         match error {
             TableError::Target(error) => error.into(),
-            TableError::Missing { .. } => {
-                Self::failed(message).with_help("leave --no-create away to have it made, or make it first")
-            }
+            TableError::Missing { .. } => Self::failed(message)
+                .with_help("leave --no-create away to have it made, or make it first"),
             TableError::Differs { differences, .. } => {
                 let mut failure = Self::failed(message);
                 failure.causes = differences;

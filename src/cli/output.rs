@@ -55,7 +55,11 @@ impl Output {
     /// Prints a result; a newline is added where one is missing.
     pub(super) fn text(&self, text: &str) -> Result<(), Failure> {
         let mut stdout = BufWriter::new(io::stdout().lock());
-        let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+        let newline = if text.is_empty() || text.ends_with('\n') {
+            ""
+        } else {
+            "\n"
+        };
         let written = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush());
         self.written(written)
     }
@@ -72,7 +76,9 @@ impl Output {
         match result {
             // `dynafold … | head` is no failure.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(Failure::failed("cannot write to standard output").with_cause(&error)),
+            Err(error) => {
+                Err(Failure::failed("cannot write to standard output").with_cause(&error))
+            }
             Ok(()) => Ok(()),
         }
     }
@@ -82,9 +88,13 @@ impl Output {
         self.say("", "", text);
     }
 
-    /// Says what step comes now.
-    pub(super) fn step(&self, text: &str) {
-        self.say(BOLD, text, "");
+    /// Text that stands out on stdout, where that can be shown.
+    pub(super) fn bold(&self, text: &str) -> String {
+        if self.color {
+            format!("{BOLD}{text}{RESET}")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// Warns.
@@ -109,7 +119,10 @@ impl Output {
     /// Asks a question that is answered by `y`; anything else is no.
     pub(super) fn ask(&self, question: &str) -> bool {
         let mut stderr = io::stderr().lock();
-        if write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()).is_err() {
+        if write!(stderr, "{question} [y/N] ")
+            .and_then(|()| stderr.flush())
+            .is_err()
+        {
             return false;
         }
         let mut answer = String::new();

@@ -21,7 +21,8 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = checked.into_model(output)?;
     check_names(&arguments.items, &model)?;
-    let wanted = |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
+    let wanted =
+        |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
     let context = target::context(&model);
     let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
     match arguments.format {
@@ -46,7 +47,11 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
         PreviewFormat::Json => output.json(&document(&samples))?,
     }
     let rejects = samples.iter().any(|sample| !sample.rejects.is_empty());
-    Ok(if rejects { Outcome::Differs } else { Outcome::Well })
+    Ok(if rejects {
+        Outcome::Differs
+    } else {
+        Outcome::Well
+    })
 }
 
 fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
@@ -56,7 +61,9 @@ fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
             let failure = Failure::usage(format!("the mapping has no item type `{name}`"));
             return Err(match nearest(name, names()) {
                 Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-                None => failure.with_help(format!("it has {}", names().collect::<Vec<_>>().join(", "))),
+                None => {
+                    failure.with_help(format!("it has {}", names().collect::<Vec<_>>().join(", ")))
+                }
             });
         }
     }
@@ -69,7 +76,10 @@ fn table(sample: &ItemTypeSample) -> String {
         "{} from {}: {}, {}\n",
         sample.item_type,
         sample.from,
-        counted(u64::try_from(sample.items.len()).unwrap_or(u64::MAX), "item"),
+        counted(
+            u64::try_from(sample.items.len()).unwrap_or(u64::MAX),
+            "item"
+        ),
         counted(units, "write unit"),
     );
     let mut names: Vec<&str> = Vec::new();
@@ -105,7 +115,11 @@ fn table(sample: &ItemTypeSample) -> String {
 fn shown(item: &Item, name: &str) -> String {
     let text = match item.get(name) {
         None => return String::new(),
-        Some(Attribute::S(text)) => text.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""),
+        Some(Attribute::S(text)) => text
+            .escape_debug()
+            .to_string()
+            .replace("\\'", "'")
+            .replace("\\\"", "\""),
         Some(Attribute::N(number)) => number.to_string(),
         Some(Attribute::Bool(truth)) => truth.to_string(),
         Some(other) => {
@@ -122,8 +136,16 @@ fn shown(item: &Item, name: &str) -> String {
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {
-    let attribute = reject.reject.attribute.as_ref().map_or(String::new(), |name| format!(" `{name}`"));
-    let help = reject.reject.help.as_ref().map_or(String::new(), |help| format!("\n    help: {help}"));
+    let attribute = reject
+        .reject
+        .attribute
+        .as_ref()
+        .map_or(String::new(), |name| format!(" `{name}`"));
+    let help = reject
+        .reject
+        .help
+        .as_ref()
+        .map_or(String::new(), |help| format!("\n    help: {help}"));
     format!(
         "rejected {item_type} {}: [{}]{attribute} {}{help}",
         reject.row, reject.reject.code, reject.reject.message

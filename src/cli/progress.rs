@@ -16,7 +16,11 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 
 /// Chooses bars or lines by what stderr is.
 pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
-    let names: Vec<Arc<str>> = model.item_types.iter().map(|item| item.name.clone()).collect();
+    let names: Vec<Arc<str>> = model
+        .item_types
+        .iter()
+        .map(|item| item.name.clone())
+        .collect();
     if std::io::stderr().is_terminal() {
         Arc::new(Bars::new(names))
     } else {
@@ -44,7 +48,8 @@ impl Bars {
     fn new(names: Vec<Arc<str>>) -> Self {
         let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
         let step = ProgressBar::no_length().with_style(
-            ProgressStyle::with_template("{spinner} {msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            ProgressStyle::with_template("{spinner} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
         );
         Self {
             names,
@@ -64,21 +69,36 @@ impl Bars {
 
 impl Progress for Bars {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
-        let width = self.names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(30);
+        let width = self
+            .names
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(30);
         let template = match estimated_rows {
-            Some(_) => "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left{msg}",
+            Some(_) => {
+                "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left{msg}"
+            }
             None => "{prefix:<WIDTH} {spinner} {human_pos} {per_sec}{msg}",
         };
         let template = template.replace("WIDTH", &width.to_string());
-        let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
         let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
-            let name = self.names.get(*item_type).map(ToString::to_string).unwrap_or_default();
+            let name = self
+                .names
+                .get(*item_type)
+                .map(ToString::to_string)
+                .unwrap_or_default();
             let bar = match estimated_rows {
                 Some(rows) => ProgressBar::new(rows),
                 None => ProgressBar::no_length(),
             };
-            let bar = self.all.add(bar.with_style(style.clone()).with_prefix(name));
+            let bar = self
+                .all
+                .add(bar.with_style(style.clone()).with_prefix(name));
             bars.insert(*item_type, bar);
         }
     }
@@ -99,7 +119,10 @@ impl Progress for Bars {
 
     fn throttled(&self, _items: u64) {
         let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
-        for bar in bars.values().filter(|bar| !bar.is_finished() && bar.message().is_empty()) {
+        for bar in bars
+            .values()
+            .filter(|bar| !bar.is_finished() && bar.message().is_empty())
+        {
             bar.set_message(" throttled");
         }
     }
@@ -176,7 +199,11 @@ impl Progress for Lines {
         }
         state.last = Instant::now();
         let done: u64 = state.counts.iter().sum();
-        #[expect(clippy::as_conversions, clippy::cast_precision_loss, reason = "a rate for people")]
+        #[expect(
+            clippy::as_conversions,
+            clippy::cast_precision_loss,
+            reason = "a rate for people"
+        )]
         let rate = done as f64 / state.started.elapsed().as_secs_f64();
         let name = self.names.get(item_type).map_or("", AsRef::as_ref);
         let count = state.counts.get(item_type).copied().unwrap_or(0);

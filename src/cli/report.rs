@@ -4,22 +4,40 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 
 use super::format::{bytes, count, counted, rate, seconds};
 use crate::load::{Books, LimitedBy, Outcome, Report};
-use crate::verify::{AttributeDifference, Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
+use crate::verify::{
+    AttributeDifference, Compared, Finding, FindingKind, VerifyOutcome, VerifyReport,
+};
 
 /// A table of names and right-aligned figures.
 fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(header.iter().enumerate().map(|(index, text)| cell(index, (*text).to_owned())));
+    table.set_header(
+        header
+            .iter()
+            .enumerate()
+            .map(|(index, text)| cell(index, (*text).to_owned())),
+    );
     for row in rows {
-        table.add_row(row.into_iter().enumerate().map(|(index, text)| cell(index, text)));
+        table.add_row(
+            row.into_iter()
+                .enumerate()
+                .map(|(index, text)| cell(index, text)),
+        );
     }
-    let trimmed: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+    let trimmed: Vec<String> = table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
     trimmed.join("\n")
 }
 
 fn cell(index: usize, text: String) -> Cell {
-    let alignment = if index == 0 { CellAlignment::Left } else { CellAlignment::Right };
+    let alignment = if index == 0 {
+        CellAlignment::Left
+    } else {
+        CellAlignment::Right
+    };
     Cell::new(text).set_alignment(alignment)
 }
 
@@ -37,14 +55,31 @@ pub(super) fn migration(report: &Report) -> String {
             bytes(books.bytes),
             count(books.write_units),
             bytes(books.mean_bytes()),
-            books.largest.as_ref().map_or("-".to_owned(), |largest| bytes(largest.bytes)),
+            books
+                .largest
+                .as_ref()
+                .map_or("-".to_owned(), |largest| bytes(largest.bytes)),
         ]
     };
-    let mut rows: Vec<Vec<String>> =
-        report.item_types.iter().map(|books| row(books, &books.item_type)).collect();
+    let mut rows: Vec<Vec<String>> = report
+        .item_types
+        .iter()
+        .map(|books| row(books, &books.item_type))
+        .collect();
     rows.push(row(&report.total, "total"));
     out.push(figures(
-        &["item type", "rows", "filtered", "rejected", "made", "written", "size", "write units", "mean", "largest"],
+        &[
+            "item type",
+            "rows",
+            "filtered",
+            "rejected",
+            "made",
+            "written",
+            "size",
+            "write units",
+            "mean",
+            "largest",
+        ],
         rows,
     ));
     out.push(String::new());
@@ -63,9 +98,9 @@ pub(super) fn migration(report: &Report) -> String {
         }
     ));
     let traffic = &report.traffic;
-    let consumed = traffic
-        .consumed_units
-        .map_or(String::new(), |units| format!(", {units:.0} write units consumed"));
+    let consumed = traffic.consumed_units.map_or(String::new(), |units| {
+        format!(", {units:.0} write units consumed")
+    });
     out.push(format!(
         "{}{consumed}; throttled {}, failed and sent again {}, unprocessed items sent again {}",
         counted(traffic.requests, "request"),
@@ -76,7 +111,10 @@ pub(super) fn migration(report: &Report) -> String {
     out.push(if report.balanced {
         "the books balance: every row read is an item, filtered, or rejected".to_owned()
     } else if report.total.unwritten > 0 {
-        format!("{} made and not known to be written", counted(report.total.unwritten, "item"))
+        format!(
+            "{} made and not known to be written",
+            counted(report.total.unwritten, "item")
+        )
     } else {
         "THE BOOKS DO NOT BALANCE: this is a fault in dynafold; please report it".to_owned()
     });
@@ -88,20 +126,35 @@ pub(super) fn migration(report: &Report) -> String {
 }
 
 fn rejects(report: &Report) -> String {
-    let mut out = vec![format!("{} rejected:", counted(report.total.rejected, "row"))];
+    let mut out = vec![format!(
+        "{} rejected:",
+        counted(report.total.rejected, "row")
+    )];
     for note in &report.rejects {
-        let attribute = note.attribute.as_ref().map_or(String::new(), |name| format!(" `{name}`"));
-        out.push(format!("  {} {}: [{}]{attribute} {}", note.item_type, note.row, note.code, note.message));
+        let attribute = note
+            .attribute
+            .as_ref()
+            .map_or(String::new(), |name| format!(" `{name}`"));
+        out.push(format!(
+            "  {} {}: [{}]{attribute} {}",
+            note.item_type, note.row, note.code, note.message
+        ));
         if let Some(help) = &note.help {
             out.push(format!("      help: {help}"));
         }
     }
     let shown = u64::try_from(report.rejects.len()).unwrap_or(u64::MAX);
     if report.total.rejected > shown {
-        out.push(format!("  and {} more", count(report.total.rejected - shown)));
+        out.push(format!(
+            "  and {} more",
+            count(report.total.rejected - shown)
+        ));
     }
     if let Some(file) = &report.rejects_file {
-        out.push(format!("all of them, with their items, are in {}", file.display()));
+        out.push(format!(
+            "all of them, with their items, are in {}",
+            file.display()
+        ));
     }
     out.join("\n")
 }
@@ -111,7 +164,10 @@ pub(super) fn migration_outcome(report: &Report) -> String {
     match &report.outcome {
         Outcome::Complete => "complete".to_owned(),
         Outcome::CompleteWithRejects => {
-            format!("complete but for {}", counted(report.total.rejected, "rejected row"))
+            format!(
+                "complete but for {}",
+                counted(report.total.rejected, "rejected row")
+            )
         }
         Outcome::Stopped { reason } => format!("stopped: {reason}"),
         Outcome::Interrupted => "interrupted: what was in flight is written".to_owned(),
@@ -134,11 +190,23 @@ pub(super) fn verification(report: &VerifyReport) -> String {
             count(books.different),
         ]
     };
-    let mut rows: Vec<Vec<String>> =
-        report.item_types.iter().map(|books| row(books, &books.item_type)).collect();
+    let mut rows: Vec<Vec<String>> = report
+        .item_types
+        .iter()
+        .map(|books| row(books, &books.item_type))
+        .collect();
     rows.push(row(&report.total, "total"));
     out.push(figures(
-        &["item type", "rows", "filtered", "rejected", "expected", "equal", "missing", "different"],
+        &[
+            "item type",
+            "rows",
+            "filtered",
+            "rejected",
+            "expected",
+            "equal",
+            "missing",
+            "different",
+        ],
         rows,
     ));
     out.push(String::new());
@@ -152,7 +220,10 @@ pub(super) fn verification(report: &VerifyReport) -> String {
     ));
     out.push(match report.unexpected {
         Some(0) => "no unexpected items in the table".to_owned(),
-        Some(items) => format!("{} in the table that the source does not make", counted(items, "item")),
+        Some(items) => format!(
+            "{} in the table that the source does not make",
+            counted(items, "item")
+        ),
         None => "items that the source does not make were not looked for to the end".to_owned(),
     });
     out.extend(report.findings.iter().map(finding));
@@ -164,7 +235,9 @@ pub(super) fn verification(report: &VerifyReport) -> String {
                 rows => format!("{} make", counted(rows, "row")),
             }
         ),
-        VerifyOutcome::Equal => "verified: the table holds exactly what the source makes".to_owned(),
+        VerifyOutcome::Equal => {
+            "verified: the table holds exactly what the source makes".to_owned()
+        }
         VerifyOutcome::Different => "the table differs from what the source makes".to_owned(),
         VerifyOutcome::Interrupted => "interrupted before everything was compared".to_owned(),
         VerifyOutcome::Failed(failure) => failure.message.clone(),
@@ -174,7 +247,10 @@ pub(super) fn verification(report: &VerifyReport) -> String {
 
 fn finding(finding: &Finding) -> String {
     let item_type = finding.item_type.as_deref().unwrap_or("item");
-    let row = finding.row.as_ref().map_or(String::new(), |row| format!(" from row {row}"));
+    let row = finding
+        .row
+        .as_ref()
+        .map_or(String::new(), |row| format!(" from row {row}"));
     match finding.kind {
         FindingKind::Missing => format!("  missing: {item_type} {}{row}", finding.key),
         FindingKind::Unexpected => format!("  unexpected: {}", finding.key),
@@ -194,7 +270,11 @@ fn finding(finding: &Finding) -> String {
                     format!("`{}` {what}", attribute.name)
                 })
                 .collect();
-            format!("  different: {item_type} {}{row}: {}", finding.key, attributes.join(", "))
+            format!(
+                "  different: {item_type} {}{row}: {}",
+                finding.key,
+                attributes.join(", ")
+            )
         }
     }
 }

@@ -76,8 +76,10 @@ pub(super) async fn confirm(
         return Ok(());
     }
     if !output.can_ask() {
-        return Err(Failure::usage("this costs money, and there is no terminal to ask at")
-            .with_help("say --yes to go on without the question"));
+        return Err(
+            Failure::usage("this costs money, and there is no terminal to ask at")
+                .with_help("say --yes to go on without the question"),
+        );
     }
     let question = match usage {
         Use::Writes => format!("Write to the table `{}`?", model.table.name),
@@ -110,13 +112,21 @@ async fn estimate(source: &SourceArguments, model: &Model, usage: Use) -> Result
             Use::Reads => sample.items.iter().map(|item| read_units(item.size)).sum(),
         };
         items += rows;
-        units += if folded == 0 { rows } else { rows.saturating_mul(sampled).div_ceil(folded) };
+        units += if folded == 0 {
+            rows
+        } else {
+            rows.saturating_mul(sampled).div_ceil(folded)
+        };
     }
     let (what, price) = match usage {
         Use::Writes => ("write", prices.usd_per_million_write_units),
         Use::Reads => ("read", prices.usd_per_million_read_units),
     };
-    #[expect(clippy::as_conversions, clippy::cast_precision_loss, reason = "an estimate for people")]
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "an estimate for people"
+    )]
     let usd = units as f64 / 1_000_000.0 * price;
     Ok(format!(
         "at most {}, about {} {what} units, about {usd:.2} USD on demand (prices of {} in {}; check yours)",

@@ -24,8 +24,15 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             help: Some("`dynafold migrate` makes and fills it".to_owned()),
             ..Failure::from(error)
         })?;
-    target::confirm(target.as_ref(), &arguments.source, &model, Use::Reads, arguments.yes, output)
-        .await?;
+    target::confirm(
+        target.as_ref(),
+        &arguments.source,
+        &model,
+        Use::Reads,
+        arguments.yes,
+        output,
+    )
+    .await?;
     let cancel = Cancel::default();
     migrate::stop_on_signals(cancel.clone());
     let report = verify::verify(verify::Verify {
