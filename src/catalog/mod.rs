@@ -228,9 +228,3 @@ impl Table {
         covers(&self.primary_key) || self.unique_keys.iter().any(|key| covers(&key.columns))
     }
 }
-
-/// Stub until merged.
-#[must_use]
-pub fn tree(catalog: &Catalog) -> String {
-    format!("{catalog:?}").chars().take(300).collect()
-}
