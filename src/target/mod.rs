@@ -10,7 +10,18 @@
 //! A write whose answer was lost may have happened; puts are idempotent, so sending it again is
 //! safe. An item is done when an answer came that does not list it.
 //!
+//! [`Target::batch_limit`] may grow between [`Target::start`] and [`Target::finish`]: ask after
+//! starting.
+//!
 //! [`Target::read`] and [`Target::scan_keys`] read strongly consistently and retry by themselves.
+
+mod compare;
+mod dynamodb;
+mod local;
+mod spec;
+
+pub use compare::{Difference, compare};
+pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;
 
@@ -105,6 +116,8 @@ pub struct TableDescription {
     pub status: String,
     /// Keys, indexes, TTL and billing in the model's words.
     pub table: Table,
+    /// Whether the TTL could be read; its permission is a separate one.
+    pub ttl_known: bool,
     /// Items, as the service counts them now and then.
     pub item_count: Option<u64>,
 }

@@ -1,0 +1,419 @@
+//! From the SDK's error to what is to be done about it.
+//!
+//! Decided by the service's error code (limits.md 31 to 33), never by its text; the text is only
+//! passed on, without the values that it may quote. Nothing that identifies credentials is.
+
+use std::error::Error;
+
+use aws_credential_types::provider::error::CredentialsError;
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use serde_json::Value;
+
+use super::Place;
+use crate::target::ErrorClass::{Fatal, Invalid, Throttle, Transient};
+use crate::target::{ErrorClass, TargetError};
+
+const CONNECTION: &str = "Connection";
+
+/// What was being done when it failed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Action<'a> {
+    pub(super) operation: &'static str,
+    pub(super) table: &'a str,
+    pub(super) place: &'a Place,
+}
+
+/// What the user can do about an error.
+enum Help {
+    None,
+    Policy,
+    Login,
+    Clock,
+    Gone,
+    Quota,
+    Key,
+}
+
+impl Action<'_> {
+    /// Classifies an error of the SDK.
+    pub(super) fn classify<E>(&self, error: SdkError<E>) -> TargetError
+    where
+        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+    {
+        if let Some(ours) = find::<TargetError>(&error) {
+            return ours.clone();
+        }
+        if let Some(credentials) = find::<CredentialsError>(&error) {
+            return self.credentials(credentials);
+        }
+        match &error {
+            SdkError::TimeoutError(_) => self.error(
+                Transient,
+                CONNECTION,
+                &format!("{} did not answer in time", self.place.name),
+                None,
+            ),
+            SdkError::DispatchFailure(failure) if failure.is_user() => {
+                self.error(Fatal, CONNECTION, &chain(&error), None)
+            }
+            SdkError::DispatchFailure(_) => self.error(
+                Transient,
+                CONNECTION,
+                &format!("cannot reach {}: {}", self.place.name, innermost(&error)),
+                Some("is the endpoint's address right, is it running, is the network up?"),
+            ),
+            SdkError::ResponseError(_) => self.error(
+                Transient,
+                CONNECTION,
+                &format!("the answer of {} was cut off or garbled", self.place.name),
+                None,
+            ),
+            SdkError::ServiceError(service) => {
+                let raw = service.raw();
+                self.service(
+                    service.err().code(),
+                    service.err().message().unwrap_or_default(),
+                    raw.status().as_u16(),
+                    raw.body().bytes().unwrap_or_default(),
+                )
+            }
+            _ => self.error(Fatal, CONNECTION, &chain(&error), None),
+        }
+    }
+
+    fn service(&self, code: Option<&str>, text: &str, status: u16, body: &[u8]) -> TargetError {
+        let Some(code) = code else {
+            let class = by_status(status);
+            let message = format!(
+                "{} answered with HTTP status {status} and no error of DynamoDB's",
+                self.place.name
+            );
+            return self.error(
+                class,
+                CONNECTION,
+                &message,
+                Some("is the endpoint DynamoDB?"),
+            );
+        };
+        let (class, help) = self.decide(code, status);
+        let mut message = match help {
+            // Their texts may quote what was signed.
+            Help::Login | Help::Clock => format!("the credentials were refused ({code})"),
+            _ if text.is_empty() => code.to_owned(),
+            _ => format!("{} ({code})", without_values(text)),
+        };
+        for reason in throttling_reasons(body) {
+            message.push_str("; ");
+            message.push_str(&reason);
+        }
+        self.error(class, code, &message, self.help(&help).as_deref())
+    }
+
+    /// The one table of error codes.
+    fn decide(&self, code: &str, status: u16) -> (ErrorClass, Help) {
+        let invalid = if self.operation == "BatchWriteItem" {
+            Invalid
+        } else {
+            Fatal
+        };
+        match code {
+            "ProvisionedThroughputExceededException"
+            | "ProvisionedThroughputExceeded"
+            | "ThrottlingException"
+            | "Throttling"
+            | "RequestLimitExceeded"
+            | "TooManyRequestsException" => (Throttle, Help::None),
+            "LimitExceededException" => (Throttle, Help::Quota),
+            "InternalServerError"
+            | "InternalServerErrorException"
+            | "InternalServerException"
+            | "InternalFailure"
+            | "ServiceUnavailable"
+            | "ServiceUnavailableException"
+            | "RequestTimeout"
+            | "RequestTimeoutException"
+            | "ReplicatedWriteConflictException"
+            | "TransactionConflictException"
+            | "TransactionInProgressException" => (Transient, Help::None),
+            "ValidationException" | "SerializationException" => (invalid, Help::None),
+            "RequestEntityTooLarge" | "ItemCollectionSizeLimitExceededException" => {
+                (invalid, Help::None)
+            }
+            "ResourceNotFoundException" => (Fatal, Help::Gone),
+            "ResourceInUseException" | "TableNotFoundException" => (Fatal, Help::None),
+            "AccessDeniedException" | "AccessDenied" | "NotAuthorized" | "OptInRequired" => {
+                (Fatal, Help::Policy)
+            }
+            "ExpiredTokenException"
+            | "ExpiredToken"
+            | "UnrecognizedClientException"
+            | "InvalidClientTokenId"
+            | "MissingAuthenticationToken"
+            | "MissingAuthenticationTokenException" => (Fatal, Help::Login),
+            "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "IncompleteSignature"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed" => (Fatal, Help::Clock),
+            "KMSAccessDeniedException"
+            | "KMSDisabledException"
+            | "KMSInvalidStateException"
+            | "KMSNotFoundException" => (Fatal, Help::Key),
+            _ => (by_status(status), Help::None),
+        }
+    }
+
+    fn help(&self, help: &Help) -> Option<String> {
+        let profile = self.place.profile.as_deref();
+        let login = match profile {
+            Some(profile) => format!("`aws sso login --profile {profile}`"),
+            None => "`aws sso login`, or new keys in the environment".to_owned(),
+        };
+        Some(match help {
+            Help::None => return None,
+            Help::Policy => format!(
+                "allow dynamodb:{} on the table; docs/aws.md has the smallest policy that suffices",
+                self.operation
+            ),
+            Help::Login => format!("log in again: {login}"),
+            Help::Clock => {
+                format!("is the computer's clock right? Otherwise log in again: {login}")
+            }
+            Help::Gone => {
+                "was the table deleted meanwhile, or is it in another region or account?".to_owned()
+            }
+            Help::Quota => {
+                "wait for other changes of tables to end, or ask AWS for more".to_owned()
+            }
+            Help::Key => "look at the KMS key of the table: its state and its policy".to_owned(),
+        })
+    }
+
+    fn credentials(&self, error: &CredentialsError) -> TargetError {
+        let help = match &self.place.profile {
+            Some(profile) => format!("is the profile `{profile}` complete? `aws sso login --profile {profile}` renews its login"),
+            None => "say `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
+        };
+        let message = match error {
+            CredentialsError::CredentialsNotLoaded(_) => {
+                "there are no AWS credentials: none in the environment, the profile, or the machine's role".to_owned()
+            }
+            CredentialsError::ProviderTimedOut(_) => {
+                "the AWS credentials did not come in time".to_owned()
+            }
+            other => format!("the AWS credentials cannot be had: {}", chain(other)),
+        };
+        self.error(Fatal, "Credentials", &message, Some(&help))
+    }
+
+    /// An error of this action in our own words.
+    pub(super) fn error(
+        &self,
+        class: ErrorClass,
+        code: &str,
+        message: &str,
+        help: Option<&str>,
+    ) -> TargetError {
+        TargetError {
+            class,
+            code: code.to_owned(),
+            message: format!("{} on table {}: {message}", self.operation, self.table),
+            help: help.map(str::to_owned),
+        }
+    }
+
+    /// An answer that lacks what every answer of DynamoDB's has.
+    pub(super) fn incomplete(&self, member: &str) -> TargetError {
+        let message = format!("the answer of {} lacks {member}", self.place.name);
+        self.error(
+            Transient,
+            CONNECTION,
+            &message,
+            Some("is the endpoint DynamoDB?"),
+        )
+    }
+
+    /// A request or an answer that makes no sense.
+    pub(super) fn garbled(&self, error: &dyn Error) -> TargetError {
+        self.error(Fatal, CONNECTION, &error.to_string(), None)
+    }
+}
+
+fn by_status(status: u16) -> ErrorClass {
+    match status {
+        429 => Throttle,
+        408 | 500..=599 => Transient,
+        _ => Fatal,
+    }
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    let mut next = Some(error);
+    std::iter::from_fn(move || {
+        let error = next?;
+        next = error.source();
+        Some(error)
+    })
+}
+
+fn find<'a, T: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a T> {
+    causes(error).find_map(|cause| cause.downcast_ref())
+}
+
+fn innermost(error: &(dyn Error + 'static)) -> String {
+    causes(error)
+        .last()
+        .map(ToString::to_string)
+        .unwrap_or_default()
+}
+
+fn chain(error: &(dyn Error + 'static)) -> String {
+    let texts: Vec<String> = causes(error).map(ToString::to_string).collect();
+    texts.join(": ")
+}
+
+/// `TableWriteMaxOnDemandThroughputExceeded (arn:…)` for each reason in the error's body.
+fn throttling_reasons(body: &[u8]) -> Vec<String> {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let reasons = body
+        .get("ThrottlingReasons")
+        .or_else(|| body.get("throttlingReasons"));
+    let text = |reason: &Value, name: &str| {
+        let member = reason.get(name).and_then(Value::as_str);
+        member.map(str::to_owned)
+    };
+    reasons
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|reason| {
+            let kind = text(reason, "reason")?;
+            Some(match text(reason, "resource") {
+                Some(resource) => format!("{kind} ({resource})"),
+                None => kind,
+            })
+        })
+        .collect()
+}
+
+/// A service's text without the values of rows that it quotes: `'…'`, `[…]`, and what follows the
+/// words for an unreadable number.
+pub(in crate::target) fn without_values(text: &str) -> String {
+    let text = match text.split_once("numeric value: ") {
+        Some((before, _)) => format!("{before}numeric value"),
+        None => text.to_owned(),
+    };
+    let mut shown = String::with_capacity(text.len());
+    let (mut closing, mut before) = (None, ' ');
+    for character in text.chars() {
+        let in_word = std::mem::replace(&mut before, character).is_alphanumeric();
+        match closing {
+            Some(end) if character == end => closing = None,
+            Some(_) => continue,
+            None => {
+                closing = match character {
+                    // Not the one of "doesn't".
+                    '\'' if !in_word => Some('\''),
+                    '[' => Some(']'),
+                    _ => None,
+                };
+                if closing.is_some() {
+                    shown.push(character);
+                    shown.push('…');
+                    continue;
+                }
+            }
+        }
+        shown.push(character);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn classified(operation: &'static str, code: &str) -> TargetError {
+        let place = Place {
+            name: "dynamodb in eu-west-1".to_owned(),
+            billed: true,
+            profile: Some("dev".to_owned()),
+        };
+        let action = Action {
+            operation,
+            table: "app",
+            place: &place,
+        };
+        action.service(Some(code), "what it says", 400, b"{}")
+    }
+
+    #[test]
+    fn codes_decide() {
+        for (code, class) in [
+            ("ProvisionedThroughputExceededException", Throttle),
+            ("ThrottlingException", Throttle),
+            ("RequestLimitExceeded", Throttle),
+            ("InternalServerError", Transient),
+            ("ValidationException", Invalid),
+            ("ItemCollectionSizeLimitExceededException", Invalid),
+            ("ResourceNotFoundException", Fatal),
+            ("AccessDeniedException", Fatal),
+            ("ExpiredTokenException", Fatal),
+            ("SomethingNewException", Fatal),
+        ] {
+            assert_eq!(classified("BatchWriteItem", code).class, class, "{code}");
+        }
+        // What is not a batch cannot be split.
+        assert_eq!(
+            classified("CreateTable", "ValidationException").class,
+            Fatal
+        );
+    }
+
+    #[test]
+    fn messages_name_the_way_out() {
+        let denied = classified("BatchWriteItem", "AccessDeniedException");
+        assert_eq!(
+            denied.message,
+            "BatchWriteItem on table app: what it says (AccessDeniedException)"
+        );
+        assert_eq!(
+            denied.help.as_deref(),
+            Some(
+                "allow dynamodb:BatchWriteItem on the table; docs/aws.md has the smallest policy that suffices"
+            )
+        );
+        let expired = classified("Scan", "ExpiredTokenException");
+        assert_eq!(
+            expired.message,
+            "Scan on table app: the credentials were refused (ExpiredTokenException)"
+        );
+        assert_eq!(
+            expired.help.as_deref(),
+            Some("log in again: `aws sso login --profile dev`")
+        );
+    }
+
+    #[test]
+    fn values_are_left_out_of_messages() {
+        assert_eq!(
+            without_values("Value 'geheim' at 'key' failed; input [geheim, geheim] is twice"),
+            "Value '…' at '…' failed; input […] is twice"
+        );
+        assert_eq!(without_values("doesn't fit 'x'"), "doesn't fit '…'");
+        assert_eq!(
+            without_values("The parameter cannot be converted to a numeric value: geheim"),
+            "The parameter cannot be converted to a numeric value"
+        );
+    }
+
+    #[test]
+    fn the_reasons_of_throttling_are_passed_on() {
+        let body = br#"{"ThrottlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded","resource":"arn:x"}]}"#;
+        assert_eq!(
+            throttling_reasons(body),
+            ["TableWriteKeyRangeThroughputExceeded (arn:x)"]
+        );
+        assert!(throttling_reasons(b"not json").is_empty());
+    }
+}

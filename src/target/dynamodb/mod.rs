@@ -1,0 +1,126 @@
+//! A table behind DynamoDB's protocol, spoken by the AWS SDK.
+//!
+//! Two clients share one HTTP client and one chain of credentials: the one for the control plane
+//! retries by itself, the one for items never does, because the retries of writes and reads are
+//! ours. The embedded engine answers behind the same clients (see `target::local`).
+
+mod classify;
+mod client;
+mod convert;
+mod create;
+mod describe;
+mod read;
+mod write;
+
+pub(super) use classify::without_values;
+pub(super) use client::{Clients, made_up_credentials, open};
+
+use aws_sdk_dynamodb::Client;
+use futures_util::future::BoxFuture;
+
+use super::{Batch, Key, TableDescription, Target, TargetError, Written};
+use crate::item::Item;
+use crate::mapping::model::Table;
+use classify::Action;
+
+/// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
+const IN_FLIGHT: usize = 32;
+
+/// A DynamoDB endpoint.
+#[derive(Debug)]
+pub(super) struct Dynamodb {
+    control: Client,
+    data: Client,
+    place: Place,
+}
+
+/// Where it is, as far as messages need it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// For people, without secrets.
+    pub(super) name: String,
+    /// Whether writing costs money.
+    pub(super) billed: bool,
+    /// The profile that was asked for.
+    pub(super) profile: Option<String>,
+}
+
+impl Dynamodb {
+    /// Puts the clients of an endpoint behind the trait.
+    pub(super) fn new(clients: Clients, place: Place) -> Self {
+        Self {
+            control: clients.control,
+            data: clients.data,
+            place,
+        }
+    }
+
+    fn action<'a>(&'a self, operation: &'static str, table: &'a str) -> Action<'a> {
+        Action {
+            operation,
+            table,
+            place: &self.place,
+        }
+    }
+}
+
+impl Target for Dynamodb {
+    fn place(&self) -> String {
+        self.place.name.clone()
+    }
+
+    fn is_billed(&self) -> bool {
+        self.place.billed
+    }
+
+    fn concurrency(&self) -> usize {
+        IN_FLIGHT
+    }
+
+    fn describe<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
+        Box::pin(self.describe_table(name))
+    }
+
+    fn create<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(self.create_table(table))
+    }
+
+    fn start<'a>(
+        &'a self,
+        _table: &'a Table,
+        _fresh: bool,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn write<'a>(
+        &'a self,
+        table: &'a Table,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
+        Box::pin(self.write_batch(table, batch))
+    }
+
+    fn read<'a>(
+        &'a self,
+        table: &'a Table,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
+        Box::pin(self.read_items(table, keys))
+    }
+
+    fn scan_keys<'a>(
+        &'a self,
+        table: &'a Table,
+        from: Option<Key>,
+    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+        Box::pin(self.scan_page(table, from))
+    }
+}

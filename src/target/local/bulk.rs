@@ -1,0 +1,61 @@
+//! Loading a table that this run has just made: the engine's import.
+//!
+//! The import checks keys and values as a BatchWriteItem does, and writes a batch in one
+//! transaction, all of it or nothing. It does not check the size of items; that is done here.
+
+use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
+use dynoxide::{DynoxideError, ImportOptions};
+
+use super::connector::unreadable;
+use super::file::Opener;
+use crate::target::dynamodb::without_values;
+use crate::target::{BatchLimit, ErrorClass, Prepared, TargetError, Written};
+
+/// Beyond a thousand items to a transaction nothing is gained; the bytes bound the memory.
+pub(super) const LIMIT: BatchLimit = BatchLimit {
+    items: 1000,
+    bytes: 4_000_000,
+};
+
+/// Writes a batch in one transaction.
+pub(super) fn import(
+    opener: &Opener,
+    table: &str,
+    items: &[Prepared],
+) -> Result<Written, TargetError> {
+    let parsed = items.iter().map(parse).collect::<Result<Vec<_>, _>>();
+    let database = opener.made()?;
+    parsed
+        .and_then(|items| database.import_items(table, items, ImportOptions::default()))
+        .map(|_| Written::default())
+        .map_err(|error| refused(opener, table, &error))
+}
+
+fn parse(item: &Prepared) -> Result<EngineItem, DynoxideError> {
+    if item.size > MAX_ITEM_SIZE {
+        return Err(DynoxideError::ValidationException(
+            "Item size has exceeded the maximum allowed size".to_owned(),
+        ));
+    }
+    serde_json::from_str(&item.json).map_err(|error| unreadable(&error))
+}
+
+fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
+    if error.status_code() == 500 {
+        return opener.error(error);
+    }
+    let kind = error.error_type();
+    let code = kind.rsplit_once('#').map_or(kind, |(_, code)| code);
+    TargetError {
+        class: match error {
+            DynoxideError::ResourceNotFoundException(_) => ErrorClass::Fatal,
+            _ => ErrorClass::Invalid,
+        },
+        code: code.to_owned(),
+        message: format!(
+            "import into table {table}: {} ({code})",
+            without_values(&error.to_string())
+        ),
+        help: None,
+    }
+}

@@ -1,0 +1,157 @@
+//! The embedded engine: a table in memory or in one file, no server, no port, no account.
+//!
+//! Everything goes the way it goes to DynamoDB: the SDK serializes, the engine answers in place of
+//! the network (`connector`), and errors are classified by their codes. Only a load into a table
+//! that this run has just made goes another way: the engine's import, many items to a transaction
+//! (`bulk`). Its result is the same, which a test proves.
+//!
+//! Several processes may use one file; each write waits for the others' for some seconds. What was
+//! committed survives a killed process. After a power cut the file is whole and holds everything
+//! up to some commit; with [`Target::finish`], everything.
+
+mod bulk;
+mod connector;
+mod file;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use aws_sdk_dynamodb::config::{
+    BehaviorVersion, Builder as ConfigBuilder, Region, timeout::TimeoutConfig,
+};
+use futures_util::future::BoxFuture;
+
+use super::dynamodb::{Clients, Dynamodb, Place, made_up_credentials};
+use super::{Batch, BatchLimit, Key, TableDescription, Target, TargetError, Written};
+use crate::item::Item;
+use crate::mapping::model::Table;
+use connector::Engine;
+use file::Opener;
+
+/// One writes while the other's items are parsed.
+const IN_FLIGHT: usize = 2;
+
+/// The embedded engine.
+pub(super) struct Local {
+    protocol: Dynamodb,
+    opener: Arc<Opener>,
+    bulk: AtomicBool,
+}
+
+/// Opens the engine in memory, or on a file.
+pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
+    let opener = Arc::new(Opener::new(file)?);
+    let early = Arc::clone(&opener);
+    blocking(move || early.existing().map(drop)).await?;
+    let config = ConfigBuilder::new()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("local"))
+        .credentials_provider(made_up_credentials())
+        .endpoint_url("http://local.invalid")
+        .timeout_config(TimeoutConfig::disabled())
+        .http_client(Engine::new(Arc::clone(&opener)));
+    let place = Place {
+        name: match file {
+            Some(file) => format!("local:{}", file.display()),
+            None => "local (memory)".to_owned(),
+        },
+        billed: false,
+        profile: None,
+    };
+    Ok(Local {
+        protocol: Dynamodb::new(Clients::new(&config), place),
+        opener,
+        bulk: AtomicBool::new(false),
+    })
+}
+
+impl Target for Local {
+    fn place(&self) -> String {
+        self.protocol.place()
+    }
+
+    fn is_billed(&self) -> bool {
+        false
+    }
+
+    fn concurrency(&self) -> usize {
+        IN_FLIGHT
+    }
+
+    fn batch_limit(&self) -> BatchLimit {
+        if self.bulk.load(Ordering::Relaxed) {
+            bulk::LIMIT
+        } else {
+            BatchLimit::BATCH_WRITE
+        }
+    }
+
+    fn describe<'a>(
+        &'a self,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
+        self.protocol.describe(name)
+    }
+
+    fn create<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.protocol.create(table)
+    }
+
+    fn start<'a>(
+        &'a self,
+        _table: &'a Table,
+        fresh: bool,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.bulk.store(fresh, Ordering::Relaxed);
+        Box::pin(async { Ok(()) })
+    }
+
+    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
+        self.bulk.store(false, Ordering::Relaxed);
+        let opener = Arc::clone(&self.opener);
+        Box::pin(blocking(move || opener.settle()))
+    }
+
+    fn write<'a>(
+        &'a self,
+        table: &'a Table,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
+        if !self.bulk.load(Ordering::Relaxed) {
+            return self.protocol.write(table, batch);
+        }
+        let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
+        let items = batch.items.clone();
+        Box::pin(blocking(move || bulk::import(&opener, &name, &items)))
+    }
+
+    fn read<'a>(
+        &'a self,
+        table: &'a Table,
+        keys: &'a [Key],
+    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
+        self.protocol.read(table, keys)
+    }
+
+    fn scan_keys<'a>(
+        &'a self,
+        table: &'a Table,
+        from: Option<Key>,
+    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+        self.protocol.scan_keys(table, from)
+    }
+}
+
+/// Runs what waits for a disk, or for the engine's lock, where waiting is allowed.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
+) -> Result<T, TargetError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(_) => Err(file::failure(
+            "the embedded engine stopped unexpectedly",
+            None,
+        )),
+    }
+}
