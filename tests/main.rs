@@ -1,10 +1,16 @@
 //! The one integration binary: a list of modules.
 
+// `cfg(test)` tells clippy that all of this is tests, helpers too.
+#[cfg(test)]
+mod item;
+#[cfg(test)]
 mod load;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod sqlite;
 }
+#[cfg(test)]
 mod support {
     pub(crate) mod faults;
     pub(crate) mod model;
