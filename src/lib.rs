@@ -2,6 +2,7 @@
 
 pub mod batch;
 pub mod catalog;
+pub mod cli;
 pub mod diagnostic;
 pub mod item;
 pub mod load;

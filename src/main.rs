@@ -1,3 +1,11 @@
 //! The `dynafold` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+/// The SDK allocates a lot per request; docs/performance.md has the measurements.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    dynafold::cli::run()
+}

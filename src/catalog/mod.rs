@@ -6,9 +6,13 @@
 
 mod data_type;
 mod mermaid;
+#[cfg(test)]
+mod sample;
+mod tree;
 
 pub use data_type::{DataType, Family};
 pub use mermaid::mermaid;
+pub use tree::tree;
 
 use std::fmt;
 

@@ -78,8 +78,12 @@ codes! {
     AttributeClash = "attribute-clash", Error;
     /// A key attribute cannot have the type that the table says.
     KeyType = "key-type", Error;
+    /// The TTL attribute is not a number of seconds.
+    TtlType = "ttl-type", Error;
     /// A name breaks DynamoDB's rules for names.
     Name = "name", Error;
+    /// An access pattern asks for what its key or index cannot serve.
+    AccessPattern = "access-pattern", Error;
     /// A limit of DynamoDB's is passed: too many indexes, too many projected attributes.
     Limit = "limit", Error;
     /// The source refuses a condition or a query.
@@ -90,6 +94,8 @@ codes! {
     NullableKey = "nullable-key", Warning;
     /// All items of a type share one partition key value of an index or of the table.
     SinglePartition = "single-partition", Warning;
+    /// No item type has the index's key, so that the index would stay empty.
+    EmptyIndex = "empty-index", Warning;
     /// Two item types could make the same key.
     SameKey = "same-key", Warning;
     /// The key of an item type leaves out columns that tell its rows apart.

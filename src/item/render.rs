@@ -186,3 +186,6 @@ fn find<'r>(place: &Place, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyErro
     }
     Ok(Cow::Borrowed(value))
 }
+
+#[cfg(test)]
+mod tests;

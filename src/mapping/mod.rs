@@ -1,4 +1,14 @@
 //! The mapping language: from YAML with places to a model that cannot be invalid.
 
+mod grammar;
 pub mod model;
+mod raw;
+mod resolve;
+mod starter;
 pub mod template;
+pub mod yaml;
+
+pub use grammar::schema;
+pub use raw::{Raw, Spanned};
+pub use resolve::{Described, resolve};
+pub use starter::starter;

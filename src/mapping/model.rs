@@ -18,6 +18,8 @@ pub struct Model {
     pub passes: Vec<Pass>,
     /// The item types, in the order of the file.
     pub item_types: Vec<ItemType>,
+    /// What times without a zone mean when UTC is asked for.
+    pub time_zone: jiff::tz::TimeZone,
 }
 
 /// A DynamoDB table.
@@ -157,6 +159,48 @@ pub struct Template {
     /// The parts in order. A template of exactly one [`Part::Value`] keeps the value's type;
     /// any other makes text.
     pub parts: Vec<Part>,
+}
+
+impl Template {
+    /// The values that the template takes, those of optional segments included.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        let parts = self.parts.iter().flat_map(|part| match part {
+            Part::Optional(inner) => inner.as_slice(),
+            part => std::slice::from_ref(part),
+        });
+        parts.filter_map(|part| match part {
+            Part::Value(placeholder) => Some(placeholder),
+            _ => None,
+        })
+    }
+
+    /// The values that must not be NULL.
+    pub fn mandatory(&self) -> impl Iterator<Item = &Placeholder> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(placeholder) => Some(placeholder),
+            _ => None,
+        })
+    }
+
+    /// The text that every value of this template begins with, and whether that is all of it.
+    #[must_use]
+    pub fn prefix(&self) -> (&str, bool) {
+        match self.parts.as_slice() {
+            [] => ("", true),
+            [Part::Text(text)] => (text, true),
+            [Part::Text(text), ..] => (text, false),
+            _ => ("", false),
+        }
+    }
+
+    /// The kind of value that comes out.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self.parts.as_slice() {
+            [Part::Value(placeholder)] => placeholder.family,
+            _ => Family::Text,
+        }
+    }
 }
 
 /// A part of a compiled template.

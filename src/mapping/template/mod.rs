@@ -12,9 +12,12 @@
 //! and are read from left to right, before single ones: `[{a}]]]` is an optional segment that ends
 //! in a literal `]`.
 
+mod call;
 mod filter;
 mod parse;
 mod print;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use filter::canonical;
 pub use filter::{

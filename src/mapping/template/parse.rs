@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::print::{ends_bare_word, is_name_char};
-use super::{Argument, FilterCall, Literal, Segment, TemplateError, Written, WrittenPlaceholder};
+use super::print::is_name_char;
+use super::{Segment, TemplateError, Written, WrittenPlaceholder};
 
 /// Reads a template.
 ///
@@ -20,29 +20,30 @@ pub fn parse(text: &str) -> Result<Written, Vec<TemplateError>> {
     if parser.errors.is_empty() {
         Ok(Written { segments })
     } else {
+        parser.errors.sort_by_key(|error| error.span.start);
         Err(parser.errors)
     }
 }
 
-struct Parser<'t> {
-    text: &'t str,
-    at: usize,
+pub(super) struct Parser<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     errors: Vec<TemplateError>,
 }
 
 /// A fault that ends the placeholder it stands in.
-struct Broken;
+pub(super) struct Broken;
 
 impl Parser<'_> {
-    fn rest(&self) -> &str {
+    pub(super) fn rest(&self) -> &str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn peek(&self) -> Option<char> {
+    pub(super) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    fn take(&mut self, token: &str) -> bool {
+    pub(super) fn take(&mut self, token: &str) -> bool {
         let found = self.rest().starts_with(token);
         if found {
             self.at += token.len();
@@ -50,7 +51,7 @@ impl Parser<'_> {
         found
     }
 
-    fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &str {
+    pub(super) fn take_while(&mut self, wanted: impl Fn(char) -> bool) -> &str {
         let from = self.at;
         let length = self
             .rest()
@@ -60,11 +61,11 @@ impl Parser<'_> {
         self.text.get(from..self.at).unwrap_or_default()
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         self.take_while(char::is_whitespace);
     }
 
-    fn fault(
+    pub(super) fn fault(
         &mut self,
         span: Range<usize>,
         message: impl Into<String>,
@@ -79,7 +80,7 @@ impl Parser<'_> {
     }
 
     /// The place of the next character, or of the end.
-    fn here(&self) -> Range<usize> {
+    pub(super) fn here(&self) -> Range<usize> {
         self.at..self.at + self.peek().map_or(0, char::len_utf8)
     }
 
@@ -91,7 +92,9 @@ impl Parser<'_> {
         while let Some(c) = self.peek() {
             let from = self.at;
             self.at += c.len_utf8();
-            if matches!(c, '{' | '}' | '[' | ']') && self.peek() == Some(c) {
+            // After a wrongly nested segment `]]` closes both: one fault is enough.
+            let closes_both = c == ']' && nested > 0;
+            if matches!(c, '{' | '}' | '[' | ']') && self.peek() == Some(c) && !closes_both {
                 self.at += 1;
                 text.push(c);
                 continue;
@@ -270,135 +273,6 @@ impl Parser<'_> {
                 "put odd names in backquotes: {`Order ID`}, {s.`Order ID`}",
             ),
         })
-    }
-
-    fn filter(&mut self) -> Result<FilterCall, Broken> {
-        let from = self.at;
-        let name = self
-            .take_while(|c| c.is_alphanumeric() || c == '_')
-            .to_owned();
-        if name.is_empty() {
-            let span = self.here();
-            return Err(self.fault(
-                span,
-                "a filter's name is missing after `|`",
-                "name a filter, `{id | pad(8)}`, or take the `|` away",
-            ));
-        }
-        let end = self.at;
-        self.skip_space();
-        let mut arguments = Vec::new();
-        if self.peek() == Some('(') {
-            let open = self.at;
-            self.at += 1;
-            self.arguments(open, &mut arguments)?;
-        } else {
-            self.at = end;
-        }
-        Ok(FilterCall {
-            name,
-            arguments,
-            span: from..self.at,
-        })
-    }
-
-    fn arguments(&mut self, open: usize, arguments: &mut Vec<Argument>) -> Result<(), Broken> {
-        self.skip_space();
-        if self.take(")") {
-            return Ok(());
-        }
-        loop {
-            self.skip_space();
-            let first = self.literal(open)?;
-            self.skip_space();
-            arguments.push(if self.take(":") {
-                self.skip_space();
-                Argument::Pair(first, self.literal(open)?)
-            } else {
-                Argument::Plain(first)
-            });
-            self.skip_space();
-            if self.take(")") {
-                return Ok(());
-            }
-            if !self.take(",") {
-                return Err(self.not_an_argument(open));
-            }
-        }
-    }
-
-    fn literal(&mut self, open: usize) -> Result<Literal, Broken> {
-        if let Some(quote @ ('"' | '\'')) = self.peek() {
-            return self
-                .quoted(quote, "a quoted text")
-                .map(|text| Literal { text, quoted: true });
-        }
-        // A colon belongs to the word unless a space or a quote follows: `14:05`, but `a: x`.
-        let from = self.at;
-        let rest = self.rest();
-        let end = rest
-            .char_indices()
-            .find(|&(at, c)| {
-                let after = rest.get(at + 1..).unwrap_or_default();
-                let ends_key = after.is_empty()
-                    || after.starts_with(|next: char| next.is_whitespace() || ends_bare_word(next));
-                ends_bare_word(c) || (c == ':' && at > 0 && ends_key)
-            })
-            .map_or(rest.len(), |(at, _)| at);
-        let text = rest.get(..end).unwrap_or_default().trim_end().to_owned();
-        if text.is_empty() {
-            return Err(self.not_an_argument(open));
-        }
-        self.at = from + text.len();
-        Ok(Literal {
-            text,
-            quoted: false,
-        })
-    }
-
-    /// Says what is wrong where an argument, `,` or `)` had to come.
-    fn not_an_argument(&mut self, open: usize) -> Broken {
-        match self.peek() {
-            None | Some('}' | '|' | '{' | '\n' | '\r') => self.fault(
-                open..self.at,
-                "the filter's arguments are not closed",
-                "close them with `)`; put arguments that hold any of `,(){}[]|` in quotes",
-            ),
-            Some(c @ (',' | ')')) => self.fault(
-                self.here(),
-                format!("an argument is missing before `{c}`"),
-                "write one, or `\"\"` for empty text",
-            ),
-            Some(c) => self.fault(
-                self.here(),
-                format!("`{c}` is not expected here"),
-                "separate arguments by commas, and put those that hold any of `,(){}[]|` in quotes",
-            ),
-        }
-    }
-
-    /// Reads what stands between two `quote`s; a doubled one within is a literal one.
-    fn quoted(&mut self, quote: char, what: &str) -> Result<String, Broken> {
-        let from = self.at;
-        self.at += quote.len_utf8();
-        let mut text = String::new();
-        while let Some(c) = self.peek() {
-            self.at += c.len_utf8();
-            if c != quote {
-                text.push(c);
-            } else if self.peek() == Some(quote) {
-                self.at += quote.len_utf8();
-                text.push(quote);
-            } else {
-                return Ok(text);
-            }
-        }
-        self.at = self.text.len();
-        Err(self.fault(
-            from..self.text.len(),
-            format!("{what} is not closed"),
-            format!("close it with `{quote}`; a doubled one stands for itself"),
-        ))
     }
 }
 

@@ -6,6 +6,7 @@
 //! is a read transaction: without WAL, writers wait until the run ends.
 
 mod catalog;
+mod create;
 mod decode;
 mod scan;
 
@@ -21,6 +22,7 @@ use sqlx::{
     SqlSafeStr as _, Statement as _,
 };
 
+pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
 use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, select};
 use crate::catalog::{Catalog, Column, DataType, Dbms};

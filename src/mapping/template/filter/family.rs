@@ -1,21 +1,41 @@
 //! Checks a filter against the kind of value that it will be given, before any row is read.
 
+use std::fmt;
+
 use super::Filter;
 use crate::catalog::Family;
 use crate::value::Value;
 
 /// A filter that cannot take what it is given.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{filter}` takes {takes}, and is given {}", .given.name())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilterTypeError {
     /// The filter's name.
     pub filter: &'static str,
-    /// What it takes.
+    /// What it takes; for `default` what its constant is.
     pub takes: &'static str,
     /// What it is given.
     pub given: Family,
     /// How to mend it.
     pub help: String,
+}
+
+impl std::error::Error for FilterTypeError {}
+
+impl fmt::Display for FilterTypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            filter,
+            takes,
+            given,
+            ..
+        } = self;
+        let given = given.name();
+        if *filter == "default" {
+            write!(f, "`default` puts {takes} where {given} belongs")
+        } else {
+            write!(f, "`{filter}` takes {takes}, and is given {given}")
+        }
+    }
 }
 
 impl Filter {
@@ -64,12 +84,7 @@ impl Filter {
 
     fn misfit(&self, given: Family, help: String) -> FilterTypeError {
         let takes = match self {
-            Self::Default(value) => match of(value) {
-                Family::Number => "the place of a number here",
-                Family::Boolean => "the place of a boolean here",
-                Family::Time => "the place of a time here",
-                _ => "the place of text here",
-            },
+            Self::Default(value) => of(value).name(),
             _ => Self::entry(self.name()).map_or("other values", |entry| entry.takes),
         };
         FilterTypeError {
@@ -87,6 +102,12 @@ impl Filter {
         let written = match self {
             Self::Pad { digits, scale: 0 } | Self::Desc { digits } => format!("{name}({digits})"),
             Self::Pad { digits, scale } => format!("{name}({digits}, {scale})"),
+            Self::Shard(shards) => format!("{name}({shards})"),
+            Self::Truncate(length) => format!("{name}({length})"),
+            Self::Replace { .. } | Self::Map { .. } | Self::Plus(_) => format!("{name}(…)"),
+            Self::Format(pattern) | Self::Time(pattern) => {
+                format!("{name}(\"{}\")", pattern.as_str())
+            }
             _ => name.to_owned(),
         };
         match given {
@@ -98,10 +119,10 @@ impl Filter {
                 "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already"
             ),
             Family::Text | Family::Document if self.is_temporal() => {
-                format!("read it as a time first: `| time(\"%Y-%m-%d\") | {name}`")
+                format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
             }
             Family::Number | Family::Boolean | Family::Time if self.is_textual() => {
-                format!("make it text first: `| string | {name}`")
+                format!("make it text first: `| string | {written}`")
             }
             Family::Time if matches!(self, Self::Number) => {
                 "count it: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
@@ -112,7 +133,7 @@ impl Filter {
             Family::List | Family::Map | Family::Set
                 if matches!(self, Self::Map { .. } | Self::Shard(_)) =>
             {
-                format!("make it text first: `| string | {name}`")
+                format!("make it text first: `| string | {written}`")
             }
             _ if matches!(self, Self::Pseudonym) => "use `redact` for it".to_owned(),
             _ => Self::entry(name).map_or_else(String::new, |entry| {

@@ -14,8 +14,12 @@ mod error;
 mod family;
 mod mask;
 mod ordered;
+mod pattern;
+mod period;
 mod permute;
 mod table;
+#[cfg(test)]
+mod tests;
 mod text;
 mod time;
 
@@ -23,9 +27,10 @@ pub use compile::FilterError;
 pub use error::ApplyError;
 pub use family::FilterTypeError;
 pub use mask::Secret;
+pub use pattern::Pattern;
+pub use period::Period;
 pub use table::Entry;
 pub(crate) use text::canonical;
-pub use time::{Pattern, Period};
 
 use crate::value::Value;
 

@@ -35,7 +35,7 @@ macro_rules! entries {
 impl Filter {
     /// Every filter, in the order of the documentation.
     pub const NAMES: &'static [Entry] = entries! {
-        "pad(n), pad(n, scale)", "pad", "a non-negative number", "text", "{id | pad(8)}",
+        "pad(n) or pad(n, scale)", "pad", "a non-negative number", "text", "{id | pad(8)}",
             "Pads with zeros to n digits before the point and scale after it, so that text order is number order; refuses what is too wide, negative or finer, and never cuts.";
         "ordered", "ordered", "a number", "text", "{balance | ordered}",
             "Writes any number as text whose byte order is the number's order, negative numbers and fractions included.";
@@ -77,7 +77,7 @@ impl Filter {
             "Writes bytes as lowercase hexadecimal digits.";
         "base64", "base64", "binary", "text", "{digest | base64}",
             "Writes bytes in base64, padded.";
-        "uuid, uuid(swap)", "uuid", "16 bytes, or text", "text", "{id | uuid}",
+        "uuid or uuid(swap)", "uuid", "16 bytes, or text", "text", "{id | uuid}",
             "Writes a lowercase UUID, from bytes in the order of the text or, with swap, as MySQL's UUID_TO_BIN(…, 1) stores them.";
         "string", "string", "any value but binary", "text", "{id | string}",
             "Gives the canonical text, documents as JSON.";

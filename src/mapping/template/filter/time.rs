@@ -3,16 +3,14 @@
 //! A time is taken apart into whole seconds and its fraction's digits, which no filter changes:
 //! what comes out has as many fractional digits as what went in. Calendar arithmetic is jiff's.
 
-use jiff::civil;
-use jiff::fmt::strtime::{self, BrokenDownTime};
-use jiff::tz::{AmbiguousOffset, Offset};
-use jiff::{SignedDuration, Span};
+use jiff::tz::AmbiguousOffset;
+use jiff::{SignedDuration, civil};
 
 use super::{ApplyError, Context};
 use crate::value::{Number, Time, TimeKind};
 
 /// A date and time to the second, and the fraction's digits.
-type Civil<'t> = (civil::DateTime, &'t str);
+pub(super) type Civil<'t> = (civil::DateTime, &'t str);
 
 /// RFC 3339 in UTC; a date is its midnight.
 pub(super) fn iso(time: &Time, context: &Context) -> Result<String, ApplyError> {
@@ -58,7 +56,7 @@ fn seconds(utc: civil::DateTime) -> i64 {
 }
 
 /// The first `count` digits of a fraction as a number, zeros appended where there are fewer.
-fn leading(fraction: &str, count: usize) -> i64 {
+pub(super) fn leading(fraction: &str, count: usize) -> i64 {
     let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(count);
     digits.fold(0, |sum, digit| {
         sum * 10 + i64::from(digit.saturating_sub(b'0'))
@@ -86,7 +84,7 @@ fn in_utc<'t>(
     Ok((in_range(utc)?, fraction))
 }
 
-fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
+pub(super) fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
     if (1..=9999).contains(&time.year()) {
         Ok(time)
     } else {
@@ -95,7 +93,7 @@ fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
 }
 
 /// Takes canonical text apart.
-fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t>, ApplyError> {
+pub(super) fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t>, ApplyError> {
     let refused = ApplyError::NotADate { filter };
     let read = || {
         let (date, clock) = match time.kind() {
@@ -113,14 +111,14 @@ fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t>, ApplyErr
     read().ok_or(refused)
 }
 
-fn clock(text: &str) -> Option<(civil::Time, &str)> {
+pub(super) fn clock(text: &str) -> Option<(civil::Time, &str)> {
     let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
     let part = |at: usize| clock.get(at..at + 2)?.parse().ok();
     let time = civil::Time::new(part(0)?, part(3)?, part(6)?, 0).ok()?;
     Some((time, fraction))
 }
 
-fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> String {
+pub(super) fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> String {
     let (date, clock) = (time.date(), time.time());
     let mut text = format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
     if kind == TimeKind::Date {
@@ -140,251 +138,4 @@ fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> String {
         text.push('Z');
     }
     text
-}
-
-/// A length of time: `7d`, `-90m`, `1mo`.
-///
-/// Weeks, days, hours, minutes and seconds are of fixed length. Months and years are the
-/// calendar's: 31 January plus a month is the last day of February.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
-    amount: i64,
-    unit: Unit,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Year,
-}
-
-impl Period {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("takes a period such as 7d, 12h or 1mo, and `{text}` is none");
-        let at = text
-            .find(|c: char| c.is_ascii_alphabetic())
-            .ok_or_else(wrong)?;
-        let (amount, unit) = text.split_at(at);
-        let unit = match unit {
-            "s" => Unit::Second,
-            "m" => Unit::Minute,
-            "h" => Unit::Hour,
-            "d" => Unit::Day,
-            "w" => Unit::Week,
-            "mo" => Unit::Month,
-            "y" => Unit::Year,
-            _ => return Err(wrong()),
-        };
-        let amount = amount.trim_end().parse().map_err(|_| wrong())?;
-        let period = Self { amount, unit };
-        if period.span().is_none() {
-            return Err(format!("cannot add as much as {text}"));
-        }
-        Ok(period)
-    }
-
-    fn span(self) -> Option<Span> {
-        let span = Span::new();
-        match self.unit {
-            Unit::Second => span.try_seconds(self.amount),
-            Unit::Minute => span.try_minutes(self.amount),
-            Unit::Hour => span.try_hours(self.amount),
-            Unit::Day => span.try_days(self.amount),
-            Unit::Week => span.try_weeks(self.amount),
-            Unit::Month => span.try_months(self.amount),
-            Unit::Year => span.try_years(self.amount),
-        }
-        .ok()
-    }
-
-    /// A later time of the same kind and with the same fractional digits.
-    pub(super) fn add_to(self, time: &Time) -> Result<Time, ApplyError> {
-        let (from, fraction) = civil(time, "plus")?;
-        let part_of_a_day = matches!(self.unit, Unit::Second | Unit::Minute | Unit::Hour);
-        if time.kind() == TimeKind::Date && part_of_a_day {
-            return Err(ApplyError::PartOfADay);
-        }
-        let to = self
-            .span()
-            .and_then(|span| from.checked_add(span).ok())
-            .ok_or(ApplyError::TimeRange)?;
-        let text = write(in_range(to)?, fraction, time.kind());
-        Ok(Time::canonical(text, time.kind()))
-    }
-}
-
-/// A strftime pattern that was tried out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
-    text: String,
-    /// What times read by it are.
-    kind: TimeKind,
-    /// Fractional digits of times read by it.
-    digits: usize,
-}
-
-impl Pattern {
-    /// The pattern's text.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// What the times are that `time` reads by this pattern.
-    #[must_use]
-    pub fn kind(&self) -> TimeKind {
-        self.kind
-    }
-
-    pub(super) fn for_format(text: &str) -> Result<Self, String> {
-        if !text.contains('%') {
-            return Err(format!("takes a strftime pattern, and `{text}` is none"));
-        }
-        sample(text)?;
-        Ok(Self {
-            text: text.to_owned(),
-            kind: TimeKind::Instant,
-            digits: 0,
-        })
-    }
-
-    pub(super) fn for_parse(text: &str) -> Result<Self, String> {
-        let written = sample(text)?;
-        let read = strtime::parse(text, &written).map_err(|_| {
-            format!("cannot read times by `{text}`; a part of it is for writing only")
-        })?;
-        let dated = read.to_date().is_ok();
-        let kind = if read.timestamp().is_some()
-            || (dated && (read.offset().is_some() || read.iana_time_zone().is_some()))
-        {
-            TimeKind::Instant
-        } else if dated && read.hour().is_some() {
-            TimeKind::Timestamp
-        } else if dated {
-            TimeKind::Date
-        } else if read.hour().is_some() && read.to_time().is_ok() && read.offset().is_none() {
-            TimeKind::TimeOfDay
-        } else {
-            return Err(format!("cannot tell a date or a time of day from `{text}`"));
-        };
-        Ok(Self {
-            text: text.to_owned(),
-            kind,
-            digits: fraction_digits(text),
-        })
-    }
-
-    /// Writes a time: a point in time in UTC, any other as it is.
-    pub(super) fn format(&self, time: &Time) -> Result<String, ApplyError> {
-        let refused = || ApplyError::Format {
-            pattern: self.text.clone(),
-        };
-        let nanoseconds = |fraction| i32::try_from(leading(fraction, 9)).unwrap_or_default();
-        let broken = match time.kind() {
-            TimeKind::Date => {
-                let (day, _) = civil(time, "format")?;
-                BrokenDownTime::from(day.date())
-            }
-            TimeKind::Timestamp | TimeKind::Instant => {
-                let (local, fraction) = civil(time, "format")?;
-                let mut broken = BrokenDownTime::from(local);
-                broken
-                    .set_subsec_nanosecond(Some(nanoseconds(fraction)))
-                    .map_err(|_| refused())?;
-                if time.kind() == TimeKind::Instant {
-                    broken.set_offset(Some(Offset::UTC));
-                    broken.set_timestamp(Offset::UTC.to_timestamp(local).ok());
-                }
-                broken
-            }
-            TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset => {
-                let text = time.as_str();
-                let (text, _) = text.split_at(text.find(['+', '-', 'Z']).unwrap_or(text.len()));
-                let (clock, fraction) = clock(text).ok_or_else(refused)?;
-                let mut broken = BrokenDownTime::from(clock);
-                broken
-                    .set_subsec_nanosecond(Some(nanoseconds(fraction)))
-                    .map_err(|_| refused())?;
-                broken
-            }
-        };
-        broken.to_string(&self.text).map_err(|_| refused())
-    }
-
-    /// Reads a time.
-    pub(super) fn parse(&self, text: &str) -> Result<Time, ApplyError> {
-        let refused = || ApplyError::NotATime {
-            pattern: self.text.clone(),
-        };
-        let read = strtime::parse(&self.text, text).map_err(|_| refused())?;
-        let nanoseconds = format!("{:09}", read.subsec_nanosecond().unwrap_or(0));
-        let fraction = nanoseconds.get(..self.digits).unwrap_or_default();
-        if nanoseconds.trim_end_matches('0').len() > self.digits {
-            return Err(refused());
-        }
-        let text = match self.kind {
-            TimeKind::Date => {
-                let date = read.to_date().map_err(|_| refused())?;
-                write(
-                    in_range(date.to_datetime(civil::Time::midnight()))?,
-                    "",
-                    self.kind,
-                )
-            }
-            TimeKind::Timestamp => {
-                let local = read.to_datetime().map_err(|_| refused())?;
-                write(in_range(local)?, fraction, self.kind)
-            }
-            TimeKind::Instant => {
-                let instant = match read.iana_time_zone() {
-                    Some(_) => read.to_zoned().map(|zoned| zoned.timestamp()),
-                    None => read.to_timestamp(),
-                };
-                let utc = Offset::UTC.to_datetime(instant.map_err(|_| refused())?);
-                write(in_range(utc)?, fraction, self.kind)
-            }
-            TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset => {
-                let clock = read.to_time().map_err(|_| refused())?;
-                let full = write(
-                    civil::Date::constant(1970, 1, 1).to_datetime(clock),
-                    fraction,
-                    TimeKind::Timestamp,
-                );
-                full.split_once('T')
-                    .map_or_else(|| full.clone(), |(_, clock)| clock.to_owned())
-            }
-        };
-        Ok(Time::canonical(text, self.kind))
-    }
-}
-
-/// Writes a point in time by a pattern, to find out whether the pattern is one.
-fn sample(pattern: &str) -> Result<String, String> {
-    let sample = civil::DateTime::constant(2026, 10, 31, 14, 5, 6, 123_456_789);
-    let zoned = sample
-        .to_zoned(jiff::tz::TimeZone::UTC)
-        .map_err(|error| error.to_string())?;
-    strtime::format(pattern, &zoned)
-        .map_err(|error| format!("takes a strftime pattern, and `{pattern}` is none: {error}"))
-}
-
-/// Fractional digits that a pattern reads: those that `%3f` or `%.3f` says, nine for `%f`.
-fn fraction_digits(pattern: &str) -> usize {
-    let without_literals = pattern.replace("%%", "");
-    let mut rest = without_literals.as_str();
-    while let Some((_, directive)) = rest.split_once('%') {
-        let end = directive.find(|c: char| c.is_ascii_alphabetic());
-        let (flags, after) = directive.split_at(end.unwrap_or(directive.len()));
-        if after.starts_with(['f', 'N']) {
-            let width = flags.trim_start_matches(['_', '-', '0', '^', '#', '.']);
-            return width.parse().map_or(9, |width: usize| width.min(9));
-        }
-        rest = after;
-    }
-    0
 }

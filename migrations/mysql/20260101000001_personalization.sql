@@ -1,0 +1,67 @@
+-- Pattern 1: settings and subscriptions of a portal's users.
+
+CREATE TABLE users (
+    id     integer NOT NULL PRIMARY KEY,
+    email  varchar(255) NOT NULL,
+    name   varchar(100) NOT NULL,
+    gender varchar(10)
+);
+
+CREATE TABLE services (
+    service varchar(30)  NOT NULL PRIMARY KEY,
+    name    varchar(100) NOT NULL
+);
+
+CREATE TABLE personal_settings (
+    user_id      integer     NOT NULL,
+    service      varchar(30) NOT NULL,
+    setting_type varchar(30) NOT NULL,
+    setting      json NOT NULL,
+    PRIMARY KEY (user_id, service, setting_type),
+    FOREIGN KEY (user_id) REFERENCES users (id),
+    FOREIGN KEY (service) REFERENCES services (service)
+);
+
+CREATE TABLE subscribes (
+    id                integer      NOT NULL PRIMARY KEY,
+    service           varchar(30)  NOT NULL,
+    content_type      varchar(30)  NOT NULL,
+    content_origin_id varchar(30)  NOT NULL,
+    title             varchar(200) NOT NULL,
+    UNIQUE (service, content_type, content_origin_id),
+    FOREIGN KEY (service) REFERENCES services (service)
+);
+
+CREATE TABLE subscribe_users (
+    user_id      integer NOT NULL,
+    subscribe_id integer NOT NULL,
+    PRIMARY KEY (user_id, subscribe_id),
+    FOREIGN KEY (user_id) REFERENCES users (id),
+    FOREIGN KEY (subscribe_id) REFERENCES subscribes (id)
+);
+
+INSERT INTO users (id, email, name, gender) VALUES
+    (1, 'jiwoo@example.com', '김지우', 'F'),
+    (2, 'minjun@example.com', '이민준', 'M'),
+    (31, 'sam@example.com', 'Sam O''Hara', NULL);
+
+INSERT INTO services (service, name) VALUES
+    ('startzum', 'Start page'),
+    ('news', 'News'),
+    ('finance', 'Finance');
+
+INSERT INTO personal_settings (user_id, service, setting_type, setting) VALUES
+    (1, 'startzum', 'background', '{"color": "#1b2a49", "opacity": 0.85, "image": null}'),
+    (1, 'startzum', 'layout', '{"columns": 3, "widgets": ["weather", "stocks"], "compact": false}'),
+    (1, 'news', 'location', '{"city": "Seoul", "coordinates": {"lat": 37.5665, "lon": 126.9780}}'),
+    (2, 'startzum', 'background', '{"color": "#ffffff"}');
+
+INSERT INTO subscribes (id, service, content_type, content_origin_id, title) VALUES
+    (1, 'news', 'press', '001', 'Morning Post'),
+    (2, 'news', 'press', '009', 'Harbour Times'),
+    (3, 'finance', 'stock', '005930', 'Samsung Electronics');
+
+INSERT INTO subscribe_users (user_id, subscribe_id) VALUES
+    (1, 1),
+    (1, 3),
+    (2, 1);

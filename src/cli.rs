@@ -1,0 +1,111 @@
+//! The command line: arguments, one file per command, reports and progress. The only room that
+//! prints, reads the environment, or chooses an exit code.
+
+mod args;
+mod catalog;
+mod check;
+mod demo;
+mod failure;
+mod format;
+mod init;
+mod inspect;
+mod mapping;
+mod migrate;
+mod output;
+mod preview;
+mod progress;
+mod report;
+mod target;
+mod verify;
+
+use std::io::IsTerminal as _;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser as _};
+use tracing_subscriber::filter::LevelFilter;
+
+use args::{Arguments, Command};
+use failure::Failure;
+use output::Output;
+
+/// How a command ended, when nothing failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// Exit code 0.
+    Well,
+    /// Exit code 3: finished, but something differs.
+    Differs,
+    /// Exit code 130: interrupted, and may be started again.
+    Interrupted,
+}
+
+/// Runs the program with the process's arguments and returns its exit code.
+///
+/// 0 all is well; 1 failed; 2 wrong usage; 3 finished, but something differs; 130 interrupted.
+#[must_use]
+pub fn run() -> ExitCode {
+    // clap answers --help, --version and wrong usage (exit code 2) by itself.
+    let arguments = Arguments::parse();
+    start_logging(arguments.global.verbose);
+    let output = Output::new(arguments.global.color);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.failure(&Failure::failed(format!("cannot start: {error}")));
+            return ExitCode::from(failure::FAILED);
+        }
+    };
+    let ended = runtime.block_on(dispatch(arguments.command, &output));
+    // A driver's thread that still waits for its server must not hold the exit up.
+    runtime.shutdown_background();
+    match ended {
+        Ok(Outcome::Well) => ExitCode::SUCCESS,
+        Ok(Outcome::Differs) => ExitCode::from(3),
+        Ok(Outcome::Interrupted) => ExitCode::from(130),
+        Err(failure) => {
+            output.failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure> {
+    match command {
+        Command::Demo(arguments) => demo::run(&arguments, output).await,
+        Command::Init(arguments) => init::run(&arguments, output).await,
+        Command::Inspect(arguments) => inspect::run(&arguments, output).await,
+        Command::Check(arguments) => check::run(&arguments, output).await,
+        Command::Preview(arguments) => preview::run(&arguments, output).await,
+        Command::Migrate(arguments) => migrate::run(&arguments, output).await,
+        Command::Verify(arguments) => verify::run(&arguments, output).await,
+        Command::Schema => {
+            output.json(&crate::mapping::schema())?;
+            Ok(Outcome::Well)
+        }
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "dynafold", &mut script);
+            output.text(&String::from_utf8_lossy(&script))?;
+            Ok(Outcome::Well)
+        }
+    }
+}
+
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => return,
+        1 => LevelFilter::INFO,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    // Drivers log statements and headers below WARN; ours alone are asked for with one or two -v.
+    tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_target(false)
+        .init();
+}

@@ -1,0 +1,30 @@
+//! Opens the source that a command names and reads its catalog.
+
+use super::args::SourceArguments;
+use super::failure::Failure;
+use super::output::Output;
+use crate::catalog::Catalog;
+use crate::source::{self, Source};
+
+/// Connects to the source that `--source` or `DATABASE_URL` names.
+pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {
+    let Some(url) = &arguments.source else {
+        return Err(Failure::usage("no source is named").with_help(
+            "say --source postgres://user@host/database (or mysql://…, sqlite:FILE), or set DATABASE_URL",
+        ));
+    };
+    Ok(source::connect(url).await?)
+}
+
+/// Connects, reads the catalog, and says what of it stays hidden.
+pub(super) async fn read(
+    arguments: &SourceArguments,
+    output: &Output,
+) -> Result<(Box<dyn Source>, Catalog), Failure> {
+    let mut source = open(arguments).await?;
+    let catalog = source.catalog().await?;
+    for notice in &catalog.notices {
+        output.warning(notice);
+    }
+    Ok((source, catalog))
+}

@@ -1,0 +1,48 @@
+//! `dynafold check`: everything that can be said of a mapping without reading rows.
+
+use super::args::{Check, Format};
+use super::failure::Failure;
+use super::output::Output;
+use super::{Outcome, catalog, mapping};
+use crate::catalog::Catalog;
+use crate::diagnostic::{Severity, to_json};
+
+pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
+    let checked = match &arguments.catalog {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                Failure::failed(format!("cannot read the catalog `{}`", path.display()))
+                    .with_cause(&error)
+            })?;
+            let catalog: Catalog = serde_json::from_str(&text).map_err(|error| {
+                Failure::failed(format!("`{}` is no catalog", path.display()))
+                    .with_cause(&error)
+                    .with_help("write one with `dynafold inspect --source URL --format json`")
+            })?;
+            mapping::check(&arguments.mapping, &catalog, None).await?
+        }
+        None if arguments.source.source.is_none() => {
+            return Err(Failure::usage("no source is named").with_help(
+                "say --source URL, or --catalog FILE with what `dynafold inspect --format json` wrote",
+            ));
+        }
+        None => {
+            let (mut source, catalog) = catalog::read(&arguments.source, output).await?;
+            mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?
+        }
+    };
+    match arguments.format {
+        Format::Text => {
+            output.text(&checked.rendered(Severity::Warning, output.color()))?;
+            output.text(&checked.summary())?;
+        }
+        Format::Json => {
+            let path = checked.path.display().to_string();
+            output.json(&to_json(&path, &checked.text, &checked.diagnostics))?;
+        }
+    }
+    match checked.counts() {
+        (0, warnings) if warnings == 0 || !arguments.deny_warnings => Ok(Outcome::Well),
+        _ => Err(Failure::silent()),
+    }
+}

@@ -1,0 +1,203 @@
+//! `dynafold demo`: the whole way on example data, with the commands that anyone can run again.
+
+use std::path::{Path, PathBuf};
+
+use super::args::{
+    Check, Demo, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, SourceArguments,
+    TargetArguments, Verify,
+};
+use super::failure::Failure;
+use super::output::Output;
+use super::{Outcome, check, init, inspect, migrate, preview, verify};
+use crate::source::sqlite;
+
+const SCHEMA: &str = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
+const ROWS: &str = include_str!("demo/rows.sql");
+const MAPPING: &str = include_str!("../../mappings/personalization.yaml");
+
+pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Failure> {
+    let folder = &arguments.folder;
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::failed(format!("cannot make the folder `{}`", folder.display())).with_cause(&error)
+    })?;
+    let paths = Paths {
+        source: folder.join("portal.db"),
+        mapping: folder.join("portal.yaml"),
+        table: folder.join("portal.ddb"),
+    };
+    prepare(&paths, output).await?;
+    let commands = paths.commands();
+
+    step(
+        output,
+        "What is there, and how is it related?",
+        &commands.inspect,
+    )?;
+    let source = || SourceArguments {
+        source: Some(format!("sqlite:{}", paths.source.display())),
+    };
+    let target = || TargetArguments {
+        target: format!("local:{}", paths.table.display()),
+        endpoint_url: None,
+        profile: None,
+        region: None,
+    };
+    let inspect = Inspect {
+        source: source(),
+        tables: Vec::new(),
+        schemas: Vec::new(),
+        format: InspectFormat::Tree,
+    };
+    inspect::run(&inspect, output).await?;
+
+    step(
+        output,
+        "Does the mapping hold against the schema and DynamoDB's rules?",
+        &commands.check,
+    )?;
+    let check = Check {
+        mapping: paths.mapping.clone(),
+        source: source(),
+        catalog: None,
+        deny_warnings: false,
+        format: Format::Text,
+    };
+    check::run(&check, output).await?;
+
+    step(output, "What will be in the table?", &commands.preview)?;
+    let preview = Preview {
+        mapping: paths.mapping.clone(),
+        source: source(),
+        limit: 3,
+        items: Vec::new(),
+        format: PreviewFormat::Table,
+    };
+    preview::run(&preview, output).await?;
+
+    step(output, "Load it.", &commands.migrate)?;
+    let migrate = Migrate {
+        mapping: paths.mapping.clone(),
+        source: source(),
+        target: target(),
+        no_create: false,
+        max_rejects: 0,
+        rejects: None,
+        concurrency: None,
+        yes: false,
+        format: Format::Text,
+    };
+    let loaded = migrate::run(&migrate, output).await?;
+    if loaded == Outcome::Interrupted {
+        return Ok(loaded);
+    }
+
+    step(output, "Prove it.", &commands.verify)?;
+    let verify = Verify {
+        mapping: paths.mapping.clone(),
+        source: source(),
+        target: target(),
+        allow_unexpected: false,
+        yes: false,
+        format: Format::Text,
+    };
+    let ended = verify::run(&verify, output).await?;
+    output.text(&format!(
+        "\nAll of this is in {}. Try next:\n\
+         \x20 edit {} and run `{}` again\n\
+         \x20 {} --items PERSONAL --limit 10\n\
+         \x20 {} --format mermaid\n\
+         \x20 dynafold init --source postgres://user@host/database   a starter mapping of your own\n",
+        folder.display(),
+        paths.mapping.display(),
+        commands.check,
+        commands.preview.trim_end_matches(" --limit 3"),
+        commands.inspect,
+    ))?;
+    Ok(ended)
+}
+
+struct Paths {
+    source: PathBuf,
+    mapping: PathBuf,
+    table: PathBuf,
+}
+
+/// The commands that the demo runs, as a shell takes them.
+struct Commands {
+    inspect: String,
+    check: String,
+    preview: String,
+    migrate: String,
+    verify: String,
+}
+
+impl Paths {
+    fn commands(&self) -> Commands {
+        let mapping = quoted(&self.mapping.display().to_string());
+        let source = format!(
+            "--source {}",
+            quoted(&format!("sqlite:{}", self.source.display()))
+        );
+        let target = format!(
+            "--target {}",
+            quoted(&format!("local:{}", self.table.display()))
+        );
+        Commands {
+            inspect: format!("dynafold inspect {source}"),
+            check: format!("dynafold check {mapping} {source}"),
+            preview: format!("dynafold preview {mapping} {source} --limit 3"),
+            migrate: format!("dynafold migrate {mapping} {source} {target}"),
+            verify: format!("dynafold verify {mapping} {source} {target}"),
+        }
+    }
+}
+
+/// Makes the source and the mapping unless they are there: they may have been edited. The table
+/// is made anew.
+async fn prepare(paths: &Paths, output: &Output) -> Result<(), Failure> {
+    if paths.source.exists() {
+        output.note(&format!(
+            "{} is there already and stays as it is",
+            paths.source.display()
+        ));
+    } else {
+        sqlite::create(&paths.source, &[SCHEMA, ROWS]).await?;
+    }
+    if paths.mapping.exists() {
+        output.note(&format!(
+            "{} is there already and stays as it is",
+            paths.mapping.display()
+        ));
+    } else {
+        init::write(&paths.mapping, MAPPING)?;
+    }
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let mut name = paths.table.clone().into_os_string();
+        name.push(suffix);
+        remove(Path::new(&name))?;
+    }
+    Ok(())
+}
+
+fn remove(file: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::failed(format!("cannot remove `{}`", file.display())).with_cause(&error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn step(output: &Output, question: &str, command: &str) -> Result<(), Failure> {
+    output.text(&format!("\n{}\n$ {command}\n", output.bold(question)))
+}
+
+/// A word as a POSIX shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
+    if word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

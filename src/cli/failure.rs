@@ -1,0 +1,89 @@
+//! How a command fails: what the user reads, and the exit code.
+
+use std::error::Error;
+
+use crate::source::SourceError;
+use crate::target::TargetError;
+
+/// Exit code: the command failed.
+pub(super) const FAILED: u8 = 1;
+/// Exit code: the command was used wrongly.
+const USAGE: u8 = 2;
+
+/// A failure, for the user to read.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: u8,
+    /// One line; empty when everything was said already.
+    pub(super) message: String,
+    /// What lies below it, outermost first.
+    pub(super) causes: Vec<String>,
+    pub(super) help: Option<String>,
+}
+
+impl Failure {
+    /// Something went wrong: exit code 1.
+    pub(super) fn failed(message: impl Into<String>) -> Self {
+        Self {
+            code: FAILED,
+            message: message.into(),
+            causes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// The command was used wrongly: exit code 2.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            code: USAGE,
+            ..Self::failed(message)
+        }
+    }
+
+    /// Exit code 1 after the command has said everything itself.
+    pub(super) fn silent() -> Self {
+        Self::failed("")
+    }
+
+    pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(super) fn with_cause(mut self, error: &dyn Error) -> Self {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            let text = error.to_string();
+            // Drivers repeat their causes in their own text.
+            if !self.causes.iter().any(|cause| cause.contains(&text)) {
+                self.causes.push(text);
+            }
+            next = error.source();
+        }
+        self
+    }
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        let mut failure = match error {
+            SourceError::Url(_) => Self::usage(error.to_string()),
+            _ => Self::failed(error.to_string()),
+        };
+        failure.help = error.help().map(str::to_owned);
+        match error.source() {
+            Some(cause) => failure.with_cause(cause),
+            None => failure,
+        }
+    }
+}
+
+impl From<TargetError> for Failure {
+    fn from(error: TargetError) -> Self {
+        let failure = Self::failed(error.message);
+        match error.help {
+            Some(help) => failure.with_help(help),
+            None => failure,
+        }
+    }
+}

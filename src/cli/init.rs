@@ -1,0 +1,43 @@
+//! `dynafold init`: a starter mapping.
+
+use std::io::Write as _;
+use std::path::Path;
+
+use super::args::Init;
+use super::failure::Failure;
+use super::output::Output;
+use super::{Outcome, catalog, inspect};
+use crate::mapping::starter;
+
+pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Failure> {
+    let to_stdout = arguments.output == Path::new("-");
+    if !to_stdout && !arguments.force && arguments.output.exists() {
+        return Err(
+            Failure::usage(format!("`{}` is there already", arguments.output.display()))
+                .with_help("say --force to overwrite it, or --output FILE for another"),
+        );
+    }
+    let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
+    inspect::narrow(&mut catalog, &arguments.tables, &[])?;
+    let text = starter(&catalog);
+    if to_stdout {
+        output.text(&text)?;
+        return Ok(Outcome::Well);
+    }
+    write(&arguments.output, &text)?;
+    let file = arguments.output.display();
+    output.text(&format!("wrote {file}"))?;
+    output.note(&format!(
+        "next: dynafold check {file}, then dynafold preview {file} (with the same --source)"
+    ));
+    Ok(Outcome::Well)
+}
+
+/// Writes a file, or says which one could not be written.
+pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::File::create(path)
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| {
+            Failure::failed(format!("cannot write `{}`", path.display())).with_cause(&error)
+        })
+}

@@ -1,0 +1,160 @@
+//! Reads a mapping file and holds it against a catalog, as several commands do.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::Failure;
+use super::output::Output;
+use crate::catalog::Catalog;
+use crate::diagnostic::{Code, Diagnostic, Severity, render};
+use crate::mapping::model::Model;
+use crate::mapping::{Described, Raw, resolve};
+use crate::source::{Source, SourceError};
+
+/// A mapping file, checked as far as it goes.
+pub(super) struct Checked {
+    pub(super) path: PathBuf,
+    pub(super) text: String,
+    pub(super) model: Option<Model>,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    /// How many errors and warnings there are.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        let of = |severity| {
+            let all = self.diagnostics.iter();
+            all.filter(|diagnostic| diagnostic.severity() == severity)
+                .count()
+        };
+        (of(Severity::Error), of(Severity::Warning))
+    }
+
+    /// The summary line of the diagnostics.
+    pub(super) fn summary(&self) -> String {
+        let plural = |count: usize, word: &str| match count {
+            1 => format!("1 {word}"),
+            count => format!("{count} {word}s"),
+        };
+        let path = self.path.display();
+        match self.counts() {
+            (0, 0) => format!("{path}: no errors, no warnings"),
+            (0, warnings) => format!("{path}: no errors, {}", plural(warnings, "warning")),
+            (errors, 0) => format!("{path}: {}", plural(errors, "error")),
+            (errors, warnings) => {
+                format!(
+                    "{path}: {}, {}",
+                    plural(errors, "error"),
+                    plural(warnings, "warning")
+                )
+            }
+        }
+    }
+
+    /// The diagnostics of one severity or worse, for people.
+    pub(super) fn rendered(&self, least: Severity, color: bool) -> String {
+        let wanted: Vec<Diagnostic> = self
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.severity() <= least)
+            .cloned()
+            .collect();
+        render(&self.path.display().to_string(), &self.text, &wanted, color)
+    }
+
+    /// The model, or the faults on stderr and a failure.
+    pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
+        if self.model.is_none() {
+            output.note(&self.rendered(Severity::Error, output.color_stderr()));
+            return Err(Failure::failed(self.summary())
+                .with_help("`dynafold check` shows the warnings too"));
+        }
+        self.model.ok_or_else(Failure::silent)
+    }
+}
+
+/// Reads a mapping file.
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let failure = Failure::failed(format!("cannot read the mapping `{}`", path.display()));
+        failure
+            .with_cause(&error)
+            .with_help("`dynafold init --source URL` writes a starter mapping")
+    })
+}
+
+/// Checks a mapping against a catalog; with a source, its queries and conditions too.
+pub(super) async fn check(
+    path: &Path,
+    catalog: &Catalog,
+    mut source: Option<&mut dyn Source>,
+) -> Result<Checked, Failure> {
+    let text = read(path)?;
+    let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());
+    let Some(raw) = raw else {
+        return Ok(Checked {
+            path: path.to_owned(),
+            text,
+            model: None,
+            diagnostics: faults,
+        });
+    };
+    let mut described = Described::new();
+    if let Some(source) = source.as_deref_mut() {
+        for sql in raw.queries() {
+            let columns = match source.describe(&sql.value).await {
+                Ok(columns) => Ok(columns),
+                Err(error) => Err(reason(error)?),
+            };
+            described.insert(sql.value.clone(), columns);
+        }
+    }
+    let (mut model, mut diagnostics) = resolve(&raw, faults, catalog, &described);
+    if let (Some(source), Some(resolved)) = (source, &model) {
+        for pass in &resolved.passes {
+            // A plain read of known columns needs no second opinion.
+            if pass.scan.conditions.is_empty() {
+                continue;
+            }
+            if let Err(error) = source.prepare(&pass.scan).await {
+                let reason = reason(error)?;
+                let message = format!(
+                    "the source refuses to read `{}` as the mapping says",
+                    pass.name
+                );
+                let conditions = raw.conditions(&pass.scan.conditions);
+                let (first, others) = conditions
+                    .split_first()
+                    .map_or((0..0, &[][..]), |(f, o)| (f.clone(), o));
+                let mut fault = Diagnostic::new(Code::Sql, first, message).with_help(reason);
+                for other in others {
+                    fault = fault.with_other(other.clone(), "or this condition");
+                }
+                diagnostics.push(fault);
+            }
+        }
+    }
+    if diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity() == Severity::Error)
+    {
+        model = None;
+    }
+    Ok(Checked {
+        path: path.to_owned(),
+        text,
+        model,
+        diagnostics,
+    })
+}
+
+/// Why the source refuses a statement; a source that went away is a failure of its own.
+fn reason(error: SourceError) -> Result<String, Failure> {
+    match error {
+        SourceError::Query { cause, .. } => Ok(match cause.as_database_error() {
+            Some(error) => error.message().to_owned(),
+            None => cause.to_string(),
+        }),
+        SourceError::Permission { ref help, .. } => Ok(format!("{error}: {help}")),
+        error => Err(error.into()),
+    }
+}

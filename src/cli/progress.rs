@@ -1,0 +1,225 @@
+//! How a run goes, on stderr: a bar for each item type on a terminal, plain lines elsewhere.
+
+use std::collections::HashMap;
+use std::io::IsTerminal as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::format;
+use crate::load::{Progress, Step};
+use crate::mapping::model::Model;
+
+/// Between two plain lines.
+const LINE_EVERY: Duration = Duration::from_secs(5);
+
+/// Chooses bars or lines by what stderr is.
+pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
+    let names: Vec<Arc<str>> = model
+        .item_types
+        .iter()
+        .map(|item| item.name.clone())
+        .collect();
+    if std::io::stderr().is_terminal() {
+        Arc::new(Bars::new(names))
+    } else {
+        Arc::new(Lines::new(names))
+    }
+}
+
+fn words(step: Step) -> &'static str {
+    match step {
+        Step::NamingDuplicates => "reading again to name the rows that share a key",
+        Step::Finishing => "finishing",
+        Step::LookingForUnexpected => "looking for items that the source does not make",
+    }
+}
+
+/// A bar for each item type.
+struct Bars {
+    names: Vec<Arc<str>>,
+    all: MultiProgress,
+    bars: Mutex<HashMap<usize, ProgressBar>>,
+    step: ProgressBar,
+}
+
+impl Bars {
+    fn new(names: Vec<Arc<str>>) -> Self {
+        let all = MultiProgress::with_draw_target(ProgressDrawTarget::stderr());
+        let step = ProgressBar::no_length().with_style(
+            ProgressStyle::with_template("{spinner} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
+        Self {
+            names,
+            all,
+            bars: Mutex::new(HashMap::new()),
+            step,
+        }
+    }
+
+    fn with(&self, item_type: usize, act: impl FnOnce(&ProgressBar)) {
+        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bar) = bars.get(&item_type) {
+            act(bar);
+        }
+    }
+}
+
+impl Progress for Bars {
+    fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
+        let width = self
+            .names
+            .iter()
+            .map(|name| name.chars().count())
+            .max()
+            .unwrap_or(0)
+            .min(30);
+        let template = match estimated_rows {
+            Some(_) => {
+                "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left{msg}"
+            }
+            None => "{prefix:<WIDTH} {spinner} {human_pos} {per_sec}{msg}",
+        };
+        let template = template.replace("WIDTH", &width.to_string());
+        let style = ProgressStyle::with_template(&template)
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        for item_type in item_types {
+            let name = self
+                .names
+                .get(*item_type)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let bar = match estimated_rows {
+                Some(rows) => ProgressBar::new(rows),
+                None => ProgressBar::no_length(),
+            };
+            let bar = self
+                .all
+                .add(bar.with_style(style.clone()).with_prefix(name));
+            bars.insert(*item_type, bar);
+        }
+    }
+
+    fn rejected(&self, item_type: usize, rows: u64) {
+        self.written(item_type, rows);
+    }
+
+    fn written(&self, item_type: usize, items: u64) {
+        self.with(item_type, |bar| {
+            bar.inc(items);
+            // Estimates may be short.
+            if bar.length().is_some_and(|length| bar.position() > length) {
+                bar.set_length(bar.position());
+            }
+        });
+    }
+
+    fn throttled(&self, _items: u64) {
+        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        for bar in bars
+            .values()
+            .filter(|bar| !bar.is_finished() && bar.message().is_empty())
+        {
+            bar.set_message(" throttled");
+        }
+    }
+
+    fn step(&self, step: Step) {
+        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        bars.values().for_each(ProgressBar::abandon);
+        let spinner = self.all.add(self.step.clone());
+        spinner.set_message(words(step));
+        spinner.enable_steady_tick(Duration::from_millis(120));
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        bars.values().for_each(ProgressBar::abandon);
+        self.step.finish_and_clear();
+    }
+}
+
+/// A line now and then.
+struct Lines {
+    names: Vec<Arc<str>>,
+    state: Mutex<State>,
+}
+
+struct State {
+    counts: Vec<u64>,
+    totals: Vec<Option<u64>>,
+    started: Instant,
+    last: Instant,
+}
+
+impl Lines {
+    fn new(names: Vec<Arc<str>>) -> Self {
+        let now = Instant::now();
+        let state = Mutex::new(State {
+            counts: vec![0; names.len()],
+            totals: vec![None; names.len()],
+            started: now,
+            last: now,
+        });
+        Self { names, state }
+    }
+
+    #[expect(clippy::print_stderr, reason = "progress is what stderr is for")]
+    fn say(text: &str) {
+        eprintln!("{text}");
+    }
+}
+
+impl Progress for Lines {
+    fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        for item_type in item_types {
+            if let Some(total) = state.totals.get_mut(*item_type) {
+                *total = estimated_rows;
+            }
+        }
+    }
+
+    fn rejected(&self, item_type: usize, rows: u64) {
+        self.written(item_type, rows);
+    }
+
+    fn written(&self, item_type: usize, items: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = state.counts.get_mut(item_type) {
+            *count += items;
+        }
+        if state.last.elapsed() < LINE_EVERY {
+            return;
+        }
+        state.last = Instant::now();
+        let done: u64 = state.counts.iter().sum();
+        #[expect(
+            clippy::as_conversions,
+            clippy::cast_precision_loss,
+            reason = "a rate for people"
+        )]
+        let rate = done as f64 / state.started.elapsed().as_secs_f64();
+        let name = self.names.get(item_type).map_or("", AsRef::as_ref);
+        let count = state.counts.get(item_type).copied().unwrap_or(0);
+        let of = match state.totals.get(item_type).copied().flatten() {
+            Some(total) if total >= count => format!(" of about {}", format::count(total)),
+            _ => String::new(),
+        };
+        Self::say(&format!(
+            "{name}: {}{of}; {} in all, {}",
+            format::count(count),
+            format::counted(done, "item"),
+            format::rate(rate, "item"),
+        ));
+    }
+
+    fn step(&self, step: Step) {
+        Self::say(words(step));
+    }
+}

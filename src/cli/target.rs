@@ -1,0 +1,143 @@
+//! Opens the target that a command names, and asks before anything that costs money.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::args::{SourceArguments, TargetArguments};
+use super::failure::Failure;
+use super::output::Output;
+use super::{catalog, format};
+use crate::mapping::model::Model;
+use crate::mapping::template::{Context, Secret};
+use crate::preview;
+use crate::target::{self, Target, TargetSpec};
+
+/// The environment variable that holds the key of `pseudonym`.
+const PSEUDONYM_KEY: &str = "DYNAFOLD_PSEUDONYM_KEY";
+/// Rows of each item type that an estimate folds.
+const SAMPLE: u64 = 200;
+const PRICES: &str = include_str!("prices.json");
+
+/// On-demand prices of one day.
+#[derive(Debug, Deserialize)]
+struct Prices {
+    date: String,
+    region: String,
+    usd_per_million_write_units: f64,
+    usd_per_million_read_units: f64,
+}
+
+/// What a command will use up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// Writes every item.
+    Writes,
+    /// Reads every item, strongly consistent, and scans the keys.
+    Reads,
+}
+
+pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
+    let spec = TargetSpec::parse(
+        &arguments.target,
+        arguments.endpoint_url.as_deref(),
+        arguments.profile.as_deref(),
+        arguments.region.as_deref(),
+    )
+    .map_err(|error| Failure::usage(error.to_string()))?;
+    Ok(target::connect(&spec).await?)
+}
+
+/// What templates need besides the row.
+pub(super) fn context(model: &Model) -> Context {
+    Context {
+        time_zone: model.time_zone.clone(),
+        secret: std::env::var(PSEUDONYM_KEY)
+            .ok()
+            .and_then(|key| Secret::new(key.as_bytes())),
+    }
+}
+
+/// Says what a command will cost on real AWS and asks whether to go on.
+pub(super) async fn confirm(
+    target: &dyn Target,
+    source: &SourceArguments,
+    model: &Model,
+    usage: Use,
+    yes: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    if !target.is_billed() {
+        return Ok(());
+    }
+    let estimate = estimate(source, model, usage).await?;
+    output.note(&format!("{}: {estimate}", target.place()));
+    if yes {
+        return Ok(());
+    }
+    if !output.can_ask() {
+        return Err(
+            Failure::usage("this costs money, and there is no terminal to ask at")
+                .with_help("say --yes to go on without the question"),
+        );
+    }
+    let question = match usage {
+        Use::Writes => format!("Write to the table `{}`?", model.table.name),
+        Use::Reads => format!("Read the table `{}`?", model.table.name),
+    };
+    if output.ask(&question) {
+        Ok(())
+    } else {
+        Err(Failure::failed("nothing was done"))
+    }
+}
+
+/// Items, units and price, from exact row counts and a sample of the items.
+async fn estimate(source: &SourceArguments, model: &Model, usage: Use) -> Result<String, Failure> {
+    let prices: Prices = serde_json::from_str(PRICES)
+        .map_err(|error| Failure::failed("the price file is broken").with_cause(&error))?;
+    // A connection of its own: the run's snapshot begins with the run.
+    let mut source = catalog::open(source).await?;
+    let samples =
+        preview::sample(source.as_mut(), model, context(model), SAMPLE, &|_| true).await?;
+    let (mut items, mut units) = (0_u64, 0_u64);
+    for (item_type, sample) in model.item_types.iter().zip(&samples) {
+        let Some(pass) = model.passes.get(item_type.pass) else {
+            continue;
+        };
+        let rows = source.count(&pass.scan.from).await?;
+        let folded = u64::try_from(sample.items.len()).unwrap_or(u64::MAX);
+        let sampled: u64 = match usage {
+            Use::Writes => sample.items.iter().map(|item| item.units).sum(),
+            Use::Reads => sample.items.iter().map(|item| read_units(item.size)).sum(),
+        };
+        items += rows;
+        units += if folded == 0 {
+            rows
+        } else {
+            rows.saturating_mul(sampled).div_ceil(folded)
+        };
+    }
+    let (what, price) = match usage {
+        Use::Writes => ("write", prices.usd_per_million_write_units),
+        Use::Reads => ("read", prices.usd_per_million_read_units),
+    };
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "an estimate for people"
+    )]
+    let usd = units as f64 / 1_000_000.0 * price;
+    Ok(format!(
+        "at most {}, about {} {what} units, about {usd:.2} USD on demand (prices of {} in {}; check yours)",
+        format::counted(items, "item"),
+        format::count(units),
+        prices.date,
+        prices.region,
+    ))
+}
+
+/// Read units of a strongly consistent read: one per 4 KB.
+fn read_units(size: usize) -> u64 {
+    u64::try_from(size.div_ceil(4096)).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,266 @@
+//! The keys of the mapping language, version 1.
+
+use super::Field;
+use super::Shape::{self, Bool, Integer, List, Named, OneOf, Record, Template, Text, Tree, Word};
+
+/// A whole mapping file.
+pub(in crate::mapping) const MAPPING: Shape = Record(&[
+    Field::new("dynafold", Word(&["1"], &[]), "The language's version.").required(),
+    Field::new("table", Record(TABLE), "The DynamoDB table.").required(),
+    Field::new("items", Named(&Record(ITEM)), "The item types, by name.").required(),
+    Field::new(
+        "access_patterns",
+        Named(&Record(ACCESS_PATTERN)),
+        "The queries that the table must serve, by name.",
+    ),
+]);
+
+const TABLE: &[Field] = &[
+    Field::new(
+        "name",
+        Text,
+        "The table's name; may hold ${VAR} or ${VAR:-default}.",
+    )
+    .required(),
+    Field::new(
+        "key",
+        Record(&[
+            Field::new("partition", KEY_ATTRIBUTE, "The partition key attribute.").required(),
+            Field::new("sort", KEY_ATTRIBUTE, "The sort key attribute."),
+        ]),
+        "The table's primary key.",
+    )
+    .required(),
+    Field::new(
+        "indexes",
+        Named(&Record(&[
+            Field::new(
+                "partition",
+                KEY_ATTRIBUTES,
+                "One to four partition key attributes.",
+            )
+            .required(),
+            Field::new("sort", KEY_ATTRIBUTES, "Up to four sort key attributes."),
+            Field::new("project", PROJECTION, "What the index holds besides keys."),
+            Field::new(
+                "billing",
+                Record(THROUGHPUT),
+                "Provisioned capacity of its own.",
+            ),
+        ])),
+        "Global secondary indexes, by name.",
+    ),
+    Field::new(
+        "local_indexes",
+        Named(&Record(&[
+            Field::new("sort", KEY_ATTRIBUTE, "The sort key attribute.").required(),
+            Field::new("project", PROJECTION, "What the index holds besides keys."),
+        ])),
+        "Local secondary indexes, by name.",
+    ),
+    Field::new(
+        "ttl",
+        Text,
+        "The attribute that holds the expiry time in epoch seconds.",
+    ),
+    Field::new(
+        "billing",
+        OneOf(&[Word(&["on-demand"], &[]), Record(THROUGHPUT)]),
+        "on-demand (default), or provisioned capacity.",
+    ),
+    Field::new(
+        "type_attribute",
+        Text,
+        "The attribute that holds the item type; false for none. Default _type.",
+    ),
+    Field::new(
+        "time_zone",
+        Text,
+        "What times without a zone mean when UTC is asked for. Default UTC.",
+    ),
+    Field::new(
+        "key_escape",
+        Word(&[], &["percent"]),
+        "Escapes delimiters in key values.",
+    )
+    .later(),
+    Field::new("stream", Text, "The table's stream.").later(),
+    Field::new("point_in_time_recovery", Bool, "Continuous backups.").later(),
+    Field::new(
+        "deletion_protection",
+        Bool,
+        "Guards the table against deletion.",
+    )
+    .later(),
+    Field::new("class", Text, "The table class.").later(),
+    Field::new("tags", Named(&Text), "Tags.").later(),
+    Field::new(
+        "warm_throughput",
+        Record(THROUGHPUT),
+        "Pre-warmed throughput.",
+    )
+    .later(),
+    Field::new("replicas", List(&Text), "Regions of a global table.").later(),
+];
+
+const KEY_ATTRIBUTE: Shape = OneOf(&[
+    Text,
+    Record(&[
+        Field::new("name", Text, "The attribute's name.").required(),
+        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+    ]),
+]);
+
+const KEY_ATTRIBUTES: Shape = OneOf(&[
+    Text,
+    Record(&[
+        Field::new("name", Text, "The attribute's name.").required(),
+        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+    ]),
+    List(&KEY_ATTRIBUTE),
+]);
+
+const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"], &[]), List(&Text)]);
+
+const THROUGHPUT: &[Field] = &[
+    Field::new("read", Integer, "Read capacity units.").required(),
+    Field::new("write", Integer, "Write capacity units.").required(),
+    Field::new(
+        "autoscale",
+        Named(&Text),
+        "Bounds and target of autoscaling.",
+    )
+    .later(),
+];
+
+const ITEM: &[Field] = &[
+    Field::new(
+        "from",
+        OneOf(&[
+            Text,
+            Record(&[
+                Field::new("sql", Text, "A SELECT statement.").required(),
+                Field::new("key", List(&Text), "The columns that tell its rows apart."),
+            ]),
+        ]),
+        "A table or view, or { sql: SELECT …, key: [column] }.",
+    )
+    .required(),
+    Field::new(
+        "where",
+        Text,
+        "A SQL condition; rows that fail it are counted as filtered.",
+    ),
+    Field::new(
+        "join",
+        Named(&OneOf(&[
+            Text,
+            List(&Text),
+            Record(&[
+                Field::new("table", Text, "The table to look up.").later(),
+                Field::new("match", Named(&Text), "their_column: our_column.").later(),
+            ]),
+        ])),
+        "N:1 lookups: alias: the foreign-key column that leads there.",
+    ),
+    Field::new(
+        "explode",
+        Named(&Text),
+        "One item for each element of an array.",
+    )
+    .later(),
+    Field::new(
+        "key",
+        Named(&Template),
+        "The table's key attributes, each a template.",
+    )
+    .required(),
+    Field::new(
+        "columns",
+        OneOf(&[Word(&["*"], &[]), List(&Text)]),
+        "Columns carried under their own names: \"*\" (default) or a list.",
+    ),
+    Field::new(
+        "omit",
+        List(&Text),
+        "Columns that `columns` would carry and that are left out.",
+    ),
+    Field::new(
+        "attributes",
+        Tree,
+        "Further attributes: name → template, map or list.",
+    ),
+    Field::new(
+        "nulls",
+        Word(&["omit", "keep"], &[]),
+        "What NULL columns do. Default omit.",
+    ),
+    Field::new(
+        "oversize",
+        OneOf(&[
+            Word(&["reject"], &[]),
+            Record(&[Field::new("compress", List(&Text), "Attributes to compress.").later()]),
+        ]),
+        "What an item over 400 KB does. Default reject.",
+    ),
+    Field::new(
+        "expired",
+        Word(&["load"], &["skip", "archive"]),
+        "What rows that have expired already do. Default load.",
+    ),
+    Field::new("write_rate", Text, "Writes a second at peak in production.").later(),
+];
+
+const ACCESS_PATTERN: &[Field] = &[
+    Field::new("description", Text, "What it is for."),
+    Field::new("items", List(&Text), "The item types that come back."),
+    Field::new(
+        "index",
+        Text,
+        "The index that it uses; the table itself without it.",
+    ),
+    Field::new(
+        "key",
+        Named(&OneOf(&[
+            Template,
+            Record(&[
+                Field::new("begins_with", Template, "The sort key begins with this."),
+                Field::new(
+                    "between",
+                    List(&Template),
+                    "The sort key is between these two.",
+                ),
+                Field::new("lt", Template, "The sort key is less."),
+                Field::new("le", Template, "The sort key is less or equal."),
+                Field::new("gt", Template, "The sort key is greater."),
+                Field::new("ge", Template, "The sort key is greater or equal."),
+            ]),
+        ])),
+        "The key condition: the partition key by equality, the sort key as DynamoDB allows.",
+    )
+    .required(),
+    Field::new(
+        "order",
+        Word(&["asc", "desc"], &[]),
+        "The order of the sort key. Default asc.",
+    ),
+    Field::new("limit", Integer, "Most items to answer."),
+    Field::new("filter", Text, "A filter expression."),
+    Field::new("consistent", Bool, "Whether reads are strongly consistent."),
+    Field::new(
+        "sql",
+        Text,
+        "The relational query that this pattern replaces.",
+    ),
+    Field::new(
+        "params",
+        Named(&Text),
+        "parameter: table.column that its values come from.",
+    ),
+    Field::new(
+        "answer",
+        Named(&Text),
+        "attribute: SQL column, where the names differ.",
+    ),
+    Field::new("rate", Text, "Requests a second at peak."),
+];

@@ -1,0 +1,293 @@
+//! Holds a file's nodes against the language.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::{DIRECTIVES, Field, LATER_DIRECTIVES, Shape};
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::yaml::{Content, Node};
+
+/// Finds every place where a node has not the shape that the language asks for. `what` is the
+/// place in words, such as `the table`.
+pub(in crate::mapping) fn validate(
+    node: &Node,
+    shape: &Shape,
+    what: &str,
+    faults: &mut Vec<Diagnostic>,
+) {
+    match shape {
+        Shape::Text | Shape::Template | Shape::Integer | Shape::Bool | Shape::Word(..) => {
+            scalar(node, shape, what, faults);
+        }
+        Shape::List(element) => match &node.content {
+            Content::List(elements) => {
+                for each in elements {
+                    validate(each, element, what, faults);
+                }
+            }
+            _ => faults.push(wrong_shape(node, shape, what)),
+        },
+        Shape::Record(fields) => match &node.content {
+            Content::Map { .. } => record(node, fields, what, faults),
+            _ => faults.push(wrong_shape(node, shape, what)),
+        },
+        Shape::Named(value) => match &node.content {
+            Content::Map { entries, .. } => {
+                duplicates(node, faults);
+                for entry in entries {
+                    validate(&entry.value, value, &format!("`{}`", entry.key), faults);
+                }
+            }
+            _ => faults.push(wrong_shape(node, shape, what)),
+        },
+        Shape::OneOf(shapes) => match shapes.iter().find(|shape| takes(shape, node)) {
+            Some(shape) => validate(node, shape, what, faults),
+            None => faults.push(wrong_shape(node, shape, what)),
+        },
+        Shape::Tree => match &node.content {
+            Content::Map { .. } => tree(node, faults),
+            _ => faults.push(wrong_shape(node, shape, what)),
+        },
+    }
+}
+
+fn takes(shape: &Shape, node: &Node) -> bool {
+    match shape {
+        Shape::List(_) => matches!(node.content, Content::List(_)),
+        Shape::Record(_) | Shape::Named(_) | Shape::Tree => {
+            matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
+        }
+        Shape::OneOf(shapes) => shapes.iter().any(|shape| takes(shape, node)),
+        _ => matches!(node.content, Content::Scalar { .. }) || node.is_unquoted_template(),
+    }
+}
+
+fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) {
+    if matches!(shape, Shape::Template) && node.is_unquoted_template() {
+        faults.push(unquoted(node));
+        return;
+    }
+    let Some(text) = node.text().filter(|_| !node.is_empty()) else {
+        faults.push(wrong_shape(node, shape, what));
+        return;
+    };
+    let fault = |message: String| Diagnostic::new(Code::WrongValue, node.span.clone(), message);
+    match shape {
+        Shape::Integer if text.parse::<u64>().is_ok_and(|number| number > 0) => {}
+        Shape::Integer => faults.push(
+            fault(format!("{what} must be a whole number from 1"))
+                .with_help("write it without quotes, unit or separators: 100"),
+        ),
+        Shape::Bool if matches!(text, "true" | "false") => {}
+        Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
+        Shape::Word(now, later) if later.contains(&text) => faults.push(
+            Diagnostic::new(
+                Code::NotYet,
+                node.span.clone(),
+                format!("`{text}` is not in this version of Dynafold yet"),
+            )
+            .with_help(possible(now)),
+        ),
+        Shape::Word(now, _) if !now.contains(&text) => {
+            let help = match nearest(text, now.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => possible(now),
+            };
+            faults.push(fault(format!("{what} cannot be `{text}`")).with_help(help));
+        }
+        _ => {}
+    }
+}
+
+fn possible(words: &[&str]) -> String {
+    match words {
+        [] => "take it away".to_owned(),
+        [only] => format!("`{only}` is what can be said here"),
+        words => format!("one of {}", quoted(words)),
+    }
+}
+
+fn quoted(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}
+
+fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
+    duplicates(node, faults);
+    for entry in node.entries() {
+        match fields.iter().find(|field| field.name == entry.key) {
+            Some(field) if field.later => faults.push(not_yet(&entry.key, entry.key_span.clone())),
+            Some(field) => {
+                validate(
+                    &entry.value,
+                    &field.shape,
+                    &format!("`{}`", field.name),
+                    faults,
+                );
+            }
+            None => {
+                let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+                let help = match nearest(&entry.key, known.iter().copied()) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => {
+                        let now = fields.iter().filter(|field| !field.later);
+                        let now: Vec<&str> = now.map(|field| field.name).collect();
+                        format!("{what} takes {}", quoted(&now))
+                    }
+                };
+                faults.push(
+                    Diagnostic::new(
+                        Code::UnknownKey,
+                        entry.key_span.clone(),
+                        format!("{what} has no key `{}`", entry.key),
+                    )
+                    .with_help(help),
+                );
+            }
+        }
+    }
+    for field in fields.iter().filter(|field| field.required) {
+        if node.get(field.name).is_none() {
+            faults.push(
+                Diagnostic::new(
+                    Code::MissingKey,
+                    first_line(node),
+                    format!("{what} needs `{}`", field.name),
+                )
+                .with_label(format!("`{}` is missing here", field.name))
+                .with_help(format!("{}: {}", field.name, field.doc)),
+            );
+        }
+    }
+}
+
+/// The first entry of a map: underlining the whole of it would drown the fault.
+fn first_line(node: &Node) -> Range<usize> {
+    node.entries()
+        .first()
+        .map_or_else(|| node.span.clone(), |entry| entry.key_span.clone())
+}
+
+fn duplicates(node: &Node, faults: &mut Vec<Diagnostic>) {
+    let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
+    for entry in node.entries() {
+        if let Some(first) = seen.get(entry.key.as_str()) {
+            faults.push(
+                Diagnostic::new(
+                    Code::DuplicateKey,
+                    entry.key_span.clone(),
+                    format!("`{}` is written twice", entry.key),
+                )
+                .with_other(first.clone(), "first here")
+                .with_help("take one of them away"),
+            );
+        } else {
+            seen.insert(&entry.key, entry.key_span.clone());
+        }
+    }
+}
+
+fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
+    if node.is_unquoted_template() {
+        faults.push(unquoted(node));
+        return;
+    }
+    match &node.content {
+        Content::Scalar { .. } => {}
+        Content::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
+        Content::Map { entries, .. } => {
+            duplicates(node, faults);
+            for entry in entries {
+                if entry.key.starts_with('$') {
+                    directive(&entry.key, &entry.key_span, &entry.value, faults);
+                } else if entry.value.is_empty() {
+                    faults.push(wrong_shape(
+                        &entry.value,
+                        &Shape::Template,
+                        &format!("`{}`", entry.key),
+                    ));
+                } else {
+                    tree(&entry.value, faults);
+                }
+            }
+        }
+    }
+}
+
+fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Diagnostic>) {
+    if LATER_DIRECTIVES.contains(&name) {
+        faults.push(not_yet(name, span.clone()));
+    } else if DIRECTIVES.contains(&name) {
+        let shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
+        validate(value, &shape, &format!("`{name}`"), faults);
+    } else {
+        let known = DIRECTIVES.iter().chain(LATER_DIRECTIVES).copied();
+        let help = match nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!(
+                "names that start with `$` are directives: {}",
+                quoted(DIRECTIVES)
+            ),
+        };
+        faults.push(
+            Diagnostic::new(
+                Code::UnknownKey,
+                span.clone(),
+                format!("there is no directive `{name}`"),
+            )
+            .with_help(help),
+        );
+    }
+}
+
+fn not_yet(name: &str, span: Range<usize>) -> Diagnostic {
+    Diagnostic::new(
+        Code::NotYet,
+        span,
+        format!("`{name}` is part of the language, but not of this version of Dynafold"),
+    )
+    .with_help("take it away for now; it is refused rather than ignored")
+}
+
+fn unquoted(node: &Node) -> Diagnostic {
+    Diagnostic::new(
+        Code::UnquotedTemplate,
+        node.span.clone(),
+        "a template that starts with `{` must be quoted",
+    )
+    .with_label("YAML reads this as a map")
+    .with_help("put it in double quotes: \"{column}\"")
+}
+
+fn wrong_shape(node: &Node, shape: &Shape, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::WrongShape,
+        match &node.content {
+            Content::Map { flow: false, .. } => first_line(node),
+            _ => node.span.clone(),
+        },
+        format!("{what} must be {}, not {}", words(shape), node.shape()),
+    )
+}
+
+fn words(shape: &Shape) -> String {
+    match shape {
+        Shape::Text => "text".to_owned(),
+        Shape::Template => "a template".to_owned(),
+        Shape::Integer => "a whole number".to_owned(),
+        Shape::Bool => "true or false".to_owned(),
+        Shape::Word([only], _) => format!("`{only}`"),
+        Shape::Word(words, _) => format!("one of {}", quoted(words)),
+        Shape::List(_) => "a list".to_owned(),
+        Shape::Record(fields) => {
+            let now = fields.iter().filter(|field| !field.later);
+            let now: Vec<&str> = now.map(|field| field.name).collect();
+            format!("a map with {}", quoted(&now))
+        }
+        Shape::Named(_) | Shape::Tree => "a map".to_owned(),
+        Shape::OneOf(shapes) => {
+            let words: Vec<String> = shapes.iter().map(words).collect();
+            words.join(" or ")
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use super::grammar::{MAPPING, validate};
+use super::model::{Billing, KeyType, Projection, Throughput};
+use super::yaml::{Content, Entry, Node, parse};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Something written, with its place.
+#[derive(Debug, Clone)]
+pub struct Spanned<T> {
+    /// What was written.
+    pub value: T,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+}
+
+/// A mapping file.
+#[derive(Debug)]
+pub struct Raw {
+    pub(super) table: RawTable,
+    pub(super) items: Vec<RawItem>,
+    pub(super) patterns: Vec<RawPattern>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawTable {
+    pub(super) name: Spanned<String>,
+    pub(super) partition: RawKey,
+    pub(super) sort: Option<RawKey>,
+    pub(super) indexes: Vec<RawIndex>,
+    pub(super) local_indexes: Vec<RawIndex>,
+    pub(super) ttl: Option<Spanned<String>>,
+    pub(super) billing: Billing,
+    pub(super) type_attribute: Option<Spanned<String>>,
+    pub(super) time_zone: Option<Spanned<String>>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct RawKey {
+    pub(super) name: Spanned<String>,
+    /// `None` where the file does not say.
+    pub(super) key_type: Option<KeyType>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawIndex {
+    pub(super) name: Spanned<String>,
+    pub(super) partition: Vec<RawKey>,
+    pub(super) sort: Vec<RawKey>,
+    pub(super) projection: Projection,
+    pub(super) throughput: Option<Throughput>,
+}
+
+#[derive(Debug)]
+pub(super) enum RawFrom {
+    Table(Spanned<String>),
+    Query {
+        sql: Spanned<String>,
+        key: Vec<Spanned<String>>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct RawJoin {
+    pub(super) alias: Spanned<String>,
+    pub(super) columns: Vec<Spanned<String>>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawItem {
+    pub(super) name: Spanned<String>,
+    pub(super) from: RawFrom,
+    pub(super) condition: Option<Spanned<String>>,
+    pub(super) joins: Vec<RawJoin>,
+    pub(super) key: Vec<Entry>,
+    pub(super) key_span: Range<usize>,
+    /// `None` for every column.
+    pub(super) columns: Option<Vec<Spanned<String>>>,
+    pub(super) omit: Vec<Spanned<String>>,
+    pub(super) attributes: Vec<Entry>,
+    pub(super) keep_nulls: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct RawPattern {
+    pub(super) name: Spanned<String>,
+    pub(super) items: Vec<Spanned<String>>,
+    pub(super) index: Option<Spanned<String>>,
+    pub(super) key: Vec<Entry>,
+    pub(super) key_span: Range<usize>,
+}
+
+impl Raw {
+    /// Reads a mapping file. `variables` looks environment variables up, for `${…}` under `table`.
+    ///
+    /// The second part holds every fault that the file shows by itself; the first is there when
+    /// enough of the file is understood to be held against a catalog too.
+    pub fn read(
+        text: &str,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> (Option<Self>, Vec<Diagnostic>) {
+        let mut faults = Vec::new();
+        let mut root = match parse(text) {
+            Ok(root) => root,
+            Err(fault) => return (None, vec![*fault]),
+        };
+        if let Content::Map { entries, .. } = &mut root.content {
+            for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
+                substitute(&mut entry.value, variables, &mut faults);
+            }
+        }
+        validate(&root, &MAPPING, "the mapping", &mut faults);
+        let raw = read_table(&root).map(|table| Self {
+            table,
+            items: named(root.get("items"))
+                .iter()
+                .filter_map(read_item)
+                .collect(),
+            patterns: named(root.get("access_patterns"))
+                .iter()
+                .filter_map(read_pattern)
+                .collect(),
+        });
+        (raw, faults)
+    }
+
+    /// The queries that item types are made from; their columns are asked of the source.
+    pub fn queries(&self) -> impl Iterator<Item = &Spanned<String>> {
+        self.items.iter().filter_map(|item| match &item.from {
+            RawFrom::Query { sql, .. } => Some(sql),
+            RawFrom::Table(_) => None,
+        })
+    }
+}
+
+impl Raw {
+    /// Where these conditions stand in the file.
+    #[must_use]
+    pub fn conditions(&self, conditions: &[String]) -> Vec<Range<usize>> {
+        let written = self.items.iter().filter_map(|item| item.condition.as_ref());
+        let wanted = written.filter(|condition| conditions.contains(&condition.value));
+        wanted.map(|condition| condition.span.clone()).collect()
+    }
+}
+
+fn named(node: Option<&Node>) -> &[Entry] {
+    node.map(Node::entries).unwrap_or_default()
+}
+
+fn spanned(node: &Node) -> Option<Spanned<String>> {
+    node.text()
+        .filter(|_| !node.is_empty())
+        .map(|text| Spanned {
+            value: text.to_owned(),
+            span: node.span.clone(),
+        })
+}
+
+fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
+    let elements = node.map(Node::elements).unwrap_or_default();
+    elements.iter().filter_map(spanned).collect()
+}
+
+fn name_of(entry: &Entry) -> Spanned<String> {
+    Spanned {
+        value: entry.key.clone(),
+        span: entry.key_span.clone(),
+    }
+}
+
+fn read_table(root: &Node) -> Option<RawTable> {
+    let table = root.get("table")?;
+    let key = table.get("key")?;
+    let indexes = |which: &str| {
+        named(table.get(which))
+            .iter()
+            .map(|entry| RawIndex {
+                name: name_of(entry),
+                partition: read_keys(entry.value.get("partition")),
+                sort: read_keys(entry.value.get("sort")),
+                projection: match entry.value.get("project") {
+                    Some(node) if node.text() == Some("keys") => Projection::Keys,
+                    Some(node) if !node.elements().is_empty() => Projection::Include(
+                        texts(Some(node))
+                            .into_iter()
+                            .map(|name| name.value)
+                            .collect(),
+                    ),
+                    _ => Projection::All,
+                },
+                throughput: entry.value.get("billing").and_then(read_throughput),
+            })
+            .collect()
+    };
+    Some(RawTable {
+        name: table.get("name").and_then(spanned)?,
+        partition: key.get("partition").and_then(read_key)?,
+        sort: key.get("sort").and_then(read_key),
+        indexes: indexes("indexes"),
+        local_indexes: indexes("local_indexes"),
+        ttl: table.get("ttl").and_then(spanned),
+        billing: table
+            .get("billing")
+            .and_then(read_throughput)
+            .map_or(Billing::OnDemand, Billing::Provisioned),
+        type_attribute: table.get("type_attribute").and_then(spanned),
+        time_zone: table.get("time_zone").and_then(spanned),
+    })
+}
+
+fn read_throughput(node: &Node) -> Option<Throughput> {
+    let unit = |name| node.get(name)?.text()?.parse().ok();
+    Some(Throughput {
+        read: unit("read")?,
+        write: unit("write")?,
+    })
+}
+
+fn read_keys(node: Option<&Node>) -> Vec<RawKey> {
+    match node {
+        Some(node) if matches!(node.content, Content::List(_)) => {
+            node.elements().iter().filter_map(read_key).collect()
+        }
+        node => node.and_then(read_key).into_iter().collect(),
+    }
+}
+
+fn read_key(node: &Node) -> Option<RawKey> {
+    let key_type = match node.get("type").and_then(Node::text) {
+        Some("S") => Some(KeyType::S),
+        Some("N") => Some(KeyType::N),
+        Some("B") => Some(KeyType::B),
+        _ => None,
+    };
+    let name = spanned(node).or_else(|| node.get("name").and_then(spanned))?;
+    Some(RawKey { name, key_type })
+}
+
+fn read_item(entry: &Entry) -> Option<RawItem> {
+    let item = &entry.value;
+    let from = item.get("from")?;
+    let from = match spanned(from) {
+        Some(table) => RawFrom::Table(table),
+        None => RawFrom::Query {
+            sql: from.get("sql").and_then(spanned)?,
+            key: texts(from.get("key")),
+        },
+    };
+    let joins = named(item.get("join")).iter().map(|join| RawJoin {
+        alias: name_of(join),
+        columns: match spanned(&join.value) {
+            Some(column) => vec![column],
+            None => texts(Some(&join.value)),
+        },
+    });
+    let key = item.get("key")?;
+    Some(RawItem {
+        name: name_of(entry),
+        from,
+        condition: item.get("where").and_then(spanned),
+        joins: joins.filter(|join| !join.columns.is_empty()).collect(),
+        key: key.entries().to_vec(),
+        key_span: entry.key_span.clone(),
+        columns: item
+            .get("columns")
+            .filter(|node| node.text().is_none())
+            .map(|node| texts(Some(node))),
+        omit: texts(item.get("omit")),
+        attributes: named(item.get("attributes")).to_vec(),
+        keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
+    })
+}
+
+fn read_pattern(entry: &Entry) -> Option<RawPattern> {
+    let key = entry.value.get("key")?;
+    Some(RawPattern {
+        name: name_of(entry),
+        items: texts(entry.value.get("items")),
+        index: entry.value.get("index").and_then(spanned),
+        key: key.entries().to_vec(),
+        key_span: entry.key_span.clone(),
+    })
+}
+
+/// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node.
+fn substitute(
+    node: &mut Node,
+    variables: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Vec<Diagnostic>,
+) {
+    let span = node.span.clone();
+    match &mut node.content {
+        Content::Scalar { text, .. } if text.contains("${") => match expand(text, variables) {
+            Ok(expanded) => *text = expanded,
+            Err(fault) => faults.push(Diagnostic { span, ..fault }),
+        },
+        Content::Scalar { .. } => {}
+        Content::List(elements) => {
+            for element in elements {
+                substitute(element, variables, faults);
+            }
+        }
+        Content::Map { entries, .. } => {
+            for entry in entries {
+                substitute(&mut entry.value, variables, faults);
+            }
+        }
+    }
+}
+
+fn expand(text: &str, variables: &dyn Fn(&str) -> Option<String>) -> Result<String, Diagnostic> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let Some((inner, after)) = after.split_once('}') else {
+            return Err(
+                Diagnostic::new(Code::WrongValue, 0..0, "`${` has no closing brace")
+                    .with_help("write ${NAME} or ${NAME:-default}"),
+            );
+        };
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        // As in the shell, `:-` takes the default for an empty variable too.
+        let value = match default {
+            Some(default) => variables(name)
+                .filter(|value| !value.is_empty())
+                .or_else(|| Some(default.to_owned())),
+            None => variables(name),
+        };
+        match value {
+            // Writing to a String cannot fail.
+            Some(value) => drop(write!(out, "{value}")),
+            None => {
+                return Err(Diagnostic::new(
+                    Code::UnsetVariable,
+                    0..0,
+                    format!("the environment variable `{name}` is not set"),
+                )
+                .with_help(format!("set it, or give a default: ${{{name}:-…}}")));
+            }
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_and_their_defaults_are_put_in() {
+        let variables = |name: &str| match name {
+            "A" => Some("one".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        let expanded = |text| expand(text, &variables).ok();
+        assert_eq!(expanded("x-${A}-${B:-two}").as_deref(), Some("x-one-two"));
+        assert_eq!(expanded("${EMPTY:-d}${EMPTY}").as_deref(), Some("d"));
+        assert_eq!(expanded("${B}"), None);
+        assert_eq!(expanded("${A"), None);
+    }
+}

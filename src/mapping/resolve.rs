@@ -1,0 +1,256 @@
+//! Holds a mapping against a catalog: names become indices, templates are compiled, and what
+//! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
+
+mod bind;
+mod keys;
+mod pass;
+mod patterns;
+mod risks;
+mod scope;
+mod table;
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::model::{ItemType, KeyAttribute, Model, Node, Table};
+use super::raw::{Raw, RawItem};
+use crate::catalog::{Catalog, Column};
+use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
+
+use bind::Binder;
+use pass::Passes;
+use scope::Scope;
+
+/// The name of the type attribute where the mapping does not choose one.
+const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
+
+/// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
+pub type Described = HashMap<String, Result<Vec<Column>, String>>;
+
+/// An item type on its way into the model, with the places that later checks point at.
+#[derive(Debug)]
+struct Resolved {
+    item: ItemType,
+    name_span: Range<usize>,
+    /// Where each attribute was written.
+    spans: HashMap<Arc<str>, Range<usize>>,
+    /// Which columns make the key unique, as far as that is known: see [`risks`].
+    unique: Vec<Vec<usize>>,
+    /// Columns of the row that may be NULL.
+    nullable: Vec<usize>,
+    /// Whether the relation is a table whose constraints are known.
+    is_table: bool,
+}
+
+/// Resolves a mapping.
+///
+/// The model is there only if no diagnostic is an error, those in `faults` (what [`Raw::read`]
+/// found) included. All diagnostics come back in the order of the file.
+#[must_use]
+pub fn resolve(
+    raw: &Raw,
+    faults: Vec<Diagnostic>,
+    catalog: &Catalog,
+    described: &Described,
+) -> (Option<Model>, Vec<Diagnostic>) {
+    let mut diagnostics = faults;
+    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
+    let mut passes = Passes::default();
+    let resolved: Vec<Resolved> = raw
+        .items
+        .iter()
+        .filter_map(|item| {
+            resolve_item(
+                item,
+                raw,
+                &table,
+                catalog,
+                described,
+                &mut passes,
+                &mut diagnostics,
+            )
+        })
+        .collect();
+    keys::check(&table, &resolved, &mut diagnostics);
+    risks::check(raw, &table, &resolved, &mut diagnostics);
+    patterns::check(raw, &table, &mut diagnostics);
+    if raw.items.is_empty() && diagnostics.is_empty() {
+        diagnostics.push(
+            Diagnostic::new(Code::MissingKey, 0..0, "the mapping has no item types")
+                .with_help("say under `items` what becomes of which table"),
+        );
+    }
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    let broken = diagnostics
+        .iter()
+        .any(|diagnostic| diagnostic.severity() == Severity::Error);
+    let model = (!broken).then(|| {
+        let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
+        let passes = passes.finish(&mut item_types);
+        Model {
+            table,
+            passes,
+            item_types,
+            time_zone,
+        }
+    });
+    (model, diagnostics)
+}
+
+fn resolve_item(
+    raw: &RawItem,
+    mapping: &Raw,
+    table: &Table,
+    catalog: &Catalog,
+    described: &Described,
+    passes: &mut Passes,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Resolved> {
+    let scope = Scope::open(raw, catalog, described, diagnostics)?;
+    let pass = passes.join(&scope);
+    let mut binder = Binder {
+        scope: &scope,
+        pass: passes.get(pass)?,
+        diagnostics,
+    };
+    let mut attributes: Vec<(Arc<str>, Node)> = Vec::new();
+    let mut spans: HashMap<Arc<str>, Range<usize>> = HashMap::new();
+    bind_keys(raw, table, &mut binder, &mut attributes, &mut spans);
+    let type_attribute = mapping.table.type_attribute.as_ref();
+    let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
+    if type_name != "false" {
+        let text = super::model::Part::Text(raw.name.value.clone());
+        let node = Node::Template(super::model::Template { parts: vec![text] });
+        let span = type_attribute.map_or(raw.name.span.clone(), |name| name.span.clone());
+        add(
+            type_name.into(),
+            node,
+            span,
+            &mut attributes,
+            &mut spans,
+            binder.diagnostics,
+        );
+    }
+    for (name, place, span) in binder.carried(raw) {
+        let node = binder.whole(place);
+        add(
+            name,
+            node,
+            span,
+            &mut attributes,
+            &mut spans,
+            binder.diagnostics,
+        );
+    }
+    let (members, spreads) = binder.members(&raw.attributes);
+    for (name, node, span) in members {
+        add(
+            name,
+            node,
+            span,
+            &mut attributes,
+            &mut spans,
+            binder.diagnostics,
+        );
+    }
+    let row_key = binder.row_key();
+    let unique = binder.unique_keys();
+    let nullable = binder.nullable();
+    let condition = raw
+        .condition
+        .as_ref()
+        .map(|condition| binder.pass.condition(&condition.value));
+    Some(Resolved {
+        item: ItemType {
+            name: raw.name.value.as_str().into(),
+            pass,
+            condition,
+            row_key,
+            attributes,
+            spreads,
+            keep_nulls: raw.keep_nulls,
+        },
+        name_span: raw.name.span.clone(),
+        spans,
+        unique,
+        nullable,
+        is_table: scope.is_table(),
+    })
+}
+
+fn bind_keys(
+    raw: &RawItem,
+    table: &Table,
+    binder: &mut Binder<'_>,
+    attributes: &mut Vec<(Arc<str>, Node)>,
+    spans: &mut HashMap<Arc<str>, Range<usize>>,
+) {
+    let wanted: Vec<&KeyAttribute> = std::iter::once(&table.partition)
+        .chain(&table.sort)
+        .collect();
+    for key in &wanted {
+        match raw.key.iter().find(|entry| *entry.key == *key.name) {
+            Some(entry) => {
+                if let Some(node) = binder.node(&entry.value) {
+                    attributes.push((key.name.clone(), node));
+                }
+                spans.insert(key.name.clone(), entry.value.span.clone());
+            }
+            None => binder.diagnostics.push(
+                Diagnostic::new(
+                    Code::MissingKey,
+                    raw.key_span.clone(),
+                    format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
+                )
+                .with_help(format!(
+                    "the table's key needs it: key: {{ {}: \"…\" }}",
+                    key.name
+                )),
+            ),
+        }
+    }
+    for entry in &raw.key {
+        if wanted.iter().all(|key| *key.name != *entry.key) {
+            let names = wanted.iter().map(|key| key.name.as_ref());
+            let help = match nearest(&entry.key, names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "key attributes of indexes belong under `attributes`".to_owned(),
+            };
+            binder.diagnostics.push(
+                Diagnostic::new(
+                    Code::UnknownKey,
+                    entry.key_span.clone(),
+                    format!("`{}` is no key attribute of the table", entry.key),
+                )
+                .with_help(help),
+            );
+        }
+    }
+}
+
+fn add(
+    name: Arc<str>,
+    node: Node,
+    span: Range<usize>,
+    attributes: &mut Vec<(Arc<str>, Node)>,
+    spans: &mut HashMap<Arc<str>, Range<usize>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    if let Some(first) = spans.get(&name) {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::AttributeClash,
+                span,
+                format!("the attribute `{name}` would be written twice"),
+            )
+            .with_other(first.clone(), "it comes from here already")
+            .with_help(format!(
+                "rename one, or leave the column out: omit: [{name}]"
+            )),
+        );
+        return;
+    }
+    spans.insert(name.clone(), span);
+    attributes.push((name, node));
+}

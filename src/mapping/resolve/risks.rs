@@ -1,0 +1,302 @@
+//! Risks: what DynamoDB would let pass in silence, or serve slowly.
+
+use std::sync::Arc;
+
+use super::Resolved;
+use super::keys::may_be_in;
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{KeyType, Node, Table, Template};
+use crate::mapping::raw::Raw;
+use crate::mapping::template::Filter;
+
+/// Write units a second that one partition key value takes (limits.md 26).
+const PARTITION_WRITES: u32 = 1_000;
+
+pub(super) fn check(
+    raw: &Raw,
+    table: &Table,
+    resolved: &[Resolved],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for item in resolved {
+        nullable_key(item, table, diagnostics);
+        key_not_unique(item, table, diagnostics);
+        unpadded_numbers(item, table, diagnostics);
+    }
+    same_keys(table, resolved, diagnostics);
+    single_partitions(raw, table, resolved, diagnostics);
+}
+
+fn template<'a>(item: &'a Resolved, name: &str) -> Option<&'a Template> {
+    let mut attributes = item.item.attributes.iter();
+    match attributes.find(|(other, _)| other.as_ref() == name) {
+        Some((_, Node::Template(template))) => Some(template),
+        _ => None,
+    }
+}
+
+fn key_templates<'a>(
+    item: &'a Resolved,
+    table: &'a Table,
+) -> impl Iterator<Item = (&'a Arc<str>, &'a Template)> {
+    let keys = std::iter::once(&table.partition).chain(&table.sort);
+    keys.filter_map(|key| Some((&key.name, template(item, &key.name)?)))
+}
+
+fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    if !item.is_table {
+        return;
+    }
+    for (name, template) in key_templates(item, table) {
+        for placeholder in template.mandatory() {
+            let place = &placeholder.place;
+            let may_be_null = !place.path.is_empty() || item.nullable.contains(&place.column);
+            let mended = placeholder.filters.iter().any(replaces_null);
+            if may_be_null && !mended {
+                let span = item
+                    .spans
+                    .get(name)
+                    .cloned()
+                    .unwrap_or(item.name_span.clone());
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::NullableKey,
+                        span,
+                        format!(
+                            "`{}` may be NULL, and then the row is rejected",
+                            place.written
+                        ),
+                    )
+                    .with_help(
+                        "give it a `default(x)`, or leave such rows out: where: … IS NOT NULL",
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn replaces_null(filter: &Filter) -> bool {
+    matches!(filter, Filter::Default(_) | Filter::Present { .. })
+}
+
+/// Whether different values stay different.
+fn is_injective(filter: &Filter) -> bool {
+    matches!(
+        filter,
+        Filter::Pad { .. }
+            | Filter::Ordered
+            | Filter::Desc { .. }
+            | Filter::Iso
+            | Filter::Hex
+            | Filter::Base64
+            | Filter::Uuid { .. }
+            | Filter::String
+            | Filter::Pseudonym
+    )
+}
+
+fn key_not_unique(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let used: Vec<usize> = key_templates(item, table)
+        .flat_map(|(_, template)| template.placeholders())
+        .filter(|placeholder| {
+            placeholder.place.path.is_empty() && placeholder.filters.iter().all(is_injective)
+        })
+        .map(|placeholder| placeholder.place.column)
+        .collect();
+    let covered = item
+        .unique
+        .iter()
+        .any(|key| key.iter().all(|column| used.contains(column)));
+    if covered {
+        return;
+    }
+    let help = match item.item.row_key.as_slice() {
+        [] if item.is_table => "the table has no primary or unique key; the load will find rows with one key and reject them".to_owned(),
+        [] => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
+        columns => {
+            let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_ref()).collect();
+            format!("put {} into the key; else the load will find rows with one key and reject them", names.join(", "))
+        }
+    };
+    let span = item
+        .spans
+        .get(&table.partition.name)
+        .cloned()
+        .unwrap_or(item.name_span.clone());
+    diagnostics.push(
+        Diagnostic::new(
+            Code::KeyNotUnique,
+            span,
+            format!("two rows of `{}` may have one key", item.item.name),
+        )
+        .with_help(help),
+    );
+}
+
+/// Text order is not number order: 9 sorts after 31.
+fn unpadded_numbers(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let of_indexes = table
+        .indexes
+        .iter()
+        .chain(&table.local_indexes)
+        .flat_map(|index| &index.sort);
+    let mut seen: Vec<&str> = Vec::new();
+    for key in table.sort.iter().chain(of_indexes) {
+        if key.key_type != KeyType::S
+            || seen.contains(&key.name.as_ref())
+            || *key.name == *table.partition.name
+        {
+            continue;
+        }
+        seen.push(&key.name);
+        let Some(template) = template(item, &key.name) else {
+            continue;
+        };
+        for placeholder in template
+            .placeholders()
+            .filter(|p| p.family == Family::Number)
+        {
+            if matches!(template.parts.as_slice(), [_]) {
+                continue;
+            }
+            let span = item
+                .spans
+                .get(&key.name)
+                .cloned()
+                .unwrap_or(item.name_span.clone());
+            let written = &placeholder.place.written;
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::UnpaddedNumber,
+                    span,
+                    format!("`{written}` is a number in a sort key: as text, 9 sorts after 31"),
+                )
+                .with_help(format!("pad it: {{{written} | pad(10)}}, or {{{written} | ordered}} if it can be negative")),
+            );
+        }
+    }
+}
+
+fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnostic>) {
+    for (index, item) in resolved.iter().enumerate() {
+        for earlier in resolved.iter().take(index) {
+            let apart = std::iter::once(&table.partition)
+                .chain(&table.sort)
+                .any(
+                    |key| match (template(item, &key.name), template(earlier, &key.name)) {
+                        (Some(a), Some(b)) => are_apart(a, b),
+                        _ => true,
+                    },
+                );
+            if !apart {
+                let key = table.sort.as_ref().unwrap_or(&table.partition);
+                let place = |item: &Resolved| {
+                    item.spans
+                        .get(&key.name)
+                        .cloned()
+                        .unwrap_or(item.name_span.clone())
+                };
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::SameKey,
+                        place(item),
+                        format!("`{}` and `{}` could make the same key", item.item.name, earlier.item.name),
+                    )
+                    .with_other(place(earlier), "the other key")
+                    .with_help("begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"),
+                );
+            }
+        }
+    }
+}
+
+/// Whether no value of one template can equal a value of the other, as their beginnings tell.
+fn are_apart(a: &Template, b: &Template) -> bool {
+    let ((a, a_whole), (b, b_whole)) = (a.prefix(), b.prefix());
+    let common = a.bytes().zip(b.bytes()).all(|(a, b)| a == b);
+    if !common {
+        return true;
+    }
+    // One is the beginning of the other: apart only if the shorter one ends there.
+    (a_whole && (b_whole && a != b || b.len() > a.len())) || (b_whole && a.len() > b.len())
+}
+
+fn single_partitions(
+    raw: &Raw,
+    table: &Table,
+    resolved: &[Resolved],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for (index, written) in table.indexes.iter().zip(&raw.table.indexes) {
+        let within: Vec<&Resolved> = resolved
+            .iter()
+            .filter(|item| may_be_in(item, index))
+            .collect();
+        if within.is_empty() && !resolved.is_empty() {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::EmptyIndex,
+                    written.name.span.clone(),
+                    format!(
+                        "no item type has the key of `{}`, so that the index stays empty",
+                        index.name
+                    ),
+                )
+                .with_help("give an item type its key attributes, or take the index away"),
+            );
+        }
+        // One value of a multi-attribute key is a partition of its own only if all parts are fixed.
+        let fixed: Vec<(&str, String)> =
+            within
+                .iter()
+                .filter_map(|item| {
+                    let values = index.partition.iter().map(|key| {
+                        match template(item, &key.name)?.prefix() {
+                            (text, true) => Some(text),
+                            _ => None,
+                        }
+                    });
+                    let values: Option<Vec<&str>> = values.collect();
+                    Some((item.item.name.as_ref(), values?.join(" / ")))
+                })
+                .collect();
+        if fixed.is_empty() {
+            continue;
+        }
+        let list: Vec<String> = fixed
+            .iter()
+            .map(|(name, value)| format!("every {name} under `{value}`"))
+            .collect();
+        diagnostics.push(
+            Diagnostic::new(
+                Code::SinglePartition,
+                written.name.span.clone(),
+                format!("in `{}` whole item types share one partition key value: {}", index.name, list.join(", ")),
+            )
+            .with_help(format!(
+                "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
+            )),
+        );
+    }
+    for item in resolved {
+        if let Some((value, true)) = template(item, &table.partition.name).map(Template::prefix)
+            && !value.is_empty()
+        {
+            let span = item
+                .spans
+                .get(&table.partition.name)
+                .cloned()
+                .unwrap_or(item.name_span.clone());
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::SinglePartition,
+                    span,
+                    format!("all items of `{}` share one partition key value", item.item.name),
+                )
+                .with_help(format!("one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`")),
+            );
+        }
+    }
+}

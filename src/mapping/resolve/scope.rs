@@ -1,0 +1,429 @@
+//! What an item type's names may refer to: its relation's columns and its joined parents.
+
+use std::ops::Range;
+
+use super::Described;
+use crate::catalog::{Catalog, Column, Dbms, Table};
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
+use crate::source::{Join, Relation};
+
+/// The relations that an item type's templates see.
+pub(super) struct Scope<'a> {
+    pub(super) from: Relation,
+    /// How the mapping calls the relation.
+    pub(super) written: String,
+    /// The base table; `None` for a query.
+    pub(super) table: Option<&'a Table>,
+    /// The base relation's columns; empty when they are not known.
+    pub(super) columns: &'a [Column],
+    /// Whether the columns are known at all: those of a query are not, offline.
+    pub(super) known: bool,
+    /// The columns that tell rows apart.
+    pub(super) key: Vec<String>,
+    /// The joined parents.
+    pub(super) joins: Vec<Parent<'a>>,
+}
+
+/// A joined parent.
+pub(super) struct Parent<'a> {
+    pub(super) join: Join,
+    pub(super) table: &'a Table,
+    /// Whether a row may have no parent.
+    pub(super) optional: bool,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn open(
+        raw: &RawItem,
+        catalog: &'a Catalog,
+        described: &'a Described,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        match &raw.from {
+            RawFrom::Table(name) => {
+                let table = find_table(name, catalog, diagnostics)?;
+                if !table.readable {
+                    diagnostics.push(
+                        Diagnostic::new(
+                            Code::UnreadableTable,
+                            name.span.clone(),
+                            format!("the user may not read `{}`", table.name),
+                        )
+                        .with_help("grant the user SELECT on it"),
+                    );
+                }
+                let joins = raw.joins.iter();
+                let joins = joins.filter_map(|join| find_parent(join, table, catalog, diagnostics));
+                Some(Self {
+                    from: Relation::Table(table.name.clone()),
+                    written: name.value.clone(),
+                    joins: joins.collect(),
+                    table: Some(table),
+                    columns: &table.columns,
+                    known: true,
+                    key: table.row_key().to_vec(),
+                })
+            }
+            RawFrom::Query { sql, key } => Self::query(raw, sql, key, described, diagnostics),
+        }
+    }
+
+    fn query(
+        raw: &RawItem,
+        sql: &Spanned<String>,
+        key: &[Spanned<String>],
+        described: &'a Described,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        if let Some(join) = raw.joins.first() {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::Join,
+                    join.alias.span.clone(),
+                    "a query has no foreign keys to join along",
+                )
+                .with_help("join in the SQL itself"),
+            );
+        }
+        let (columns, known): (&[Column], bool) = match described.get(&sql.value) {
+            Some(Ok(columns)) => (columns, true),
+            Some(Err(reason)) => {
+                diagnostics.push(
+                    Diagnostic::new(Code::Sql, sql.span.clone(), "the source refuses this query")
+                        .with_help(reason.clone()),
+                );
+                return None;
+            }
+            None => {
+                diagnostics.push(
+                    Diagnostic::new(
+                        Code::Unchecked,
+                        sql.span.clone(),
+                        "the columns of this query are not known offline",
+                    )
+                    .with_help("run `check` with --source to hold its templates against them"),
+                );
+                (&[], false)
+            }
+        };
+        let names = || columns.iter().map(|column| column.name.as_str());
+        for wrong in key
+            .iter()
+            .filter(|k| known && names().all(|name| name != k.value))
+        {
+            diagnostics.push(unknown_column(wrong, "the query", names()));
+        }
+        Some(Self {
+            from: Relation::Query(sql.value.clone()),
+            written: raw.name.value.clone(),
+            table: None,
+            columns,
+            known,
+            key: key.iter().map(|name| name.value.clone()).collect(),
+            joins: Vec::new(),
+        })
+    }
+
+    /// Whether the relation is a table, so that its constraints are all known.
+    pub(super) fn is_table(&self) -> bool {
+        use crate::catalog::TableKind::{Partitioned, Table};
+        self.table
+            .is_some_and(|table| matches!(table.kind, Table | Partitioned))
+    }
+
+    /// A joined parent's place in the scope.
+    pub(super) fn parent(&self, alias: &str) -> Option<&Parent<'a>> {
+        self.joins.iter().find(|parent| parent.join.alias == alias)
+    }
+}
+
+/// A fault about a column that is not there, with the nearest name.
+pub(super) fn unknown_column<'n>(
+    name: &Spanned<String>,
+    relation: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Diagnostic {
+    let help = match nearest(&name.value, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => {
+            let names: Vec<&str> = known.take(20).collect();
+            format!("its columns are {}", names.join(", "))
+        }
+    };
+    Diagnostic::new(
+        Code::UnknownColumn,
+        name.span.clone(),
+        format!("{relation} has no column `{}`", name.value),
+    )
+    .with_help(help)
+}
+
+fn find_table<'a>(
+    name: &Spanned<String>,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<&'a Table> {
+    let found = lookup(&name.value, catalog);
+    if found.is_none() {
+        let known = catalog
+            .tables
+            .iter()
+            .map(|table| catalog.display_name(&table.name));
+        let known: Vec<String> = known.collect();
+        let help = match nearest(&name.value, known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if known.is_empty() => "the source shows no tables to this user".to_owned(),
+            None => format!(
+                "there are {}{}",
+                known
+                    .iter()
+                    .take(12)
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                if known.len() > 12 {
+                    ", … (see `inspect`)"
+                } else {
+                    ""
+                }
+            ),
+        };
+        diagnostics.push(
+            Diagnostic::new(
+                Code::UnknownTable,
+                name.span.clone(),
+                format!("the source has no table `{}`", name.value),
+            )
+            .with_help(help),
+        );
+    }
+    found
+}
+
+/// Finds a table as the mapping writes it: a bare name as it is, `schema.table`, either part in
+/// double quotes as in SQL, unquoted parts folded as the database folds them.
+fn lookup<'a>(written: &str, catalog: &'a Catalog) -> Option<&'a Table> {
+    if let Some(table) = catalog.find(written) {
+        return Some(table);
+    }
+    let parts = split_name(written)?;
+    let same = |name: &str, part: &(String, bool)| {
+        let (text, quoted) = part;
+        name == text
+            || (!quoted
+                && match catalog.dbms {
+                    Dbms::Postgres => name == text.to_lowercase(),
+                    _ => name.eq_ignore_ascii_case(text),
+                })
+    };
+    match parts.as_slice() {
+        [name] => catalog.search_path.iter().find_map(|schema| {
+            let mut tables = catalog.tables.iter();
+            tables.find(|table| &table.name.schema == schema && same(&table.name.name, name))
+        }),
+        [schema, name] => catalog
+            .tables
+            .iter()
+            .find(|table| same(&table.name.schema, schema) && same(&table.name.name, name)),
+        _ => None,
+    }
+}
+
+/// Splits `schema."odd name"` into its parts and whether each was quoted.
+fn split_name(written: &str) -> Option<Vec<(String, bool)>> {
+    let mut parts = Vec::new();
+    let mut rest = written;
+    loop {
+        let part = if let Some(quoted) = rest.strip_prefix('"') {
+            let mut name = String::new();
+            let mut after = quoted;
+            loop {
+                let (before, behind) = after.split_once('"')?;
+                name.push_str(before);
+                match behind.strip_prefix('"') {
+                    Some(more) => {
+                        name.push('"');
+                        after = more;
+                    }
+                    None => {
+                        rest = behind;
+                        break;
+                    }
+                }
+            }
+            (name, true)
+        } else {
+            let end = rest.find('.').unwrap_or(rest.len());
+            let (name, behind) = rest.split_at(end);
+            rest = behind;
+            (name.to_owned(), false)
+        };
+        parts.push(part);
+        match rest.strip_prefix('.') {
+            Some(more) => rest = more,
+            None => return rest.is_empty().then_some(parts),
+        }
+    }
+}
+
+fn find_parent<'a>(
+    raw: &RawJoin,
+    base: &Table,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Parent<'a>> {
+    let before = diagnostics.len();
+    let names = base.columns.iter().map(|column| column.name.as_str());
+    for wrong in raw
+        .columns
+        .iter()
+        .filter(|c| base.column(&c.value).is_none())
+    {
+        if let Some((alias, _)) = wrong.value.split_once('.') {
+            diagnostics.push(chained(wrong.span.clone(), alias));
+        } else {
+            diagnostics.push(unknown_column(
+                wrong,
+                &format!("`{}`", base.name.name),
+                names.clone(),
+            ));
+        }
+    }
+    if raw.alias.value == base.name.name || base.column(&raw.alias.value).is_some() {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::Join,
+                raw.alias.span.clone(),
+                format!(
+                    "the alias `{}` is a name of `{}` already",
+                    raw.alias.value, base.name.name
+                ),
+            )
+            .with_help("choose another alias"),
+        );
+    }
+    if diagnostics.len() > before {
+        return None;
+    }
+    let wanted: Vec<&str> = raw.columns.iter().map(|c| c.value.as_str()).collect();
+    let mut fitting = base.foreign_keys.iter().filter(|key| {
+        key.columns.len() == wanted.len()
+            && key.columns.iter().all(|c| wanted.contains(&c.as_str()))
+    });
+    let place = raw
+        .columns
+        .first()
+        .map_or(raw.alias.span.clone(), |c| c.span.clone());
+    let Some(key) = fitting.next() else {
+        let declared: Vec<String> = base
+            .foreign_keys
+            .iter()
+            .map(|key| key.columns.join(", "))
+            .collect();
+        diagnostics.push(
+            Diagnostic::new(
+                Code::Join,
+                place,
+                format!(
+                    "`{}` is no foreign key of `{}`",
+                    wanted.join(", "),
+                    base.name.name
+                ),
+            )
+            .with_help(if declared.is_empty() {
+                format!("`{}` declares no foreign keys", base.name.name)
+            } else {
+                format!("its foreign keys are on {}", declared.join("; "))
+            }),
+        );
+        return None;
+    };
+    if let Some(other) = fitting.next() {
+        diagnostics.push(Diagnostic::new(
+            Code::Join,
+            place,
+            format!(
+                "`{}` belongs to two foreign keys, to `{}` and to `{}`",
+                wanted.join(", "),
+                key.references,
+                other.references
+            ),
+        ));
+        return None;
+    }
+    let Some(table) = catalog.table(&key.references) else {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::UnreadableTable,
+                place,
+                format!(
+                    "the foreign key leads to `{}`, which the user cannot see",
+                    key.references
+                ),
+            )
+            .with_help("grant the user SELECT on it"),
+        );
+        return None;
+    };
+    if !table.is_unique(&key.referenced_columns) {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::Join,
+                place,
+                format!(
+                    "the foreign key leads to columns of `{}` that are not unique",
+                    table.name.name
+                ),
+            )
+            .with_help("a row could have several parents; join in `from: { sql: … }` instead"),
+        );
+        return None;
+    }
+    let optional = key
+        .columns
+        .iter()
+        .any(|name| base.column(name).is_none_or(|column| column.nullable));
+    Some(Parent {
+        join: Join {
+            alias: raw.alias.value.clone(),
+            table: table.name.clone(),
+            on: key
+                .columns
+                .iter()
+                .cloned()
+                .zip(key.referenced_columns.iter().cloned())
+                .collect(),
+        },
+        table,
+        optional,
+    })
+}
+
+fn chained(span: Range<usize>, alias: &str) -> Diagnostic {
+    Diagnostic::new(
+        Code::NotYet,
+        span,
+        "joins chained through an alias are part of the language, but not of this version of Dynafold",
+    )
+    .with_help(format!("join from the table itself, or from `{alias}` in `from: {{ sql: … }}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split_name;
+
+    #[test]
+    fn names_split_as_in_sql() {
+        let parts = |text| {
+            split_name(text).map(|parts| parts.into_iter().map(|part| part.0).collect::<Vec<_>>())
+        };
+        assert_eq!(parts("a.b"), Some(vec!["a".into(), "b".into()]));
+        assert_eq!(
+            parts("s.\"Order \"\"X\"\" Details\""),
+            Some(vec!["s".into(), "Order \"X\" Details".into()])
+        );
+        assert_eq!(parts("\"open"), None);
+        assert_eq!(parts("\"a\"b"), None);
+    }
+}

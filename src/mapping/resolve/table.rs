@@ -1,0 +1,238 @@
+//! The table: keys, indexes, names and DynamoDB's limits on them.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
+use crate::mapping::raw::{RawIndex, RawKey, RawTable, Spanned};
+
+/// Global secondary indexes per table (limits.md 23).
+const MAX_GLOBAL: usize = 20;
+/// Local secondary indexes per table (limits.md 25).
+const MAX_LOCAL: usize = 5;
+/// Attributes of one kind in a multi-attribute key (limits.md 24).
+const MAX_KEY_ATTRIBUTES: usize = 4;
+/// Projected attributes over all indexes (limits.md 23).
+const MAX_PROJECTED: usize = 100;
+/// Bytes of a key attribute's or projected attribute's name (limits.md 22).
+const MAX_NAME: usize = 255;
+
+pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Table, TimeZone) {
+    check_name(&raw.name, "a table's name", diagnostics);
+    let types = key_types(raw, diagnostics);
+    let partition = key(&raw.partition, &types);
+    let own = match raw.billing {
+        Billing::Provisioned(throughput) => Some(throughput),
+        Billing::OnDemand => None,
+    };
+    let global = raw.indexes.iter().map(|index| {
+        check_index(index, raw, diagnostics);
+        let partition = keys(&index.partition, &types);
+        resolve_index(index, partition, &types, own)
+    });
+    let indexes: Vec<Index> = global.collect();
+    let local = raw.local_indexes.iter().map(|index| {
+        check_name(&index.name, "an index's name", diagnostics);
+        if raw.sort.is_none() {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::Limit,
+                    index.name.span.clone(),
+                    "a local index needs a table with a sort key",
+                )
+                .with_help("give the table's key a `sort`, or make it a global index"),
+            );
+        }
+        resolve_index(index, vec![partition.clone()], &types, None)
+    });
+    let local_indexes: Vec<Index> = local.collect();
+    check_counts(raw, &indexes, &local_indexes, diagnostics);
+    let time_zone = raw.time_zone.as_ref().map_or(TimeZone::UTC, |name| {
+        TimeZone::get(&name.value).unwrap_or_else(|_| {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::WrongValue,
+                    name.span.clone(),
+                    format!("there is no time zone `{}`", name.value),
+                )
+                .with_help("write an IANA name such as Asia/Seoul or Europe/Berlin"),
+            );
+            TimeZone::UTC
+        })
+    });
+    let table = Table {
+        name: raw.name.value.clone(),
+        sort: raw.sort.as_ref().map(|sort| key(sort, &types)),
+        partition,
+        indexes,
+        local_indexes,
+        ttl: raw.ttl.as_ref().map(|ttl| ttl.value.clone()),
+        billing: raw.billing,
+    };
+    (table, time_zone)
+}
+
+fn resolve_index(
+    raw: &RawIndex,
+    partition: Vec<KeyAttribute>,
+    types: &HashMap<String, KeyType>,
+    own: Option<Throughput>,
+) -> Index {
+    Index {
+        name: raw.name.value.clone(),
+        partition,
+        sort: keys(&raw.sort, types),
+        projection: raw.projection.clone(),
+        throughput: raw.throughput.or(own),
+    }
+}
+
+fn key(raw: &RawKey, types: &HashMap<String, KeyType>) -> KeyAttribute {
+    KeyAttribute {
+        name: Arc::from(raw.name.value.as_str()),
+        key_type: types.get(&raw.name.value).copied().unwrap_or(KeyType::S),
+    }
+}
+
+fn keys(raw: &[RawKey], types: &HashMap<String, KeyType>) -> Vec<KeyAttribute> {
+    raw.iter().map(|each| key(each, types)).collect()
+}
+
+/// The type of each key attribute: said once, it holds wherever the name stands.
+fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<String, KeyType> {
+    let mut types: HashMap<String, (KeyType, Range<usize>)> = HashMap::new();
+    let indexes = raw.indexes.iter().chain(&raw.local_indexes);
+    let index_keys = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
+    let all = std::iter::once(&raw.partition)
+        .chain(&raw.sort)
+        .chain(index_keys);
+    for key in all {
+        if key.name.value.is_empty() || key.name.value.len() > MAX_NAME {
+            diagnostics.push(Diagnostic::new(
+                Code::Name,
+                key.name.span.clone(),
+                format!("a key attribute's name has 1 to {MAX_NAME} bytes"),
+            ));
+        }
+        let Some(said) = key.key_type else { continue };
+        match types.get(&key.name.value) {
+            Some((first, span)) if *first != said => diagnostics.push(
+                Diagnostic::new(
+                    Code::KeyType,
+                    key.name.span.clone(),
+                    format!("`{}` has another type elsewhere", key.name.value),
+                )
+                .with_other(span.clone(), format!("type {first:?} here"))
+                .with_help("an attribute has one type in the table and all its indexes"),
+            ),
+            Some(_) => {}
+            None => {
+                types.insert(key.name.value.clone(), (said, key.name.span.clone()));
+            }
+        }
+    }
+    types
+        .into_iter()
+        .map(|(name, (key_type, _))| (name, key_type))
+        .collect()
+}
+
+fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+    check_name(&index.name, "an index's name", diagnostics);
+    if let Some(local) = table
+        .local_indexes
+        .iter()
+        .find(|l| l.name.value == index.name.value)
+    {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::DuplicateKey,
+                local.name.span.clone(),
+                format!("there are two indexes `{}`", index.name.value),
+            )
+            .with_other(index.name.span.clone(), "the other one"),
+        );
+    }
+    for keys in [&index.partition, &index.sort] {
+        if let Some(extra) = keys.get(MAX_KEY_ATTRIBUTES) {
+            diagnostics.push(Diagnostic::new(
+                Code::Limit,
+                extra.name.span.clone(),
+                format!("an index's key has at most {MAX_KEY_ATTRIBUTES} attributes of each kind"),
+            ));
+        }
+    }
+    if table.billing == Billing::OnDemand && index.throughput.is_some() {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::WrongValue,
+                index.name.span.clone(),
+                "an index of an on-demand table has no capacity of its own",
+            )
+            .with_help("take its `billing` away, or give the table provisioned capacity"),
+        );
+    }
+}
+
+fn check_counts(
+    raw: &RawTable,
+    global: &[Index],
+    local: &[Index],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut fault = |at: Option<&RawIndex>, message: String| {
+        if let Some(index) = at {
+            diagnostics.push(Diagnostic::new(
+                Code::Limit,
+                index.name.span.clone(),
+                message,
+            ));
+        }
+    };
+    fault(
+        raw.indexes.get(MAX_GLOBAL),
+        format!("a table has at most {MAX_GLOBAL} global indexes by default"),
+    );
+    fault(
+        raw.local_indexes.get(MAX_LOCAL),
+        format!("a table has at most {MAX_LOCAL} local indexes"),
+    );
+    let projected: usize = global
+        .iter()
+        .chain(local)
+        .map(|index| match &index.projection {
+            Projection::Include(names) => names.len(),
+            _ => 0,
+        })
+        .sum();
+    if projected > MAX_PROJECTED {
+        fault(
+            raw.indexes.last().or(raw.local_indexes.last()),
+            format!(
+                "the indexes project {projected} attributes; DynamoDB takes {MAX_PROJECTED} over all of them"
+            ),
+        );
+    }
+}
+
+fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut Vec<Diagnostic>) {
+    let fits = (3..=255).contains(&name.value.len())
+        && name
+            .value
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
+    if !fits {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::Name,
+                name.span.clone(),
+                format!("`{}` cannot be {what}", name.value),
+            )
+            .with_help("3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`"),
+        );
+    }
+}

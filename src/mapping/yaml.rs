@@ -1,0 +1,355 @@
+//! YAML as a tree in which every key and every value knows its place in the file.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
+
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Nodes beyond which a file is refused: aliases can multiply without end.
+const MAX_NODES: usize = 200_000;
+
+/// A value with its place.
+#[derive(Debug, Clone)]
+pub struct Node {
+    /// Bytes of the file.
+    pub span: Range<usize>,
+    /// What stands there.
+    pub content: Content,
+}
+
+/// What a node is.
+#[derive(Debug, Clone)]
+pub enum Content {
+    /// Text of any style; `plain` when it has no quotes.
+    Scalar {
+        /// The text after YAML's escapes.
+        text: String,
+        /// Whether it was written without quotes and not as a block.
+        plain: bool,
+    },
+    /// A sequence.
+    List(Vec<Node>),
+    /// A mapping; duplicate keys are still in it.
+    Map {
+        /// The entries in order.
+        entries: Vec<Entry>,
+        /// Whether it was written with braces.
+        flow: bool,
+    },
+}
+
+/// A key and its value.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The key's text.
+    pub key: String,
+    /// The key's place.
+    pub key_span: Range<usize>,
+    /// The value.
+    pub value: Node,
+}
+
+impl Node {
+    /// The text of a scalar.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match &self.content {
+            Content::Scalar { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether this is an empty plain scalar: a key without a value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.content, Content::Scalar { text, plain: true } if matches!(text.as_str(), "" | "~" | "null"))
+    }
+
+    /// The entries of a map; none for anything else.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        match &self.content {
+            Content::Map { entries, .. } => entries,
+            _ => &[],
+        }
+    }
+
+    /// The elements of a list; none for anything else.
+    #[must_use]
+    pub fn elements(&self) -> &[Node] {
+        match &self.content {
+            Content::List(elements) => elements,
+            _ => &[],
+        }
+    }
+
+    /// The value of a key of a map.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entries()
+            .iter()
+            .find(|entry| entry.key == key)
+            .map(|entry| &entry.value)
+    }
+
+    /// Whether this looks like a template written without quotes: `{column}` is a YAML map.
+    #[must_use]
+    pub fn is_unquoted_template(&self) -> bool {
+        match &self.content {
+            Content::Map {
+                entries,
+                flow: true,
+            } => !entries.is_empty() && entries.iter().all(|entry| entry.value.is_empty()),
+            _ => false,
+        }
+    }
+
+    /// The word for this node's shape in messages.
+    #[must_use]
+    pub fn shape(&self) -> &'static str {
+        match &self.content {
+            Content::Scalar { .. } if self.is_empty() => "nothing",
+            Content::Scalar { .. } => "a scalar",
+            Content::List(_) => "a list",
+            Content::Map { .. } => "a map",
+        }
+    }
+}
+
+/// Reads one YAML document.
+///
+/// # Errors
+///
+/// One diagnostic with code `yaml`: YAML gives no second fault after the first.
+pub fn parse(text: &str) -> Result<Node, Box<Diagnostic>> {
+    Builder {
+        text,
+        parser: Parser::new_from_str(text),
+        anchors: HashMap::new(),
+        nodes: 0,
+    }
+    .document()
+    .map_err(Box::new)
+}
+
+struct Builder<'t> {
+    text: &'t str,
+    parser: Parser<'t, granit_parser::StrInput<'t>>,
+    anchors: HashMap<usize, Node>,
+    nodes: usize,
+}
+
+impl<'t> Builder<'t> {
+    fn document(mut self) -> Result<Node, Diagnostic> {
+        let mut root = None;
+        loop {
+            let (event, span) = self.next()?;
+            match event {
+                Event::StreamStart | Event::DocumentEnd => {}
+                Event::DocumentStart(..) if root.is_some() => {
+                    return Err(self.fault(&span, "the file holds a second YAML document").with_help(
+                        "one mapping is one document: take the second `---` and what follows away",
+                    ));
+                }
+                Event::DocumentStart(..) => {}
+                Event::StreamEnd => break,
+                event => root = Some(self.node(event, &span)?),
+            }
+        }
+        root.ok_or_else(|| {
+            Diagnostic::new(Code::Yaml, 0..0, "the file is empty")
+                .with_help("`dynafold init --source URL` writes a starter mapping")
+        })
+    }
+
+    fn next(&mut self) -> Result<(Event<'t>, Span), Diagnostic> {
+        match self.parser.next_event() {
+            Some(Ok(pair)) => Ok(pair),
+            Some(Err(error)) => {
+                let at = byte(error.marker()).unwrap_or(self.text.len());
+                let mut message = error.info().to_owned();
+                if message.is_empty() {
+                    message = "not YAML".to_owned();
+                }
+                Err(Diagnostic::new(Code::Yaml, at..at, message)
+                    .with_label("the YAML ends to make sense here")
+                    .with_help(
+                        "check the indentation, and quote texts that hold `: `, `#`, `{` or `[`",
+                    ))
+            }
+            None => Ok((Event::StreamEnd, Span::default())),
+        }
+    }
+
+    fn node(&mut self, event: Event<'t>, span: &Span) -> Result<Node, Diagnostic> {
+        self.nodes += 1;
+        if self.nodes > MAX_NODES {
+            return Err(self.fault(span, "the file has too many nodes"));
+        }
+        let start = self.range(span).start;
+        let (node, anchor) = match event {
+            Event::Scalar(text, style, anchor, _) => {
+                let node = Node {
+                    span: self.range(span),
+                    content: Content::Scalar {
+                        text: text.into_owned(),
+                        plain: style == ScalarStyle::Plain,
+                    },
+                };
+                (node, anchor)
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                let mut elements = Vec::new();
+                let end = loop {
+                    let (event, span) = self.next()?;
+                    if matches!(event, Event::SequenceEnd) {
+                        break self.range(&span).end;
+                    }
+                    elements.push(self.node(event, &span)?);
+                };
+                let end = elements
+                    .last()
+                    .map_or(end, |last| last.span.end.max(end.min(last.span.end + 1)));
+                (
+                    Node {
+                        span: start..end.max(start),
+                        content: Content::List(elements),
+                    },
+                    anchor,
+                )
+            }
+            Event::MappingStart(style, anchor, _) => {
+                let flow = style == StructureStyle::Flow;
+                let (entries, end) = self.entries()?;
+                let end = match entries.last() {
+                    Some(last) if !flow => last.value.span.end,
+                    _ => end,
+                };
+                (
+                    Node {
+                        span: start..end.max(start),
+                        content: Content::Map { entries, flow },
+                    },
+                    anchor,
+                )
+            }
+            Event::Alias(id) => {
+                let node = self
+                    .anchors
+                    .get(&id)
+                    .cloned()
+                    .ok_or_else(|| self.fault(span, "the alias names no anchor"))?;
+                self.nodes += count(&node);
+                (node, 0)
+            }
+            _ => return Err(self.fault(span, "not a value")),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, node.clone());
+        }
+        Ok(node)
+    }
+
+    fn entries(&mut self) -> Result<(Vec<Entry>, usize), Diagnostic> {
+        let mut entries = Vec::new();
+        loop {
+            let (event, span) = self.next()?;
+            if matches!(event, Event::MappingEnd) {
+                return Ok((entries, self.range(&span).end));
+            }
+            let key = self.node(event, &span)?;
+            let Content::Scalar { text, .. } = key.content else {
+                return Err(self
+                    .fault(&span, "a key must be a scalar")
+                    .with_help("a template that starts with `{` must be quoted"));
+            };
+            let (event, span) = self.next()?;
+            let mut value = self.node(event, &span)?;
+            if value.is_empty() {
+                // A missing value has no place of its own: point at the key.
+                value.span = key.span.clone();
+            }
+            entries.push(Entry {
+                key: text,
+                key_span: key.span,
+                value,
+            });
+        }
+    }
+
+    fn range(&self, span: &Span) -> Range<usize> {
+        let start = byte(&span.start).unwrap_or(self.text.len());
+        let end = byte(&span.end).unwrap_or(start).max(start);
+        start..end
+    }
+
+    fn fault(&self, span: &Span, message: &str) -> Diagnostic {
+        Diagnostic::new(Code::Yaml, self.range(span), message)
+    }
+}
+
+fn byte(marker: &granit_parser::Marker) -> Option<usize> {
+    marker.byte_offset()
+}
+
+fn count(node: &Node) -> usize {
+    1 + node.elements().iter().map(count).sum::<usize>()
+        + node
+            .entries()
+            .iter()
+            .map(|e| count(&e.value))
+            .sum::<usize>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_and_value_knows_its_place() {
+        let text = "table:\n  name: 'x'\n  list: [a, \"b\"]\n";
+        let root = parse(text).unwrap();
+        let table = root.get("table").unwrap();
+        let entry = &table.entries()[0];
+        assert_eq!(&text[entry.key_span.clone()], "name");
+        assert_eq!(&text[entry.value.span.clone()], "'x'");
+        let list = table.get("list").unwrap();
+        assert_eq!(&text[list.elements()[1].span.clone()], "\"b\"");
+        assert_eq!(&text[list.span.clone()], "[a, \"b\"]");
+        assert_eq!(&text[table.span.clone()], "name: 'x'\n  list: [a, \"b\"]");
+    }
+
+    #[test]
+    fn an_unquoted_template_is_seen() {
+        let root = parse("a: {price}\nb: {id | pad(8, 2)}\nc: {x: y}\nd: \"{price}\"").unwrap();
+        let seen = |key| root.get(key).map(Node::is_unquoted_template);
+        assert_eq!(seen("a"), Some(true));
+        assert_eq!(seen("b"), Some(true));
+        assert_eq!(seen("c"), Some(false));
+        assert_eq!(seen("d"), Some(false));
+    }
+
+    #[test]
+    fn broken_yaml_names_the_place() {
+        let fault = parse("a: [1, 2\nb: 3\n").unwrap_err();
+        assert_eq!(fault.code, Code::Yaml);
+        assert!(fault.span.start > 5, "{fault:?}");
+    }
+
+    #[test]
+    fn aliases_are_followed_and_cannot_explode() {
+        let root = parse("a: &x {k: v}\nb: *x").unwrap();
+        assert_eq!(
+            root.get("b").and_then(|b| b.get("k")).and_then(Node::text),
+            Some("v")
+        );
+        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for level in 1..8 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        assert!(parse(&bomb).is_err());
+    }
+}
