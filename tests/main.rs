@@ -2,6 +2,10 @@
 
 // `cfg(test)` tells clippy that all of this is tests, helpers too.
 #[cfg(test)]
+mod item;
+#[cfg(test)]
+mod load;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;
@@ -9,6 +13,8 @@ mod source {
 }
 #[cfg(test)]
 mod support {
+    pub(crate) mod faults;
+    pub(crate) mod model;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
     pub(crate) mod sqlite;

@@ -43,7 +43,7 @@ mod tests {
                 "{:032x}",
                 fingerprint(&text("USER#001"), Some(&text("USER#")))
             ),
-            ""
+            "ffd7c820d533d1f0cd34fb3d745edd64"
         );
     }
 

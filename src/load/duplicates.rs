@@ -130,10 +130,10 @@ fn look(
     if !meets(item_type, row) {
         return;
     }
-    let Ok(folded) = folder.fold(index, row) else {
+    let Ok(made) = folder.fold(index, row) else {
         return;
     };
-    let Some(rows) = later.get_mut(&folded.fingerprint) else {
+    let Some(rows) = later.get_mut(&made.fingerprint) else {
         return;
     };
     let key = row_key(item_type, row);
@@ -145,7 +145,7 @@ fn look(
             rows.swap_remove(at);
         }
         None => {
-            found.entry(folded.fingerprint).or_insert((index, key));
+            found.entry(made.fingerprint).or_insert((index, key));
         }
     }
 }

@@ -53,7 +53,6 @@ impl Hasher for Fold64 {
     }
 
     fn write_u128(&mut self, value: u128) {
-        let [a, b, c, d, e, f, g, h, ..] = value.to_le_bytes();
-        self.0 = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
+        self.0 = u64::try_from(value >> 64).unwrap_or_default();
     }
 }

@@ -208,7 +208,9 @@ impl Run {
                 break;
             }
         }
-        self.fold_time += from.elapsed().saturating_sub(self.target_wait - waited);
+        self.fold_time += from
+            .elapsed()
+            .saturating_sub(self.target_wait.saturating_sub(waited));
         let after = self.read_and_rejected(&pass.item_types);
         for ((index, after), before) in pass.item_types.iter().zip(after).zip(before) {
             delivery.progress.rows(*index, after.0 - before.0);

@@ -1,15 +1,25 @@
 //! The table before a load: made if it is missing, compared with the mapping if it is there.
 
-use crate::mapping::model::Table;
-use crate::target::{Target, TargetError};
+use std::fmt;
+use std::time::Duration;
 
-/// How the table came to be there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ensured {
-    /// This run has made it; it is empty.
-    Made,
-    /// It was there already, as the mapping wants it.
-    Existed,
+use tokio::time::{Instant, sleep};
+
+use crate::mapping::model::Table;
+use crate::target::{Difference, TableDescription, Target, TargetError, compare};
+
+/// How often a table that is being made is asked for.
+const POLL: Duration = Duration::from_secs(2);
+/// How long a table may take to become usable.
+const PATIENCE: Duration = Duration::from_mins(10);
+
+/// A table that can be loaded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ensured {
+    /// Whether this call has made it: then it is empty.
+    pub made: bool,
+    /// In what it is not as the mapping says, where that harms neither items nor access patterns.
+    pub differences: Vec<Difference>,
 }
 
 /// Why a table cannot be loaded.
@@ -24,16 +34,19 @@ pub enum TableError {
         place: String,
     },
     /// When the table that is there is not the mapping's.
-    #[error("the table {name} at {place} is not the one that the mapping describes")]
+    #[error(
+        "the table {name} at {place} is not the one that the mapping describes{}",
+        List(differences)
+    )]
     Differs {
         /// The table's name.
         name: String,
         /// Where it is.
         place: String,
-        /// What differs, and how to mend it.
-        differences: Vec<String>,
+        /// What differs, each with what it is and what it should be.
+        differences: Vec<Difference>,
     },
-    /// When the table is being deleted, or is not usable for another reason.
+    /// When the table is being deleted, or does not become usable.
     #[error("the table {name} at {place} is {status}")]
     NotActive {
         /// The table's name.
@@ -48,27 +61,100 @@ pub enum TableError {
     Target(#[from] TargetError),
 }
 
+impl TableError {
+    /// What the user can do about it.
+    #[must_use]
+    pub fn help(&self) -> Option<&str> {
+        match self {
+            Self::Missing { .. } => {
+                Some("make it first, or leave out --no-create to have it made as the mapping says")
+            }
+            Self::Differs { differences, .. } => {
+                let fixed = |difference: &Difference| {
+                    matches!(difference, Difference::Key { .. })
+                        || matches!(difference, Difference::IndexMissing { local: true, .. })
+                };
+                Some(if differences.iter().any(fixed) {
+                    "keys and local indexes of a table cannot be changed: name another table in \
+                     the mapping, delete this one first, or make the mapping say what it has"
+                } else {
+                    "add or remake the indexes, or make the mapping say what the table has"
+                })
+            }
+            Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),
+            Self::Target(error) => error.help.as_deref(),
+        }
+    }
+}
+
+/// Differences, one a line.
+struct List<'d>(&'d [Difference]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|d| write!(f, "\n  {d}"))
+    }
+}
+
 /// Makes sure that the mapping's table is there and usable. `create`: whether it may be made.
 ///
 /// # Errors
 ///
-/// [`TableError`] when it is missing and may not be made, is not as the mapping wants it, or the
-/// target cannot be asked.
+/// [`TableError`] when it is missing and may not be made, when items or access patterns would not
+/// fit it, or when the target cannot be asked.
 pub async fn ensure_table(
     target: &dyn Target,
     table: &Table,
     create: bool,
 ) -> Result<Ensured, TableError> {
-    let Some(there) = target.describe(&table.name).await? else {
+    let Some(there) = active(target, table).await? else {
         if create {
             target.create(table).await?;
-            return Ok(Ensured::Made);
+            return Ok(Ensured {
+                made: true,
+                differences: Vec::new(),
+            });
         }
         return Err(TableError::Missing {
             name: table.name.clone(),
             place: target.place(),
         });
     };
-    let _ = there;
-    Ok(Ensured::Existed)
+    let differences = compare(table, &there);
+    if differences.iter().any(Difference::is_breaking) {
+        return Err(TableError::Differs {
+            name: table.name.clone(),
+            place: target.place(),
+            differences,
+        });
+    }
+    Ok(Ensured {
+        made: false,
+        differences,
+    })
+}
+
+/// Describes the table once it can be written; `None` where there is none.
+async fn active(
+    target: &dyn Target,
+    table: &Table,
+) -> Result<Option<TableDescription>, TableError> {
+    let begun = Instant::now();
+    loop {
+        let Some(there) = target.describe(&table.name).await? else {
+            return Ok(None);
+        };
+        match there.status.as_str() {
+            // A table that is being updated takes reads and writes.
+            "ACTIVE" | "UPDATING" => return Ok(Some(there)),
+            "CREATING" if begun.elapsed() < PATIENCE => sleep(POLL).await,
+            _ => {
+                return Err(TableError::NotActive {
+                    name: table.name.clone(),
+                    place: target.place(),
+                    status: there.status,
+                });
+            }
+        }
+    }
 }

@@ -75,7 +75,7 @@ impl Delivery {
                 Sent::Refused(mut part, error) => {
                     let half = part.batch.items.len() / 2;
                     if half == 0 {
-                        self.refuse(part, error);
+                        self.refuse(part, &error);
                         continue;
                     }
                     self.ledger.traffic(|traffic| traffic.splits += 1);
@@ -180,7 +180,7 @@ impl Delivery {
     }
 
     /// Makes a reject of an item that the service refuses on its own.
-    fn refuse(&self, parcel: Parcel, error: TargetError) {
+    fn refuse(&self, parcel: Parcel, error: &TargetError) {
         let items = parcel.batch.items.into_iter().zip(parcel.rows);
         for (item, row) in items {
             let reject = Rejected {

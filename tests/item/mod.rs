@@ -1,0 +1,3 @@
+//! The fold: rows, items, and DynamoDB's limits.
+
+mod fold;

@@ -1,0 +1,97 @@
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use dynafold::load::Outcome;
+use dynafold::mapping::model::Model;
+use tempfile::tempdir;
+
+use super::{load, options};
+use crate::support::faults::{FakeSource, FakeTarget};
+use crate::support::model::{item_type, number, pass, relation, table, text, user_rows, users};
+
+/// Users whose key is the name, so that ids 3 and 77 meet in it.
+fn by_name() -> (Model, FakeSource) {
+    let mut model = users();
+    model.item_types[0] = item_type("USER", 0, &[("PK", "USER#{1}"), ("SK", "-")]);
+    let mut rows = user_rows(100);
+    rows[77][1] = text("name of 3");
+    let source = FakeSource::default().with(&relation("users"), rows);
+    (model, source)
+}
+
+#[tokio::test]
+async fn both_rows_with_one_key_are_named() {
+    for max_rejects in [Some(0), None] {
+        let (model, source) = by_name();
+        let folder = tempdir().unwrap();
+        let target = Arc::new(FakeTarget::willing());
+        let scans = source.scans.clone();
+        let report = load(
+            source,
+            target.clone(),
+            model,
+            options(folder.path(), max_rejects),
+        )
+        .await;
+        assert_eq!(report.outcome.is_finished(), max_rejects.is_none());
+        assert_eq!(report.total.rejects_by_code["duplicate-key"], 1);
+        assert_eq!(report.rejects.len(), 1);
+        let reject = &report.rejects[0];
+        assert_eq!(reject.row.get(), r#"{"id":77}"#);
+        assert_eq!(
+            reject.message,
+            r#"the item has the same key as that of USER {"id":3}"#
+        );
+        assert_eq!(scans.load(Ordering::SeqCst), 2);
+        let items = target.items.lock().unwrap();
+        assert!(items.values().all(|json| !json.contains("77")));
+    }
+}
+
+#[tokio::test]
+async fn rows_of_two_item_types_meet_too() {
+    let model = Model {
+        table: table(),
+        passes: vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
+        item_types: vec![
+            item_type("USER", 0, &[("PK", "P#{0}"), ("SK", "-")]),
+            item_type("ADMIN", 1, &[("PK", "P#{0}"), ("SK", "-")]),
+        ],
+    };
+    let source = FakeSource::default()
+        .with(&relation("users"), user_rows(50))
+        .with(&relation("admins"), vec![vec![number(42), text("x")]]);
+    let folder = tempdir().unwrap();
+    let target = Arc::new(FakeTarget::willing());
+    let report = load(source, target, model, options(folder.path(), None)).await;
+    assert_eq!(report.total.written, 50);
+    assert_eq!(
+        (
+            report.rejects[0].item_type.as_str(),
+            report.rejects[0].message.as_str()
+        ),
+        (
+            "ADMIN",
+            r#"the item has the same key as that of USER {"id":42}"#
+        )
+    );
+}
+
+#[tokio::test]
+async fn rows_that_nothing_tells_apart_are_each_other() {
+    let mut rows = user_rows(3);
+    rows.push(rows[1].clone());
+    rows.push(rows[1].clone());
+    let source = FakeSource::default().with(&relation("users"), rows);
+    let folder = tempdir().unwrap();
+    let target = Arc::new(FakeTarget::willing());
+    let report = load(source, target, users(), options(folder.path(), None)).await;
+    assert!(matches!(report.outcome, Outcome::CompleteWithRejects));
+    assert_eq!((report.total.written, report.total.rejected), (3, 2));
+    for reject in &report.rejects {
+        assert_eq!(
+            reject.message,
+            r#"the item has the same key as that of USER {"id":1}"#
+        );
+    }
+}

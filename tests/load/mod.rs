@@ -1,0 +1,54 @@
+//! The load against sources and targets that fail as they are told to.
+
+mod duplicates;
+mod faults;
+mod local;
+mod rejects;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dynafold::load::{Cancel, Load, Options, Report, Silent, run};
+use dynafold::mapping::model::Model;
+use dynafold::mapping::template::Context;
+use dynafold::source::Source;
+use dynafold::target::Target;
+
+/// Options of a test: rejects go to a file of this folder.
+pub(crate) fn options(folder: &Path, max_rejects: Option<u64>) -> Options {
+    Options {
+        max_rejects,
+        rejects_file: folder.join("rejects.ndjson"),
+        ..Options::default()
+    }
+}
+
+pub(crate) async fn load(
+    source: impl Source + 'static,
+    target: Arc<dyn Target>,
+    model: Model,
+    options: Options,
+) -> Report {
+    load_until(source, target, model, options, Cancel::default()).await
+}
+
+pub(crate) async fn load_until(
+    source: impl Source + 'static,
+    target: Arc<dyn Target>,
+    model: Model,
+    options: Options,
+    cancel: Cancel,
+) -> Report {
+    let report = run(Load {
+        source: Box::new(source),
+        target,
+        model: Arc::new(model),
+        context: Context::default(),
+        options,
+        cancel,
+        progress: Arc::new(Silent),
+    })
+    .await;
+    assert!(report.balanced, "{report:#?}");
+    report
+}

@@ -1,0 +1,233 @@
+//! A source and a target in memory that fail as they are told to.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use dynafold::catalog::{Catalog, Column, Dbms};
+use dynafold::item::Item;
+use dynafold::mapping::model::Table;
+use dynafold::source::{Chunk, Relation, Row, Scan, Source, SourceError};
+use dynafold::target::{
+    Batch, BatchLimit, ErrorClass, Key, TableDescription, Target, TargetError, Written,
+};
+use dynafold::value::Value;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt as _, StreamExt as _};
+
+/// Rows of a chunk.
+const CHUNK: usize = 10;
+
+/// A database in memory. Its conditions are columns of the rows already.
+#[derive(Clone, Default)]
+pub(crate) struct FakeSource {
+    pub(crate) relations: HashMap<Relation, Vec<Row>>,
+    /// Breaks the connection after so many chunks of a scan.
+    pub(crate) breaks_after: Option<usize>,
+    pub(crate) scans: Arc<AtomicUsize>,
+}
+
+impl FakeSource {
+    pub(crate) fn with(mut self, from: &Relation, rows: Vec<Vec<Value>>) -> Self {
+        let rows = rows.into_iter().map(Vec::into_boxed_slice).collect();
+        self.relations.insert(from.clone(), rows);
+        self
+    }
+}
+
+impl Source for FakeSource {
+    fn dbms(&self) -> Dbms {
+        Dbms::Sqlite
+    }
+    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
+        unimplemented!()
+    }
+    fn describe<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        unimplemented!()
+    }
+    fn prepare<'a>(&'a mut self, _: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
+        async { Ok(()) }.boxed()
+    }
+    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
+        async { Ok(()) }.boxed()
+    }
+    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
+        let rows = self.relations.get(from).map_or(0, Vec::len);
+        async move { Ok(u64::try_from(rows).unwrap()) }.boxed()
+    }
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+        self.scans.fetch_add(1, Ordering::SeqCst);
+        let first = scan.columns.len();
+        let wanted = |row: &&Row| {
+            scan.keep_unmatched
+                || scan.conditions.is_empty()
+                || row[first..].contains(&Value::Bool(true))
+        };
+        let rows = self.relations.get(&scan.from).cloned().unwrap_or_default();
+        let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
+        let mut chunks: Vec<Result<Chunk, SourceError>> =
+            rows.chunks(CHUNK).map(|rows| Ok(rows.to_vec())).collect();
+        if let Some(after) = self.breaks_after {
+            chunks.truncate(after);
+            chunks.push(Err(SourceError::Lost {
+                object: "users".to_owned(),
+                cause: sqlx::Error::WorkerCrashed,
+            }));
+        }
+        stream::iter(chunks).boxed()
+    }
+}
+
+/// What a target does with a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Takes it.
+    Take,
+    /// Takes all but these.
+    Leave(Vec<usize>),
+    /// Fails with this class; `taken`: after having taken it.
+    Fail { class: ErrorClass, taken: bool },
+}
+
+type Script = Box<dyn FnMut(usize, &Batch) -> Answer + Send>;
+
+/// A table in memory.
+pub(crate) struct FakeTarget {
+    pub(crate) items: Mutex<HashMap<u128, String>>,
+    pub(crate) requests: Mutex<Vec<Vec<u128>>>,
+    pub(crate) poison: HashSet<String>,
+    pub(crate) starts: AtomicUsize,
+    pub(crate) finishes: AtomicUsize,
+    pub(crate) finish_fails: bool,
+    pub(crate) limit: BatchLimit,
+    script: Mutex<Script>,
+}
+
+impl FakeTarget {
+    /// `script` gets the number of the request, from 0, and the batch.
+    pub(crate) fn new(script: impl FnMut(usize, &Batch) -> Answer + Send + 'static) -> Self {
+        Self {
+            items: Mutex::default(),
+            requests: Mutex::default(),
+            poison: HashSet::new(),
+            starts: AtomicUsize::new(0),
+            finishes: AtomicUsize::new(0),
+            finish_fails: false,
+            limit: BatchLimit::BATCH_WRITE,
+            script: Mutex::new(Box::new(script)),
+        }
+    }
+
+    pub(crate) fn willing() -> Self {
+        Self::new(|_, _| Answer::Take)
+    }
+
+    pub(crate) fn poisoned(mut self, text: &str) -> Self {
+        self.poison.insert(text.to_owned());
+        self
+    }
+
+    fn answer(&self, batch: &Batch) -> Result<Written, TargetError> {
+        let number = {
+            let mut requests = self.requests.lock().unwrap();
+            requests.push(batch.items.iter().map(|item| item.fingerprint).collect());
+            requests.len() - 1
+        };
+        let poisoned = |json: &str| self.poison.iter().any(|text| json.contains(text.as_str()));
+        if batch.items.iter().any(|item| poisoned(&item.json)) {
+            return Err(error(ErrorClass::Invalid));
+        }
+        let answer = (self.script.lock().unwrap())(number, batch);
+        let (left, result) = match answer {
+            Answer::Take => (Vec::new(), Ok(())),
+            Answer::Leave(left) => (left, Ok(())),
+            Answer::Fail { class, taken: true } => (Vec::new(), Err(error(class))),
+            Answer::Fail { class, .. } => return Err(error(class)),
+        };
+        let mut items = self.items.lock().unwrap();
+        for (index, item) in batch.items.iter().enumerate() {
+            if !left.contains(&index) {
+                items.insert(item.fingerprint, item.json.clone());
+            }
+        }
+        result.map(|()| Written {
+            unprocessed: left,
+            consumed: Some(1.0),
+        })
+    }
+}
+
+fn error(class: ErrorClass) -> TargetError {
+    TargetError {
+        class,
+        code: format!("{class:?}Exception"),
+        message: "as scripted".to_owned(),
+        help: None,
+    }
+}
+
+impl Target for FakeTarget {
+    fn place(&self) -> String {
+        "memory".to_owned()
+    }
+    fn is_billed(&self) -> bool {
+        false
+    }
+    fn concurrency(&self) -> usize {
+        3
+    }
+    fn batch_limit(&self) -> BatchLimit {
+        self.limit
+    }
+    fn describe<'a>(
+        &'a self,
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
+        async { Ok(None) }.boxed()
+    }
+    fn create<'a>(&'a self, _: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
+        async { Ok(()) }.boxed()
+    }
+    fn start<'a>(&'a self, _: &'a Table, _: bool) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.starts.fetch_add(1, Ordering::SeqCst);
+        async { Ok(()) }.boxed()
+    }
+    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
+        self.finishes.fetch_add(1, Ordering::SeqCst);
+        let fails = self.finish_fails;
+        async move {
+            if fails {
+                Err(error(ErrorClass::Fatal))
+            } else {
+                Ok(())
+            }
+        }
+        .boxed()
+    }
+    fn write<'a>(
+        &'a self,
+        _: &'a Table,
+        batch: &'a Batch,
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
+        async move {
+            tokio::task::yield_now().await;
+            self.answer(batch)
+        }
+        .boxed()
+    }
+    fn read<'a>(
+        &'a self,
+        _: &'a Table,
+        _: &'a [Key],
+    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
+        unimplemented!()
+    }
+    fn scan_keys<'a>(
+        &'a self,
+        _: &'a Table,
+        _: Option<Key>,
+    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+        unimplemented!()
+    }
+}

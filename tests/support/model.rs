@@ -1,0 +1,133 @@
+//! Models made by hand, for tests that are not about the mapping language.
+
+use std::sync::Arc;
+
+use dynafold::catalog::{DataType, Family, TableName};
+use dynafold::mapping::model::{
+    Billing, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder, Table,
+    Template,
+};
+use dynafold::source::{Relation, Scan, ScanColumn};
+use dynafold::value::{Number, Value};
+
+/// A template whose placeholders are indices into the row: `USER#{0}`.
+pub(crate) fn template(text: &str) -> Node {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        if !before.is_empty() {
+            parts.push(Part::Text(before.to_owned()));
+        }
+        let (column, after) = after.split_once('}').unwrap();
+        parts.push(Part::Value(Placeholder {
+            place: place(column.parse().unwrap()),
+            filters: Vec::new(),
+            family: Family::Text,
+        }));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest.to_owned()));
+    }
+    Node::Template(Template { parts })
+}
+
+pub(crate) fn place(column: usize) -> Place {
+    Place {
+        column,
+        path: Vec::new(),
+        written: format!("c{column}").into(),
+    }
+}
+
+pub(crate) fn key(name: &str, key_type: KeyType) -> KeyAttribute {
+    KeyAttribute {
+        name: name.into(),
+        key_type,
+    }
+}
+
+pub(crate) fn table() -> Table {
+    Table {
+        name: "app".to_owned(),
+        partition: key("PK", KeyType::S),
+        sort: Some(key("SK", KeyType::S)),
+        indexes: Vec::new(),
+        local_indexes: Vec::new(),
+        ttl: None,
+        billing: Billing::OnDemand,
+    }
+}
+
+/// A relation of the fake source.
+pub(crate) fn relation(name: &str) -> Relation {
+    Relation::Table(TableName {
+        schema: "main".to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// A pass over columns `c0`, `c1` and so on.
+pub(crate) fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
+    let column = |index| ScanColumn {
+        join: None,
+        name: format!("c{index}"),
+        data_type: DataType::Text { max_chars: None },
+    };
+    Pass {
+        scan: Scan {
+            from: relation(name),
+            columns: (0..columns).map(column).collect(),
+            joins: Vec::new(),
+            conditions: Vec::new(),
+            keep_unmatched: false,
+            limit: None,
+        },
+        name: name.to_owned(),
+        item_types: item_types.to_vec(),
+    }
+}
+
+/// An item type with the first column as its row key.
+pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemType {
+    let attributes = attributes.iter();
+    ItemType {
+        name: name.into(),
+        pass,
+        condition: None,
+        row_key: vec![("id".into(), 0)],
+        attributes: attributes
+            .map(|(name, text)| (Arc::from(*name), template(text)))
+            .collect(),
+        spreads: Vec::new(),
+        keep_nulls: false,
+    }
+}
+
+/// Users: `c0` is the id, `c1` the name.
+pub(crate) fn users() -> Model {
+    Model {
+        table: table(),
+        passes: vec![pass("users", 2, &[0])],
+        item_types: vec![item_type(
+            "USER",
+            0,
+            &[("PK", "USER#{0}"), ("SK", "USER#"), ("name", "{1}")],
+        )],
+    }
+}
+
+pub(crate) fn number(value: i64) -> Value {
+    Value::Number(Number::from(value))
+}
+
+pub(crate) fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+/// Rows of [`users`], with ids from 0.
+pub(crate) fn user_rows(count: i64) -> Vec<Vec<Value>> {
+    (0..count)
+        .map(|id| vec![number(id), text(&format!("name of {id}"))])
+        .collect()
+}
