@@ -7,6 +7,7 @@ use crate::support::model::{item_type, key, number, pass, place, table, template
 
 fn model(attributes: &[(&str, &str)]) -> Model {
     Model {
+        time_zone: jiff::tz::TimeZone::UTC,
         table: table(),
         passes: vec![pass("rows", 3, &[0])],
         item_types: vec![item_type("ROW", 0, attributes)],

@@ -51,6 +51,7 @@ async fn both_rows_with_one_key_are_named() {
 #[tokio::test]
 async fn rows_of_two_item_types_meet_too() {
     let model = Model {
+        time_zone: jiff::tz::TimeZone::UTC,
         table: table(),
         passes: vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
         item_types: vec![

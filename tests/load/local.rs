@@ -36,6 +36,7 @@ fn model() -> Model {
     );
     zeros.condition = Some(3);
     Model {
+        time_zone: jiff::tz::TimeZone::UTC,
         table: table(),
         passes: vec![users],
         item_types: vec![

@@ -125,6 +125,7 @@ async fn filtered_rows_are_counted_for_each_item_type_even_where_the_database_le
     let mut tens = item_type("TEN", 0, &[("PK", "TEN#{0}"), ("SK", "-")]);
     tens.condition = Some(3);
     let model = Model {
+        time_zone: jiff::tz::TimeZone::UTC,
         table: table(),
         passes: vec![both],
         item_types: vec![even, tens],

@@ -107,6 +107,7 @@ pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) ->
 /// Users: `c0` is the id, `c1` the name.
 pub(crate) fn users() -> Model {
     Model {
+        time_zone: jiff::tz::TimeZone::UTC,
         table: table(),
         passes: vec![pass("users", 2, &[0])],
         item_types: vec![item_type(
