@@ -21,6 +21,8 @@ pub enum ConvertError {
 ///
 /// `None` for what is absent in DynamoDB: NULL at the top unless `keep_nulls`, and the empty set.
 /// Inside documents and lists NULL stays NULL, because there the position or the member tells.
+/// Members of maps come in the order of their names: databases keep JSON objects in orders of
+/// their own, and the same data must give the same bytes from all of them.
 ///
 /// # Errors
 ///
@@ -44,12 +46,14 @@ fn convert(value: &Value) -> Result<Attribute, ConvertError> {
         Value::List(elements) => {
             Attribute::L(elements.iter().map(convert).collect::<Result<_, _>>()?)
         }
-        Value::Map(members) => Attribute::M(
-            members
+        Value::Map(members) => {
+            let mut converted = members
                 .iter()
                 .map(|(name, member)| Ok((name.clone(), convert(member)?)))
-                .collect::<Result<_, _>>()?,
-        ),
+                .collect::<Result<Vec<_>, _>>()?;
+            converted.sort_by(|(a, _), (b, _)| a.cmp(b));
+            Attribute::M(converted)
+        }
         Value::Set(members) => set(members)?,
         Value::Unfit(unfit) => return Err(ConvertError::Unfit(unfit.why)),
     })

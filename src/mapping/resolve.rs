@@ -37,6 +37,8 @@ struct Resolved {
     spans: HashMap<Arc<str>, Range<usize>>,
     /// Which columns make the key unique, as far as that is known: see [`risks`].
     unique: Vec<Vec<usize>>,
+    /// Where these columns are known, so are those: see [`Binder::determined`].
+    determined: Vec<(Vec<usize>, Vec<usize>)>,
     /// Columns of the row that may be NULL.
     nullable: Vec<usize>,
     /// Whether the relation is a table whose constraints are known.
@@ -156,6 +158,7 @@ fn resolve_item(
     }
     let row_key = binder.row_key();
     let unique = binder.unique_keys();
+    let determined = binder.determined();
     let nullable = binder.nullable();
     let condition = raw
         .condition
@@ -174,6 +177,7 @@ fn resolve_item(
         name_span: raw.name.span.clone(),
         spans,
         unique,
+        determined,
         nullable,
         is_table: scope.is_table(),
     })

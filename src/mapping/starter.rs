@@ -214,17 +214,25 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
 }
 
 /// The foreign key to the parent that a table's items stand beside: one that is never NULL and
-/// leads to the key of a table that stands for itself. One within the primary key comes first.
+/// leads to the key of a table that stands for itself. The one that the primary key begins with
+/// comes first, then others within the primary key.
 fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
-    let fits = |key: &&ForeignKey| {
-        leads_to_key(catalog, table, key)
-            && catalog
-                .table(&key.references)
-                .is_some_and(|parent| !has_parent(catalog, parent))
+    let stands_alone = |key: &ForeignKey| {
+        let parent = catalog.table(&key.references);
+        parent.is_some_and(|parent| !has_parent(catalog, parent))
     };
-    let within = |key: &&ForeignKey| key.columns.iter().all(|c| table.row_key().contains(c));
-    let mut keys = table.foreign_keys.iter().filter(fits);
-    keys.clone().find(within).or_else(|| keys.next())
+    let place = |key: &&ForeignKey| {
+        let places = key.columns.iter().map(|column| {
+            let mut row_key = table.row_key().iter();
+            row_key
+                .position(|other| other == column)
+                .unwrap_or(usize::MAX)
+        });
+        places.max()
+    };
+    let keys = table.foreign_keys.iter();
+    keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
+        .min_by_key(place)
 }
 
 fn has_parent(catalog: &Catalog, table: &Table) -> bool {

@@ -503,6 +503,35 @@ impl Binder<'_> {
         keys.into_iter().map(|key| self.indices(key)).collect()
     }
 
+    /// What a parent's unique keys tell of the row: where all of these columns are known, so are
+    /// those, because the foreign key leads to one parent.
+    pub(super) fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
+        let scope = self.scope;
+        let mut determined = Vec::new();
+        for parent in &scope.joins {
+            let ours: Vec<String> = parent
+                .join
+                .on
+                .iter()
+                .map(|(ours, _)| ours.clone())
+                .collect();
+            let unique = parent
+                .table
+                .unique_keys
+                .iter()
+                .map(|key| key.columns.as_slice());
+            let keys = std::iter::once(parent.table.primary_key.as_slice()).chain(unique);
+            for key in keys.filter(|key| !key.is_empty()) {
+                let alias = Some(parent.join.alias.as_str());
+                let theirs = key.iter().map(|name| self.pass.find(alias, name));
+                if let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() {
+                    determined.push((theirs, self.indices(&ours)));
+                }
+            }
+        }
+        determined
+    }
+
     fn indices(&mut self, names: &[String]) -> Vec<usize> {
         let scope = self.scope;
         let columns = names.iter().map(|name| {

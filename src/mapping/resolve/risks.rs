@@ -98,13 +98,18 @@ fn is_injective(filter: &Filter) -> bool {
 }
 
 fn key_not_unique(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    let used: Vec<usize> = key_templates(item, table)
+    let mut used: Vec<usize> = key_templates(item, table)
         .flat_map(|(_, template)| template.placeholders())
         .filter(|placeholder| {
             placeholder.place.path.is_empty() && placeholder.filters.iter().all(is_injective)
         })
         .map(|placeholder| placeholder.place.column)
         .collect();
+    for (theirs, ours) in &item.determined {
+        if theirs.iter().all(|column| used.contains(column)) {
+            used.extend(ours);
+        }
+    }
     let covered = item
         .unique
         .iter()
