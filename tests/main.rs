@@ -6,6 +6,8 @@ mod item;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
+mod mapping;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;

@@ -280,6 +280,9 @@ impl Binder<'_> {
         {
             return Some(column.clone());
         }
+        if self.scope.broken.contains(first) && path.len() > 1 {
+            return None;
+        }
         if !self.scope.known {
             return Some(unknown(first));
         }
