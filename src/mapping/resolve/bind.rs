@@ -140,6 +140,7 @@ impl Binder<'_> {
     fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {
         let bound = self.place(&written.path, at.range(&written.path_span));
         let mut family = bound.as_ref().map_or(Family::Any, |(_, family)| *family);
+        let faults = self.diagnostics.len();
         let mut filters = Vec::new();
         for call in &written.filters {
             let span = at.range(&call.span);
@@ -169,6 +170,9 @@ impl Binder<'_> {
                     family = Family::Any;
                 }
             }
+        }
+        if self.diagnostics.len() > faults {
+            return None;
         }
         Some(Placeholder {
             place: bound?.0,
