@@ -11,7 +11,7 @@ pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome,
     let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
     narrow(&mut catalog, &arguments.tables, &arguments.schemas)?;
     match arguments.format {
-        InspectFormat::Tree => output.text(&tree(&catalog))?,
+        InspectFormat::Tree => output.text(&tree(&catalog, |_| true))?,
         InspectFormat::Mermaid => output.text(&mermaid(&catalog))?,
         InspectFormat::Json => output.json(&catalog)?,
     }

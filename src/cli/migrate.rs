@@ -9,7 +9,7 @@ use super::output::Output;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, target};
 use crate::catalog::Catalog;
-use crate::load::{self, Cancel, Ensured, Load, Options, TableError};
+use crate::load::{self, Cancel, Load, Options, TableError};
 use crate::mapping::model::Model;
 use crate::source::Relation;
 
@@ -28,7 +28,10 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     )
     .await?;
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
-    if ensured == Ensured::Made {
+    for difference in &ensured.differences {
+        output.note(&format!("{difference}; the load goes on"));
+    }
+    if ensured.made {
         output.note(&format!(
             "made the table `{}` at {}",
             model.table.name,
@@ -45,7 +48,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             max_rejects: Some(arguments.max_rejects),
             rejects_file: rejects_file(arguments),
             writers: arguments.concurrency.map(usize::from),
-            fresh: ensured == Ensured::Made,
+            fresh: ensured.made,
             estimates: estimates(&model, &catalog),
             ..Options::default()
         },
@@ -148,19 +151,15 @@ impl From<load::Failure> for Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
-        let message = error.to_string();
+        let mut failure = Self::failed(error.to_string());
+        failure.help = error.help().map(str::to_owned);
         match error {
-            TableError::Target(error) => error.into(),
-            TableError::Missing { .. } => Self::failed(message)
-                .with_help("leave --no-create away to have it made, or make it first"),
+            TableError::Target(error) => return error.into(),
             TableError::Differs { differences, .. } => {
-                let mut failure = Self::failed(message);
-                failure.causes = differences;
-                failure.with_help("change the mapping or the table, or name another table")
+                failure.causes = differences.iter().map(ToString::to_string).collect();
             }
-            TableError::NotActive { .. } => {
-                Self::failed(message).with_help("wait until it is ACTIVE and start again")
-            }
+            TableError::Missing { .. } | TableError::NotActive { .. } => {}
         }
+        failure
     }
 }
