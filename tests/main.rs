@@ -8,6 +8,7 @@ mod load;
 #[cfg(test)]
 mod source {
     mod mysql;
+    mod postgres;
     mod sqlite;
 }
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod support {
     pub(crate) mod faults;
     pub(crate) mod model;
     pub(crate) mod mysql;
+    pub(crate) mod postgres;
     pub(crate) mod sqlite;
     pub(crate) mod types;
 }

@@ -1,23 +1,163 @@
-//! Reads Postgres.
+//! Reads PostgreSQL, version 13 and later.
+//!
+//! Everything is asked for through the simple query protocol and comes as text, so there is one
+//! decoder for each type, no number passes through a float, and nothing is prepared that a pooler
+//! such as `PgBouncer` would lose. What is said to the session is said with `SET LOCAL`, within a
+//! transaction that is read-only; outside of one nothing is sent. SQL that a mapping brings is
+//! planned once through the extended protocol before it runs: that protocol takes one statement
+//! and no more, so a condition cannot end the transaction and start another.
+//!
+//! The shapes of what DynamoDB has no type for:
+//!
+//! | PostgreSQL | value |
+//! | --- | --- |
+//! | `bit(n)`, `varbit` | bytes: the first bit is the highest of the first byte, the last byte is filled with zeros; `bit(1)` is a boolean |
+//! | composite | map of the fields in order; NULL fields are in it |
+//! | range | `{lower, upper, lower_inclusive, upper_inclusive}`, an open end being NULL; `{empty: true}` for the empty range |
+//! | multirange | list of such maps |
+//! | hstore | map of text and NULL |
+//! | array | list, nested as deep as it has dimensions; lower bounds are dropped |
+//! | array of a type that is not separated by commas (`box`) | as PostgreSQL prints it |
+
+mod catalog;
+mod decode;
+mod describe;
+mod error;
+mod literal;
+mod scan;
+mod types;
+
+use std::fmt;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
+use serde::de::DeserializeOwned;
+use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
-use super::{Chunk, Relation, Scan, Source, SourceError};
+use self::error::Subject;
+use super::{Chunk, Dialect, Relation, Scan, Source, SourceError};
 use crate::catalog::{Catalog, Column, Dbms};
 
-/// A connection to Postgres.
-#[derive(Debug)]
-pub struct Postgres;
+/// How long a server may take to answer before it counts as out of reach.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Opens a read-only transaction and says how values are to be printed in it.
+const BEGIN: &str = include_str!("sql/begin.sql");
+
+/// One connection to a PostgreSQL server.
+pub struct Postgres {
+    connection: PgConnection,
+    user: String,
+    begun: bool,
+}
+
+/// How PostgreSQL writes SQL.
+struct Sql;
+
+impl Dialect for Sql {
+    fn quote(&self, identifier: &str) -> String {
+        format!("\"{}\"", identifier.replace('"', "\"\""))
+    }
+}
 
 impl Postgres {
-    /// Connects.
+    /// Connects. What the URL leaves out comes from the `PG…` variables and the password file.
     ///
     /// # Errors
     ///
-    /// [`SourceError`] when it cannot.
-    pub async fn connect(_url: &str) -> Result<Self, SourceError> {
-        Err(SourceError::Url("not built".into()))
+    /// [`SourceError::Url`] for a URL that cannot be read, [`SourceError::Connect`] when the server
+    /// cannot be reached or refuses the login.
+    pub async fn connect(url: &str) -> Result<Self, SourceError> {
+        let options: PgConnectOptions = url.parse().map_err(|cause| error::url(&cause))?;
+        // A pooler refuses settings that it does not know in the start-up message.
+        let options = options
+            .application_name("dynafold")
+            .extra_float_digits(None)
+            .disable_statement_logging();
+        let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
+        let connection = connected
+            .unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
+            .map_err(|cause| error::connect(cause, &options))?;
+        Ok(Self {
+            connection,
+            user: options.get_username().to_owned(),
+            begun: false,
+        })
+    }
+
+    /// Runs statements whose results nobody wants.
+    async fn execute(
+        &mut self,
+        sql: &'static str,
+        subject: &Subject<'_>,
+    ) -> Result<(), SourceError> {
+        let sent = sqlx::raw_sql(sql).execute(&mut self.connection);
+        match sent.await {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(error::query(cause, subject, &self.user)),
+        }
+    }
+
+    /// Runs one of our own queries and reads each row as a `T`, by the names of its columns.
+    async fn entries<T: DeserializeOwned>(&mut self, sql: &str) -> Result<Vec<T>, SourceError> {
+        let sql = format!("SELECT pg_catalog.row_to_json(entry) FROM (\n{sql}\n) AS entry");
+        let mut rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(&mut self.connection);
+        let mut entries = Vec::new();
+        loop {
+            let entry = match rows.try_next().await {
+                Ok(None) => return Ok(entries),
+                Ok(Some(row)) => row.try_get_raw(0).and_then(|raw| {
+                    let bytes = raw.as_bytes().map_err(sqlx::Error::Decode)?;
+                    serde_json::from_slice(bytes).map_err(|e| sqlx::Error::Decode(e.into()))
+                }),
+                Err(cause) => Err(cause),
+            };
+            entries.push(entry.map_err(|cause| error::query(cause, &Subject::Schema, &self.user))?);
+        }
+    }
+
+    /// Opens a transaction for one look aside, within the run's snapshot if that is open already.
+    async fn step_aside(&mut self) -> Result<(), SourceError> {
+        let sql = if self.begun {
+            "SAVEPOINT dynafold"
+        } else {
+            BEGIN
+        };
+        self.execute(sql, &Subject::Transaction).await
+    }
+
+    /// Ends what [`Self::step_aside`] opened, whether or not the look failed.
+    async fn step_back<T>(&mut self, seen: Result<T, SourceError>) -> Result<T, SourceError> {
+        let sql = if self.begun {
+            "ROLLBACK TO SAVEPOINT dynafold; RELEASE SAVEPOINT dynafold"
+        } else {
+            "ROLLBACK"
+        };
+        let back = self.execute(sql, &Subject::Transaction).await;
+        let seen = seen?;
+        back.map(|()| seen)
+    }
+
+    /// Has the server plan one statement. More than one are refused.
+    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<(), SourceError> {
+        let sql = format!("EXPLAIN {sql}");
+        let planned = sqlx::query(AssertSqlSafe(sql))
+            .persistent(false)
+            .execute(&mut self.connection);
+        match planned.await {
+            Ok(_) => Ok(()),
+            Err(cause) => Err(error::query(cause, subject, &self.user)),
+        }
+    }
+
+    async fn open_snapshot(&mut self) -> Result<(), SourceError> {
+        if !self.begun {
+            self.execute(BEGIN, &Subject::Transaction).await?;
+            self.begun = true;
+        }
+        Ok(())
     }
 }
 
@@ -25,25 +165,49 @@ impl Source for Postgres {
     fn dbms(&self) -> Dbms {
         Dbms::Postgres
     }
+
     fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
-        unimplemented!()
+        Box::pin(async move {
+            self.step_aside().await?;
+            let catalog = catalog::read(self).await;
+            self.step_back(catalog).await
+        })
     }
-    fn describe<'a>(
-        &'a mut self,
-        _sql: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        unimplemented!()
+
+    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        Box::pin(async move {
+            self.step_aside().await?;
+            let columns = describe::columns(self, sql).await;
+            self.step_back(columns).await
+        })
     }
-    fn prepare<'a>(&'a mut self, _scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        unimplemented!()
+
+    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(async move {
+            self.step_aside().await?;
+            let sql = super::select(&Sql, scan);
+            let planned = self.explain(&sql, &Subject::Scan(scan)).await;
+            self.step_back(planned).await
+        })
     }
+
     fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
-        unimplemented!()
+        Box::pin(self.open_snapshot())
     }
-    fn count<'a>(&'a mut self, _from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
-        unimplemented!()
+
+    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(scan::count(self, from))
     }
-    fn scan<'a>(&'a mut self, _scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
-        unimplemented!()
+
+    fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
+        stream::once(scan::open(self, scan)).try_flatten().boxed()
+    }
+}
+
+impl fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Postgres")
+            .field("begun", &self.begun)
+            .finish_non_exhaustive()
     }
 }

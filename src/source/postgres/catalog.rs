@@ -1,0 +1,275 @@
+//! Reads the schema, in eight queries however many tables there are.
+//!
+//! The system catalog is open to everyone, so a user who may only SELECT sees as much as the owner.
+//! What the user may not read is listed as such, or named in the notices.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::types::Types;
+use super::{Postgres, Sql};
+use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName};
+use crate::source::{Dialect as _, SourceError};
+
+/// The oldest version that is tested.
+const OLDEST: i64 = 130_000;
+
+#[derive(Deserialize)]
+struct SessionEntry {
+    version: String,
+    version_number: i64,
+    database: String,
+    search_path: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a row as sql/tables.sql gives it"
+)]
+struct TableEntry {
+    oid: i64,
+    schema: String,
+    name: String,
+    kind: String,
+    /// Whether every column may be read.
+    whole: bool,
+    /// Whether any column may be read.
+    readable: bool,
+    row_security: bool,
+    /// False for a materialized view without data, which cannot be read.
+    populated: bool,
+    comment: Option<String>,
+    estimated_rows: Option<u64>,
+    estimated_bytes: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct HiddenEntry {
+    schema: String,
+    tables: u64,
+}
+
+#[derive(Deserialize)]
+struct ColumnEntry {
+    relation: i64,
+    name: String,
+    declared: String,
+    #[serde(rename = "type")]
+    oid: i64,
+    modifier: i32,
+    nullable: bool,
+    default: Option<String>,
+    generated: Option<String>,
+    comment: Option<String>,
+    readable: bool,
+}
+
+#[derive(Deserialize)]
+struct IndexEntry {
+    relation: i64,
+    name: String,
+    is_primary: bool,
+    is_unique: bool,
+    /// Over columns alone, and over all rows.
+    plain: bool,
+    parts: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct ForeignKeyEntry {
+    relation: i64,
+    name: String,
+    schema: String,
+    table: String,
+    ours: Vec<String>,
+    theirs: Vec<String>,
+}
+
+/// Puts the relations that are listed before a query about them.
+macro_rules! about_relations {
+    ($file:literal) => {
+        concat!(include_str!("sql/relation.sql"), include_str!($file))
+    };
+}
+
+/// Reads the catalog, within a transaction that stands.
+pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> {
+    let session: Vec<SessionEntry> = source.entries(include_str!("sql/session.sql")).await?;
+    let tables: Vec<TableEntry> = source.entries(about_relations!("sql/tables.sql")).await?;
+    let hidden: Vec<HiddenEntry> = source.entries(about_relations!("sql/hidden.sql")).await?;
+    let columns: Vec<ColumnEntry> = source.entries(about_relations!("sql/columns.sql")).await?;
+    let indexes: Vec<IndexEntry> = source.entries(about_relations!("sql/indexes.sql")).await?;
+    let foreign_keys: Vec<ForeignKeyEntry> = source
+        .entries(about_relations!("sql/foreign_keys.sql"))
+        .await?;
+    let types = Types::load(source, columns.iter().map(|column| column.oid)).await?;
+
+    let session = session.into_iter().next();
+    let mut catalog = Catalog {
+        dbms: Dbms::Postgres,
+        version: String::new(),
+        database: String::new(),
+        search_path: Vec::new(),
+        tables: Vec::with_capacity(tables.len()),
+        notices: Vec::new(),
+    };
+    if let Some(session) = session {
+        if session.version_number < OLDEST {
+            catalog.notices.push(format!(
+                "PostgreSQL {} is older than version 13, the oldest that is supported",
+                session.version
+            ));
+        }
+        catalog.version = session.version;
+        catalog.database = session.database;
+        catalog.search_path = session.search_path;
+    }
+    let user = Sql.quote(&source.user);
+    catalog.notices.extend(hidden.iter().map(|hidden| {
+        format!(
+            "no permission on schema {}: its tables ({}) are hidden; ask for GRANT USAGE ON SCHEMA \
+             {} TO {user}",
+            hidden.schema,
+            hidden.tables,
+            Sql.quote(&hidden.schema)
+        )
+    }));
+    let mut columns = grouped(columns, |column| column.relation);
+    let mut indexes = grouped(indexes, |index| index.relation);
+    let mut foreign_keys = grouped(foreign_keys, |key| key.relation);
+    for entry in tables {
+        let parts = Parts {
+            columns: columns.remove(&entry.oid).unwrap_or_default(),
+            indexes: indexes.remove(&entry.oid).unwrap_or_default(),
+            foreign_keys: foreign_keys.remove(&entry.oid).unwrap_or_default(),
+        };
+        let table = table(entry, parts, &types, &user, &mut catalog.notices);
+        catalog.tables.push(table);
+    }
+    catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
+    catalog.notices.sort();
+    Ok(catalog)
+}
+
+/// What belongs to one table.
+struct Parts {
+    columns: Vec<ColumnEntry>,
+    indexes: Vec<IndexEntry>,
+    foreign_keys: Vec<ForeignKeyEntry>,
+}
+
+fn grouped<T>(entries: Vec<T>, relation: fn(&T) -> i64) -> HashMap<i64, Vec<T>> {
+    let mut groups: HashMap<i64, Vec<T>> = HashMap::new();
+    for entry in entries {
+        groups.entry(relation(&entry)).or_default().push(entry);
+    }
+    groups
+}
+
+fn table(
+    entry: TableEntry,
+    parts: Parts,
+    types: &Types,
+    user: &str,
+    notices: &mut Vec<String>,
+) -> Table {
+    let name = TableName {
+        schema: entry.schema,
+        name: entry.name,
+    };
+    if entry.row_security {
+        notices.push(format!(
+            "row-level security is active on {name}: rows that its policies hide from {user} are \
+             not read"
+        ));
+    }
+    if !entry.populated {
+        notices.push(format!(
+            "{name} has no data and cannot be read: REFRESH MATERIALIZED VIEW {} first",
+            Sql.table(&name)
+        ));
+    }
+    let mut columns = parts.columns;
+    let mut closed = Vec::new();
+    if entry.readable && !entry.whole {
+        let (open, shut) = columns.into_iter().partition(|column| column.readable);
+        columns = open;
+        closed.extend(shut.into_iter().map(|column: ColumnEntry| column.name));
+        notices.push(format!(
+            "no permission on columns of {name}: {} are hidden; ask for GRANT SELECT ON {} TO {user}",
+            closed.join(", "),
+            Sql.table(&name)
+        ));
+    }
+    // A key of which a column is hidden cannot be used.
+    let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
+    let mut table = Table {
+        kind: kind(&entry.kind),
+        readable: entry.readable,
+        columns: columns.into_iter().map(|c| column(c, types)).collect(),
+        primary_key: Vec::new(),
+        unique_keys: Vec::new(),
+        foreign_keys: (parts.foreign_keys.into_iter())
+            .filter(|key| usable(&key.ours))
+            .map(foreign_key)
+            .collect(),
+        indexes: Vec::new(),
+        comment: entry.comment,
+        estimated_rows: entry.estimated_rows,
+        estimated_bytes: entry.estimated_bytes,
+        name,
+    };
+    for index in (parts.indexes.into_iter()).filter(|index| usable(&index.parts)) {
+        if index.is_primary {
+            table.primary_key = index.parts;
+        } else if index.is_unique && index.plain {
+            table.unique_keys.push(Key {
+                name: index.name,
+                columns: index.parts,
+            });
+        } else {
+            table.indexes.push(Index {
+                name: index.name,
+                columns: index.parts,
+                unique: index.is_unique,
+            });
+        }
+    }
+    table
+}
+
+fn kind(letter: &str) -> TableKind {
+    match letter {
+        "p" => TableKind::Partitioned,
+        "v" => TableKind::View,
+        "m" => TableKind::MaterializedView,
+        "f" => TableKind::Foreign,
+        _ => TableKind::Table,
+    }
+}
+
+fn column(entry: ColumnEntry, types: &Types) -> Column {
+    Column {
+        data_type: types.data_type(entry.oid, entry.modifier),
+        name: entry.name,
+        declared: entry.declared,
+        nullable: entry.nullable,
+        default: entry.default,
+        generated: entry.generated,
+        comment: entry.comment,
+    }
+}
+
+fn foreign_key(entry: ForeignKeyEntry) -> ForeignKey {
+    ForeignKey {
+        name: entry.name,
+        columns: entry.ours,
+        references: TableName {
+            schema: entry.schema,
+            name: entry.table,
+        },
+        referenced_columns: entry.theirs,
+    }
+}

@@ -1,0 +1,197 @@
+//! Tells the ways apart in which PostgreSQL refuses, by SQLSTATE, and says what to do about each.
+//!
+//! The server's own message stays reachable as the error's source.
+
+use std::fmt;
+use std::io::ErrorKind;
+
+use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
+
+use super::Sql;
+use crate::catalog::TableName;
+use crate::source::{Dialect as _, Relation, Scan, SourceError};
+
+/// Words of a query that an error shows of it.
+const SHOWN_WORDS: usize = 12;
+
+/// What was being read, for the error's text.
+pub(super) enum Subject<'a> {
+    /// The system catalog.
+    Schema,
+    /// Nothing yet: the transaction around it.
+    Transaction,
+    /// A table or a query.
+    Relation(&'a Relation),
+    /// A query that is described.
+    Query(&'a str),
+    /// A scan, with all the tables that it joins.
+    Scan(&'a Scan),
+}
+
+impl fmt::Display for Subject<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schema => f.write_str("the system catalog"),
+            Self::Transaction => f.write_str("the transaction"),
+            Self::Relation(Relation::Table(name)) => name.fmt(f),
+            Self::Relation(Relation::Query(sql)) => Subject::Query(sql).fmt(f),
+            Self::Query(sql) => {
+                let words: Vec<&str> = sql.split_whitespace().collect();
+                match words.get(..SHOWN_WORDS) {
+                    Some(first) => write!(f, "the query `{} …`", first.join(" ")),
+                    None => write!(f, "the query `{}`", words.join(" ")),
+                }
+            }
+            Self::Scan(scan) => Subject::Relation(&scan.from).fmt(f),
+        }
+    }
+}
+
+impl Subject<'_> {
+    /// What a user who may not read this has to be granted.
+    fn grant(&self, user: &str) -> String {
+        let user = Sql.quote(user);
+        let tables: Vec<&TableName> = match self {
+            Self::Relation(Relation::Table(name)) => vec![name],
+            Self::Scan(scan) => {
+                let base = match &scan.from {
+                    Relation::Table(name) => Some(name),
+                    Relation::Query(_) => None,
+                };
+                base.into_iter()
+                    .chain(scan.joins.iter().map(|join| &join.table))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let Some(first) = tables.first() else {
+            return format!(
+                "ask for GRANT SELECT on the tables that it reads, and GRANT USAGE on their \
+                 schemas, TO {user}"
+            );
+        };
+        let names: Vec<String> = tables.iter().map(|name| Sql.table(name)).collect();
+        format!(
+            "ask for GRANT SELECT ON {} TO {user}, and for GRANT USAGE ON SCHEMA {} TO {user} if \
+             that is missing",
+            names.join(", "),
+            Sql.quote(&first.schema)
+        )
+    }
+}
+
+/// Sorts an error that came after the connection stood.
+pub(super) fn query(cause: sqlx::Error, subject: &Subject<'_>, user: &str) -> SourceError {
+    let object = subject.to_string();
+    if is_lost(&cause) {
+        return SourceError::Lost { object, cause };
+    }
+    match state(&cause) {
+        Some("42501") => SourceError::Permission {
+            object,
+            help: subject.grant(user),
+            cause,
+        },
+        _ => SourceError::Query { object, cause },
+    }
+}
+
+/// Whether the connection is gone, as opposed to a query having been refused.
+fn is_lost(cause: &sqlx::Error) -> bool {
+    match cause {
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,
+        _ => server(cause).is_some_and(|error| {
+            matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
+                || error.code().starts_with("08")
+        }),
+    }
+}
+
+fn server(cause: &sqlx::Error) -> Option<&PgDatabaseError> {
+    cause.as_database_error()?.try_downcast_ref()
+}
+
+fn state(cause: &sqlx::Error) -> Option<&str> {
+    server(cause).map(PgDatabaseError::code)
+}
+
+/// An error about a URL that the driver could not read.
+pub(super) fn url(cause: &sqlx::Error) -> SourceError {
+    let why = match cause {
+        sqlx::Error::Configuration(why) => why.to_string(),
+        other => other.to_string(),
+    };
+    SourceError::Url(format!(
+        "{why} (special characters in user and password are written as %XX)"
+    ))
+}
+
+/// Sorts an error that came while connecting.
+pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceError {
+    SourceError::Connect {
+        place: place(options),
+        help: connect_help(&cause, options),
+        cause,
+    }
+}
+
+/// Where the server is, without user and password.
+fn place(options: &PgConnectOptions) -> String {
+    let database = options
+        .get_database()
+        .unwrap_or_else(|| options.get_username());
+    match options.get_socket() {
+        Some(path) => format!("postgres:///{database}?host={}", path.display()),
+        None => format!(
+            "postgres://{}:{}/{database}",
+            options.get_host(),
+            options.get_port()
+        ),
+    }
+}
+
+fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
+    let user = options.get_username();
+    match cause {
+        sqlx::Error::Io(io) => match io.kind() {
+            ErrorKind::ConnectionRefused | ErrorKind::NotFound => {
+                "nothing answers there: is the server running, and are host and port right?".into()
+            }
+            ErrorKind::TimedOut => {
+                "nothing answers there: is the host right, and does a firewall or security group \
+                 let this machine in?"
+                    .into()
+            }
+            ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
+                "the server hung up: is it PostgreSQL that listens on this port?".into()
+            }
+            _ => "is the host's name right, and can this machine look it up and reach it?".into(),
+        },
+        sqlx::Error::Tls(_) => {
+            "TLS failed: name the server's certificate authority with `?sslrootcert=FILE`, or, if \
+             the server has no TLS and the network is trusted, say `?sslmode=disable`"
+                .into()
+        }
+        _ => match state(cause) {
+            Some("28P01") => format!(
+                "the password for {user} is missing or wrong: put it into PGPASSWORD, into \
+                 ~/.pgpass, or into the URL with special characters as %XX"
+            ),
+            Some("28000") => format!(
+                "the server does not let {user} in from here: its pg_hba.conf has no line for \
+                 that, or it demands TLS (`?sslmode=require`)"
+            ),
+            Some("3D000") => "no such database: `psql -l` lists those that there are".into(),
+            Some("42501") => format!("ask for GRANT CONNECT ON DATABASE … TO {}", Sql.quote(user)),
+            Some("53300") => {
+                "all of the server's connections are taken: try again later, or raise \
+                 max_connections"
+                    .into()
+            }
+            Some("57P03") => {
+                "the server is starting up or shutting down: try again in a moment".into()
+            }
+            _ => "see what the server says below".into(),
+        },
+    }
+}

@@ -1,0 +1,18 @@
+-- Everything is said within a transaction and for that transaction only: behind a pooler that lends
+-- connections out per transaction, a session setting would stay with the next one's connection.
+BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY;
+-- How values are printed.
+SET LOCAL client_encoding TO 'UTF8';
+SET LOCAL DateStyle TO 'ISO';
+SET LOCAL IntervalStyle TO 'iso_8601';
+SET LOCAL TimeZone TO 'UTC';
+SET LOCAL extra_float_digits TO 1;
+SET LOCAL bytea_output TO 'hex';
+SET LOCAL quote_all_identifiers TO off;
+-- The same table gives its rows in the same order, however busy the server is.
+SET LOCAL synchronize_seqscans TO off;
+SET LOCAL max_parallel_workers_per_gather TO 0;
+-- Compiling a query costs more than the short ones here take.
+SET LOCAL jit TO off;
+-- The first query takes the snapshot.
+SELECT 1

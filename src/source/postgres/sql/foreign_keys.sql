@@ -1,0 +1,45 @@
+-- One row for each foreign key, columns in key order. What partitions declare one by one is taken as
+-- their table's, once, even where not all of them have it: it says how the tables are related, and
+-- nothing relies on every row's having its parent. What a foreign key to a partitioned table makes
+-- for each of that table's partitions is left out.
+, pair AS (
+    SELECT
+        member.root,
+        member.oid = member.root AS own,
+        member.oid,
+        k.conname,
+        n.nspname,
+        c.relname,
+        side.ours,
+        side.theirs
+    FROM member
+    JOIN pg_catalog.pg_constraint AS k ON k.conrelid = member.oid AND k.contype = 'f'
+    JOIN pg_catalog.pg_class AS c ON c.oid = k.confrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+    CROSS JOIN LATERAL (
+        SELECT
+            pg_catalog.array_agg(our.attname::text ORDER BY key.position) AS ours,
+            pg_catalog.array_agg(their.attname::text ORDER BY key.position) AS theirs
+        FROM ROWS FROM (pg_catalog.unnest(k.conkey), pg_catalog.unnest(k.confkey))
+            WITH ORDINALITY AS key (our, their, position)
+        JOIN pg_catalog.pg_attribute AS our
+            ON our.attrelid = k.conrelid AND our.attnum = key.our
+        JOIN pg_catalog.pg_attribute AS their
+            ON their.attrelid = k.confrelid AND their.attnum = key.their
+    ) AS side
+    WHERE (member.oid = member.root AND k.conparentid = 0)
+       OR (member.oid <> member.root AND member.kind <> 'p' AND NOT c.relispartition)
+)
+SELECT
+    pair.root::bigint AS relation,
+    COALESCE(
+        pg_catalog.min(pair.conname::text) FILTER (WHERE pair.own),
+        pg_catalog.min(pair.conname::text)
+    ) AS name,
+    pair.nspname AS schema,
+    pair.relname AS table,
+    pair.ours,
+    pair.theirs
+FROM pair
+GROUP BY pair.root, pair.nspname, pair.relname, pair.ours, pair.theirs
+ORDER BY relation, name

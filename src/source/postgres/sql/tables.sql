@@ -1,0 +1,36 @@
+-- One row for each relation. Estimates of a partitioned table are its partitions' sums; a partition
+-- that was never analysed adds nothing.
+, part AS (
+    SELECT
+        member.root,
+        pg_catalog.sum(
+            CASE
+                WHEN c.relkind = 'p' OR c.reltuples < 0 THEN NULL
+                -- Before version 14 zero also stood for never analysed.
+                WHEN c.relpages = 0
+                    AND pg_catalog.current_setting('server_version_num')::int < 140000 THEN NULL
+                ELSE c.reltuples::numeric
+            END
+        ) AS tuples,
+        pg_catalog.sum(
+            CASE WHEN c.relkind IN ('r', 'm') THEN pg_catalog.pg_table_size(c.oid) END
+        ) AS bytes
+    FROM member
+    JOIN pg_catalog.pg_class AS c ON c.oid = member.oid
+    GROUP BY member.root
+)
+SELECT
+    relation.oid::bigint AS oid,
+    relation.nspname AS schema,
+    relation.relname AS name,
+    relation.relkind AS kind,
+    relation.relispopulated AS populated,
+    pg_catalog.has_table_privilege(relation.oid, 'SELECT') AS whole,
+    pg_catalog.has_any_column_privilege(relation.oid, 'SELECT') AS readable,
+    pg_catalog.row_security_active(relation.oid) AS row_security,
+    pg_catalog.obj_description(relation.oid, 'pg_class') AS comment,
+    part.tuples::bigint AS estimated_rows,
+    part.bytes::bigint AS estimated_bytes
+FROM relation
+LEFT JOIN part ON part.root = relation.oid
+WHERE relation.visible

@@ -1,0 +1,208 @@
+//! From PostgreSQL's types to [`DataType`], by way of what `pg_type` says a type is made of.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde::Deserialize;
+
+use super::Postgres;
+use crate::catalog::DataType;
+use crate::source::SourceError;
+
+/// Types within types beyond which one is taken as printed.
+const MAX_DEPTH: usize = 32;
+
+/// Fractional digits of a second where none are declared.
+const DEFAULT_DIGITS: u8 = 6;
+
+/// What `sql/types.sql` says about a type.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct TypeEntry {
+    oid: i64,
+    name: String,
+    declared: String,
+    /// `b` base, `c` composite, `d` domain, `e` enum, `m` multirange, `p` pseudo, `r` range.
+    kind: String,
+    category: String,
+    delimiter: String,
+    base: Option<i64>,
+    base_modifier: i32,
+    element: Option<i64>,
+    bound: Option<i64>,
+    labels: Option<Vec<String>>,
+    fields: Option<Vec<(String, i64, i32)>>,
+}
+
+/// The types that a schema or a query uses, by their object identifiers.
+#[derive(Debug)]
+pub(super) struct Types(HashMap<i64, TypeEntry>);
+
+impl Types {
+    /// Asks for these types and all that they are made of, in one query.
+    pub(super) async fn load(
+        source: &mut Postgres,
+        oids: impl Iterator<Item = i64>,
+    ) -> Result<Self, SourceError> {
+        let oids: BTreeSet<i64> = oids.collect();
+        let oids: Vec<String> = oids.iter().map(i64::to_string).collect();
+        let sql = include_str!("sql/types.sql").replace("{oids}", &oids.join(", "));
+        Ok(Self::from_entries(source.entries(&sql).await?))
+    }
+
+    fn from_entries(entries: Vec<TypeEntry>) -> Self {
+        Self(
+            entries
+                .into_iter()
+                .map(|entry| (entry.oid, entry))
+                .collect(),
+        )
+    }
+
+    /// A type's name as PostgreSQL says it.
+    pub(super) fn declared(&self, oid: i64) -> &str {
+        self.0.get(&oid).map_or("unknown", |entry| &entry.declared)
+    }
+
+    /// What a type means, with the modifier that its column declares (-1 for none).
+    pub(super) fn data_type(&self, oid: i64, modifier: i32) -> DataType {
+        self.resolve(oid, modifier, 0)
+    }
+
+    fn resolve(&self, oid: i64, modifier: i32, depth: usize) -> DataType {
+        let Some(entry) = self.0.get(&oid).filter(|_| depth < MAX_DEPTH) else {
+            return DataType::Printed;
+        };
+        let part = |oid, modifier| self.resolve(oid, modifier, depth + 1);
+        match entry.kind.as_str() {
+            "d" => entry
+                .base
+                .map_or(DataType::Printed, |oid| part(oid, entry.base_modifier)),
+            "e" => DataType::Enum {
+                values: entry.labels.clone().unwrap_or_default(),
+            },
+            "c" => DataType::Composite {
+                fields: (entry.fields.iter().flatten())
+                    .map(|(name, oid, modifier)| (name.clone(), part(*oid, *modifier)))
+                    .collect(),
+            },
+            "r" | "m" => entry
+                .bound
+                .map_or(DataType::Printed, |oid| DataType::Range {
+                    bound: Box::new(part(oid, -1)),
+                    multi: entry.kind == "m",
+                }),
+            _ => match entry.element {
+                // A comma could not be told from one within an element otherwise.
+                Some(oid) if entry.delimiter == "," => DataType::Array {
+                    element: Box::new(part(oid, modifier)),
+                },
+                Some(_) => DataType::Printed,
+                None => base(&entry.name, &entry.category, modifier),
+            },
+        }
+    }
+}
+
+/// The base types, in the order of docs/types.md.
+fn base(name: &str, category: &str, modifier: i32) -> DataType {
+    let declared = (modifier >= 0).then_some(modifier);
+    let digits = declared
+        .and_then(|digits| u8::try_from(digits).ok())
+        .unwrap_or(DEFAULT_DIGITS);
+    let bits = declared.and_then(|bits| u64::try_from(bits).ok());
+    match name {
+        "int2" => integer(16, false),
+        "int4" => integer(32, false),
+        "int8" => integer(64, false),
+        "oid" => integer(32, true),
+        "numeric" => decimal(modifier),
+        "float4" => DataType::Float { bits: 32 },
+        "float8" => DataType::Float { bits: 64 },
+        "bool" => DataType::Boolean,
+        "bit" if modifier <= 1 => DataType::Boolean,
+        "varchar" | "bpchar" => DataType::Text {
+            max_chars: u64::try_from(modifier.saturating_sub(HEADER)).ok(),
+        },
+        "text" | "name" | "char" | "xml" | "inet" | "cidr" | "macaddr" | "macaddr8" | "ltree"
+        | "citext" | "pg_lsn" | "jsonpath" => DataType::Text { max_chars: None },
+        "uuid" => DataType::Uuid,
+        "date" => DataType::Date,
+        "time" | "timetz" => DataType::Time {
+            digits,
+            zone: name == "timetz",
+        },
+        "timestamp" | "timestamptz" => DataType::Timestamp {
+            digits,
+            zone: name == "timestamptz",
+        },
+        "interval" => DataType::Interval,
+        "bytea" => DataType::Binary { max_bytes: None },
+        "bit" | "varbit" => DataType::Binary {
+            max_bytes: bits.map(|bits| bits.div_ceil(8)),
+        },
+        "json" | "jsonb" => DataType::Json,
+        "hstore" => DataType::Hstore,
+        // Strings that extensions bring.
+        _ if category == "S" => DataType::Text { max_chars: None },
+        _ => DataType::Printed,
+    }
+}
+
+fn integer(bits: u8, unsigned: bool) -> DataType {
+    DataType::Integer { bits, unsigned }
+}
+
+/// What PostgreSQL adds to the modifiers of lengths and precisions.
+const HEADER: i32 = 4;
+
+/// Precision in the upper half of the modifier; scale in its lowest eleven bits, signed.
+fn decimal(modifier: i32) -> DataType {
+    let Some(packed) = modifier.checked_sub(HEADER).filter(|packed| *packed >= 0) else {
+        return DataType::Decimal {
+            precision: None,
+            scale: None,
+        };
+    };
+    DataType::Decimal {
+        precision: u32::try_from(packed >> 16 & 0xffff).ok(),
+        scale: Some(((packed & 0x7ff) ^ 0x400) - 0x400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modifiers_of_numeric_hold_precision_and_signed_scale() {
+        let pack = |precision: i32, scale: i32| ((precision << 16) | (scale & 0x7ff)) + 4;
+        for (modifier, precision, scale) in [
+            (-1, None, None),
+            (pack(10, 2), Some(10), Some(2)),
+            (pack(1000, 1000), Some(1000), Some(1000)),
+            (pack(5, -3), Some(5), Some(-3)),
+        ] {
+            assert_eq!(decimal(modifier), DataType::Decimal { precision, scale });
+        }
+    }
+
+    #[test]
+    fn a_domain_takes_its_modifier_from_where_it_is_defined() {
+        let entry = |oid, name: &str, kind: &str, base| TypeEntry {
+            oid,
+            name: name.into(),
+            kind: kind.into(),
+            base,
+            base_modifier: 14,
+            ..TypeEntry::default()
+        };
+        let types = Types::from_entries(vec![
+            entry(1, "code", "d", Some(2)),
+            entry(2, "varchar", "b", None),
+        ]);
+        let ten = DataType::Text {
+            max_chars: Some(10),
+        };
+        assert_eq!(types.data_type(1, -1), ten);
+        assert_eq!(types.data_type(3, -1), DataType::Printed);
+    }
+}

@@ -1,0 +1,384 @@
+//! What the catalog and `describe` say.
+
+use std::error::Error as _;
+
+use dynafold::catalog::{DataType, ForeignKey, Index, Key, TableKind, TableName};
+use dynafold::source::Relation;
+
+use super::{catalog, connect, name, rows, strings, table, whole};
+use crate::support::postgres::Database;
+
+fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str]) -> ForeignKey {
+    ForeignKey {
+        name: name.to_owned(),
+        columns: strings(columns),
+        references: to,
+        referenced_columns: strings(referenced),
+    }
+}
+
+const KEYS: &str = "
+    CREATE SCHEMA crm;
+    CREATE TABLE crm.region (country char(2), code text, PRIMARY KEY (code, country));
+    CREATE TABLE employee (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        manager_id bigint CONSTRAINT employee_manager REFERENCES employee,
+        region_country char(2),
+        region_code text,
+        email varchar(80) NOT NULL,
+        first_name text DEFAULT 'no one',
+        full_name text GENERATED ALWAYS AS (first_name || '!') STORED,
+        CONSTRAINT employee_email UNIQUE (email),
+        CONSTRAINT employee_region
+            FOREIGN KEY (region_country, region_code) REFERENCES crm.region (country, code)
+    );
+    CREATE UNIQUE INDEX employee_names ON employee (first_name, region_code) INCLUDE (email);
+    CREATE UNIQUE INDEX employee_boss ON employee (region_code) WHERE manager_id IS NULL;
+    CREATE UNIQUE INDEX employee_lower ON employee (lower(email), id);
+    CREATE INDEX employee_place ON employee (region_country DESC, region_code);
+    COMMENT ON TABLE employee IS 'People''s records';
+    COMMENT ON COLUMN employee.email IS 'work';
+    CREATE TABLE hen (id int PRIMARY KEY, egg_id int);
+    CREATE TABLE egg (id int PRIMARY KEY, hen_id int REFERENCES hen);
+    ALTER TABLE hen ADD FOREIGN KEY (egg_id) REFERENCES egg;
+";
+
+#[tokio::test]
+async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
+    let database = Database::with(KEYS).await;
+    let catalog = catalog(&database).await;
+    assert_eq!(catalog.search_path, ["public"]);
+    assert_eq!(catalog.notices, Vec::<String>::new());
+    let names: Vec<String> = catalog.tables.iter().map(|t| t.name.to_string()).collect();
+    assert_eq!(
+        names,
+        ["crm.region", "public.egg", "public.employee", "public.hen"]
+    );
+
+    let employee = table(&catalog, "employee");
+    assert_eq!(employee.kind, TableKind::Table);
+    assert!(employee.readable);
+    assert_eq!(employee.comment.as_deref(), Some("People's records"));
+    assert_eq!(employee.primary_key, ["id"]);
+    assert_eq!(
+        employee.unique_keys,
+        [
+            Key {
+                name: "employee_email".into(),
+                columns: strings(&["email"])
+            },
+            Key {
+                name: "employee_names".into(),
+                columns: strings(&["first_name", "region_code"])
+            },
+        ]
+    );
+    let index = |name: &str, columns: &[&str], unique| Index {
+        name: name.into(),
+        columns: strings(columns),
+        unique,
+    };
+    assert_eq!(
+        employee.indexes,
+        [
+            index("employee_boss", &["region_code"], true),
+            index("employee_lower", &["lower(email::text)", "id"], true),
+            index("employee_place", &["region_country", "region_code"], false),
+        ]
+    );
+    assert_eq!(
+        employee.foreign_keys,
+        [
+            foreign_key(
+                "employee_manager",
+                &["manager_id"],
+                name("public", "employee"),
+                &["id"]
+            ),
+            foreign_key(
+                "employee_region",
+                &["region_country", "region_code"],
+                name("crm", "region"),
+                &["country", "code"]
+            ),
+        ]
+    );
+    let region = catalog.table(&name("crm", "region")).expect("region");
+    assert_eq!(region.primary_key, ["code", "country"]);
+    assert_eq!(
+        table(&catalog, "hen").foreign_keys[0].references.name,
+        "egg"
+    );
+    assert_eq!(
+        table(&catalog, "egg").foreign_keys[0].references.name,
+        "hen"
+    );
+
+    let column = |name| employee.column(name).expect(name);
+    assert_eq!(
+        column("id").default.as_deref(),
+        Some("GENERATED ALWAYS AS IDENTITY")
+    );
+    assert!(!column("id").nullable);
+    assert_eq!(column("email").declared, "character varying(80)");
+    assert_eq!(
+        column("email").data_type,
+        DataType::Text {
+            max_chars: Some(80)
+        }
+    );
+    assert_eq!(column("email").comment.as_deref(), Some("work"));
+    assert_eq!(
+        column("first_name").default.as_deref(),
+        Some("'no one'::text")
+    );
+    assert!(column("first_name").nullable);
+    assert_eq!(column("full_name").default, None);
+    assert_eq!(
+        column("full_name").generated.as_deref(),
+        Some("(first_name || '!'::text)")
+    );
+}
+
+#[tokio::test]
+async fn a_partitioned_table_is_seen_as_one_and_views_as_what_they_are() {
+    let database = Database::with(
+        "CREATE TABLE place (id int PRIMARY KEY);
+         CREATE TABLE visit (id int, day date, place_id int REFERENCES place, PRIMARY KEY (id, day))
+             PARTITION BY RANGE (day);
+         CREATE TABLE visit_2025 PARTITION OF visit
+             FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
+         CREATE TABLE visit_2026 PARTITION OF visit
+             FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') PARTITION BY LIST (id);
+         CREATE TABLE visit_2026_rest PARTITION OF visit_2026 DEFAULT;
+         CREATE TABLE note (visit_id int, visit_day date, FOREIGN KEY (visit_id, visit_day) REFERENCES visit);
+         CREATE TABLE parent (id int); CREATE TABLE child (more text) INHERITS (parent);
+         INSERT INTO place SELECT generate_series(1, 10);
+         INSERT INTO visit SELECT n, '2025-12-20'::date + n, 1 FROM generate_series(1, 20) AS n;
+         CREATE VIEW recent AS SELECT * FROM visit WHERE day > '2026-01-01';
+         CREATE MATERIALIZED VIEW totals AS SELECT day, count(*) FROM visit GROUP BY day;
+         CREATE UNIQUE INDEX totals_day ON totals (day);
+         CREATE MATERIALIZED VIEW unread AS SELECT 1 AS one WITH NO DATA;
+         CREATE TABLE log (id int, place_id int) PARTITION BY LIST (id);
+         CREATE TABLE log_1 PARTITION OF log FOR VALUES IN (1);
+         CREATE TABLE log_2 PARTITION OF log FOR VALUES IN (2);
+         CREATE TABLE log_3 PARTITION OF log FOR VALUES IN (3);
+         ALTER TABLE log_1 ADD FOREIGN KEY (place_id) REFERENCES place;
+         ALTER TABLE log_2 ADD FOREIGN KEY (place_id) REFERENCES place;
+         ANALYZE place, visit, visit_2025, visit_2026_rest;",
+    )
+    .await;
+    let catalog = catalog(&database).await;
+    let kinds: Vec<(&str, TableKind)> = (catalog.tables.iter())
+        .map(|table| (table.name.name.as_str(), table.kind))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("child", TableKind::Table),
+            ("log", TableKind::Partitioned),
+            ("note", TableKind::Table),
+            ("parent", TableKind::Table),
+            ("place", TableKind::Table),
+            ("recent", TableKind::View),
+            ("totals", TableKind::MaterializedView),
+            ("unread", TableKind::MaterializedView),
+            ("visit", TableKind::Partitioned),
+        ]
+    );
+    let visit = table(&catalog, "visit");
+    assert_eq!(visit.primary_key, ["id", "day"]);
+    assert_eq!(visit.foreign_keys.len(), 1);
+    assert_eq!(visit.estimated_rows, Some(20));
+    assert_eq!(visit.estimated_bytes, Some(2 * 8192));
+    let log = table(&catalog, "log");
+    assert_eq!(
+        log.foreign_keys,
+        [foreign_key(
+            "log_1_place_id_fkey",
+            &["place_id"],
+            name("public", "place"),
+            &["id"]
+        )]
+    );
+    assert_eq!(log.estimated_rows, None);
+    assert_eq!(
+        catalog.notices,
+        [
+            "public.unread has no data and cannot be read: REFRESH MATERIALIZED VIEW \"public\".\"unread\" first"
+        ]
+    );
+    let note = table(&catalog, "note");
+    assert_eq!(note.foreign_keys.len(), 1);
+    assert_eq!(note.foreign_keys[0].columns, ["visit_id", "visit_day"]);
+    assert_eq!(note.foreign_keys[0].references.name, "visit");
+    assert_eq!(note.estimated_rows, None);
+    assert_eq!(table(&catalog, "totals").unique_keys[0].columns, ["day"]);
+    let recent = table(&catalog, "recent");
+    assert_eq!(
+        (recent.estimated_rows, recent.estimated_bytes),
+        (None, None)
+    );
+    assert!(recent.column("day").expect("day").nullable);
+
+    let mut source = connect(&database.url()).await;
+    source.begin().await.expect("a snapshot");
+    let from = Relation::Table(visit.name.clone());
+    assert_eq!(source.count(&from).await.expect("a count"), 20);
+    let read = rows(source.as_mut(), &whole(visit)).await.expect("rows");
+    assert_eq!(read.len(), 20);
+}
+
+#[tokio::test]
+async fn a_user_who_may_only_select_sees_what_is_theirs_and_is_told_of_the_rest() {
+    let mut database = Database::with(KEYS).await;
+    let reader = database.role("reader").await;
+    database
+        .run(&format!(
+            "CREATE SCHEMA vault; CREATE TABLE vault.gold (id int); CREATE TABLE vault.silver (id int);
+             GRANT USAGE ON SCHEMA crm TO {reader};
+             GRANT SELECT ON egg TO {reader};
+             GRANT SELECT (id, first_name, region_country, region_code) ON employee TO {reader};
+             CREATE TABLE policed (id int); ALTER TABLE policed ENABLE ROW LEVEL SECURITY;
+             GRANT SELECT ON policed TO {reader}"
+        ))
+        .await;
+    let mut source = connect(&database.url_as(&reader, "secret")).await;
+    let catalog = source.catalog().await.expect("a catalog");
+    assert_eq!(
+        catalog.notices,
+        [
+            format!(
+                "no permission on columns of public.employee: manager_id, email, full_name are \
+                 hidden; ask for GRANT SELECT ON \"public\".\"employee\" TO \"{reader}\""
+            ),
+            format!(
+                "no permission on schema vault: its tables (2) are hidden; ask for GRANT USAGE ON \
+                 SCHEMA \"vault\" TO \"{reader}\""
+            ),
+            format!(
+                "row-level security is active on public.policed: rows that its policies hide from \
+                 \"{reader}\" are not read"
+            ),
+        ]
+    );
+    let readable: Vec<&str> = (catalog.tables.iter())
+        .filter(|table| table.readable)
+        .map(|table| table.name.name.as_str())
+        .collect();
+    assert_eq!(readable, ["egg", "employee", "policed"]);
+    let employee = table(&catalog, "employee");
+    assert_eq!(employee.columns.len(), 4);
+    assert_eq!(employee.primary_key, ["id"]);
+    assert_eq!(employee.unique_keys.len(), 1);
+    assert_eq!(employee.foreign_keys.len(), 1);
+    assert_eq!(
+        rows(source.as_mut(), &whole(employee))
+            .await
+            .expect("rows")
+            .len(),
+        0
+    );
+    // What may not be read is described all the same.
+    let hen = table(&catalog, "hen");
+    assert_eq!(hen.columns.len(), 2);
+
+    let refused = source
+        .prepare(&whole(hen))
+        .await
+        .expect_err("no permission");
+    assert_eq!(refused.to_string(), "no permission on public.hen");
+    assert_eq!(
+        refused.help(),
+        Some(
+            format!(
+                "ask for GRANT SELECT ON \"public\".\"hen\" TO \"{reader}\", and for GRANT USAGE \
+                 ON SCHEMA \"public\" TO \"{reader}\" if that is missing"
+            )
+            .as_str()
+        )
+    );
+    let cause = refused.source().expect("a cause").to_string();
+    assert!(cause.contains("permission denied for table hen"), "{cause}");
+    // The snapshot survives the refusal.
+    let egg = Relation::Table(name("public", "egg"));
+    assert_eq!(source.count(&egg).await.expect("a count"), 0);
+}
+
+#[tokio::test]
+async fn a_query_is_described_with_the_declared_digits_of_its_columns() {
+    let database = Database::with(
+        "CREATE TYPE mood AS ENUM ('sad', 'ok');
+         CREATE DOMAIN code AS varchar(10);
+         CREATE TABLE t (at timestamp(3), price numeric(10, 2), c char(3), m mood[], k code, r int4range)",
+    )
+    .await;
+    let mut source = connect(&database.url()).await;
+    let sql = "SELECT at, s.price, c, m, k, r, 1 + 1 AS two, 'x'::text, t AS whole,
+                      now() AS now, ARRAY['ok'::mood] AS moods, NULL AS nothing
+               FROM (SELECT * FROM t) AS s JOIN t USING (at, c, m, k, r); ";
+    let columns = source.describe(sql).await.expect("columns");
+    let seen: Vec<String> = (columns.iter())
+        .map(|c| format!("{} {}", c.name, c.declared))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            "at timestamp(3) without time zone",
+            "price numeric(10,2)",
+            "c character(3)",
+            "m mood[]",
+            "k code",
+            "r int4range",
+            "two integer",
+            "text text",
+            "whole t",
+            "now timestamp with time zone",
+            "moods mood[]",
+            "nothing text",
+        ]
+    );
+    let moods = DataType::Array {
+        element: Box::new(DataType::Enum {
+            values: strings(&["sad", "ok"]),
+        }),
+    };
+    assert_eq!(
+        columns[0].data_type,
+        DataType::Timestamp {
+            digits: 3,
+            zone: false
+        }
+    );
+    assert_eq!(
+        columns[4].data_type,
+        DataType::Text {
+            max_chars: Some(10)
+        }
+    );
+    assert_eq!(
+        columns[9].data_type,
+        DataType::Timestamp {
+            digits: 6,
+            zone: true
+        }
+    );
+    assert_eq!(columns[3].data_type, moods);
+    assert_eq!(columns[10].data_type, moods);
+    let DataType::Composite { fields } = &columns[8].data_type else {
+        panic!("{:?}", columns[8].data_type);
+    };
+    assert_eq!(fields.len(), 6);
+
+    let refused = source.describe("SELECT nothing FROM nowhere").await;
+    let refused = refused.expect_err("there is no such table");
+    assert_eq!(
+        refused.to_string(),
+        "the database refused the query on the query `SELECT nothing FROM nowhere`"
+    );
+    // The connection is as good as before.
+    assert!(source.describe("SELECT 1").await.is_ok());
+    source.begin().await.expect("a snapshot");
+    assert!(source.describe("SELECT nothing").await.is_err());
+    assert!(source.describe("SELECT 1").await.is_ok());
+}
