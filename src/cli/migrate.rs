@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     .await?;
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
     for difference in &ensured.differences {
-        output.note(&format!("{difference}; the load goes on"));
+        output.warning(&difference.to_string());
     }
     if ensured.made {
         output.note(&format!(
@@ -151,15 +151,13 @@ impl From<load::Failure> for Failure {
 
 impl From<TableError> for Failure {
     fn from(error: TableError) -> Self {
-        let mut failure = Self::failed(error.to_string());
-        failure.help = error.help().map(str::to_owned);
+        let help = error.help().map(str::to_owned);
         match error {
-            TableError::Target(error) => return error.into(),
-            TableError::Differs { differences, .. } => {
-                failure.causes = differences.iter().map(ToString::to_string).collect();
-            }
-            TableError::Missing { .. } | TableError::NotActive { .. } => {}
+            TableError::Target(error) => error.into(),
+            error => Self {
+                help,
+                ..Self::failed(error.to_string())
+            },
         }
-        failure
     }
 }

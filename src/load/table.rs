@@ -1,5 +1,6 @@
 //! The table before a load: made if it is missing, compared with the mapping if it is there.
 
+use std::fmt;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
@@ -33,7 +34,10 @@ pub enum TableError {
         place: String,
     },
     /// When the table that is there is not the mapping's.
-    #[error("the table {name} at {place} is not the one that the mapping describes")]
+    #[error(
+        "the table {name} at {place} is not the one that the mapping describes{}",
+        List(differences)
+    )]
     Differs {
         /// The table's name.
         name: String,
@@ -80,6 +84,15 @@ impl TableError {
             Self::NotActive { .. } => Some("wait until it is ACTIVE, or name another table"),
             Self::Target(error) => error.help.as_deref(),
         }
+    }
+}
+
+/// Differences, one a line.
+struct List<'d>(&'d [Difference]);
+
+impl fmt::Display for List<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|d| write!(f, "\n  {d}"))
     }
 }
 
