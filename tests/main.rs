@@ -8,6 +8,8 @@ mod load;
 #[cfg(test)]
 mod mapping;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;
