@@ -40,7 +40,7 @@ fn shown(block: &Block) -> Vec<Shown<'_>> {
     all
 }
 
-/// The words of a command line, as a shell splits them; redirections end it.
+/// The words of a command line, as a shell splits them.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -68,8 +68,6 @@ fn words(line: &str) -> Vec<String> {
     if begun {
         words.push(word);
     }
-    let end = words.iter().position(|word| word.starts_with('>'));
-    words.truncate(end.unwrap_or(words.len()));
     words
 }
 
@@ -94,8 +92,13 @@ fn is_local(arguments: &[String]) -> bool {
     (demo || first == Some("demo")) && !arguments.iter().any(|w| remote.contains(&w.as_str()))
 }
 
+/// Runs the program; `> file` at the end takes what it prints.
 fn run(folder: &Path, arguments: &[String]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dynafold"))
+    let (arguments, file) = match arguments {
+        [arguments @ .., sign, file] if sign == ">" => (arguments, Some(file)),
+        arguments => (arguments, None),
+    };
+    let output = Command::new(env!("CARGO_BIN_EXE_dynafold"))
         .args(arguments)
         .current_dir(folder)
         .env_remove("DATABASE_URL")
@@ -103,7 +106,11 @@ fn run(folder: &Path, arguments: &[String]) -> Output {
         .env_remove("TABLE_NAME")
         .env_remove("NO_COLOR")
         .output()
-        .unwrap()
+        .unwrap();
+    if let Some(file) = file {
+        std::fs::write(folder.join(file), &output.stdout).unwrap();
+    }
+    output
 }
 
 #[test]
@@ -214,6 +221,8 @@ fn every_other_command_is_one_that_the_program_takes() {
                     scripts(line, &block);
                     continue;
                 };
+                let end = arguments.iter().position(|word| word == ">");
+                arguments.truncate(end.unwrap_or(arguments.len()));
                 // The command line is read up to here, and then its help is printed.
                 arguments.push("--help".to_owned());
                 let output = run(folder.path(), &arguments);
@@ -251,5 +260,5 @@ fn documented_lines_stand_for_printed_ones() {
     ));
     assert!(fits(&["…"], &printed));
     assert!(!fits(&["a 1", "c", "…"], &printed));
-    assert_eq!(words("a 'b c' \"d\" > e"), ["a", "b c", "d"]);
+    assert_eq!(words("a 'b c' \"d\" > e"), ["a", "b c", "d", ">", "e"]);
 }
