@@ -12,6 +12,8 @@ mod mapping;
 #[cfg(test)]
 mod patterns;
 #[cfg(test)]
+mod readme;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;
