@@ -86,13 +86,13 @@ mod tests {
 
     fn all(limit: BatchLimit, items: &[Prepared]) -> Vec<Batch> {
         let mut batcher = Batcher::new(limit);
-        let mut batches: Vec<Batch> = items
+        let mut all: Vec<Batch> = items
             .iter()
             .filter_map(|item| batcher.push(item.clone()))
             .collect();
-        batches.extend(batcher.finish());
+        all.extend(batcher.finish());
         assert_eq!(batcher.waiting(), 0);
-        batches
+        all
     }
 
     #[test]

@@ -151,7 +151,7 @@ mod tests {
     fn the_deadline_shortens_the_last_delay_and_then_ends_it() {
         let mut retry = Retry::new(POLICY, 1);
         for _ in 0..20 {
-            let almost = POLICY.deadline - Duration::from_micros(1);
+            let almost = POLICY.deadline.saturating_sub(Duration::from_micros(1));
             let Decision::Retry(delay) = retry.failed(ErrorClass::Transient, almost) else {
                 panic!("gave up too early")
             };

@@ -6,6 +6,8 @@ mod item;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
+mod mapping;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;
@@ -13,10 +15,19 @@ mod source {
 }
 #[cfg(test)]
 mod support {
+    pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
     pub(crate) mod sqlite;
     pub(crate) mod types;
+}
+#[cfg(test)]
+mod target {
+    mod conformance;
+    mod dynamodb;
+    mod environment;
+    mod local;
+    mod sample;
 }

@@ -3,9 +3,9 @@
 //! The mapping is compiled already; a row costs no lookup by name and no parse. What comes out has
 //! passed every limit of DynamoDB that can be known without asking it, or is a [`Reject`].
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::fault::{Fault, Reject};
 use super::limits::Limits;
 use super::{Attribute, ConvertError, Item, evaluate, fingerprint, to_attribute};
 use crate::mapping::model::{Model, Node, Part, Place, Template};
@@ -47,60 +47,6 @@ pub struct Folded {
     pub units: u64,
     /// 128 bits that stand for the key.
     pub fingerprint: u128,
-}
-
-/// A row that became no item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reject {
-    /// Stable kebab-case code, or the service's error code.
-    pub code: Cow<'static, str>,
-    /// What is wrong. Holds no value of the row beyond its key.
-    pub message: String,
-    /// What to do about it.
-    pub help: Option<String>,
-    /// The attribute at fault.
-    pub attribute: Option<String>,
-    /// The item as far as it got.
-    pub item_so_far: Option<Item>,
-}
-
-/// What is wrong with a value, before it is known which row it belongs to.
-#[derive(Debug)]
-pub(super) struct Fault {
-    code: Cow<'static, str>,
-    message: String,
-    help: Option<String>,
-    attribute: Option<String>,
-}
-
-impl Fault {
-    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code: Cow::Borrowed(code),
-            message: message.into(),
-            help: None,
-            attribute: None,
-        }
-    }
-
-    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    /// Puts an attribute's name before the path that is there already.
-    pub(super) fn at(mut self, name: &str) -> Self {
-        self.attribute = Some(match self.attribute {
-            None => name.to_owned(),
-            Some(inner) => format!("{name}.{inner}"),
-        });
-        self
-    }
-
-    pub(super) fn of_index(mut self) -> Self {
-        self.code = Cow::Owned(format!("index-{}", self.code));
-        self
-    }
 }
 
 impl Folder {
@@ -153,13 +99,7 @@ impl Folder {
                     item,
                 })
             }
-            Err(fault) => Err(Box::new(Reject {
-                code: fault.code,
-                message: fault.message,
-                help: fault.help,
-                attribute: fault.attribute,
-                item_so_far: (!item.attributes.is_empty()).then_some(item),
-            })),
+            Err(fault) => Err(Box::new(fault.reject(item))),
         }
     }
 
@@ -257,12 +197,7 @@ impl Folder {
             Ok(Value::Text(text)) => Ok(Some(Attribute::S(text))),
             Ok(Value::Number(number)) => Ok(Some(Attribute::N(number))),
             Ok(value) => attribute(&value, keep_null),
-            Err(error) => Err(Fault {
-                code: Cow::Borrowed(error.code),
-                message: error.message,
-                help: Some(error.help.to_owned()),
-                attribute: None,
-            }),
+            Err(error) => Err(error.into()),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::fold::Fault;
+use super::fault::Fault;
 use super::{Attribute, Item};
 use crate::mapping::model::{Index, KeyAttribute, KeyType, Projection, Table};
 

@@ -2,6 +2,7 @@
 
 mod attribute;
 mod convert;
+mod fault;
 mod fold;
 mod json;
 mod key;
@@ -10,7 +11,8 @@ mod render;
 
 pub use attribute::{Attribute, Item};
 pub use convert::{ConvertError, to_attribute};
-pub use fold::{Folded, Folder, Reject};
+pub use fault::Reject;
+pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};
 pub use key::fingerprint;
 pub use limits::{

@@ -295,7 +295,11 @@ fn substitute(
     match &mut node.content {
         Content::Scalar { text, .. } if text.contains("${") => match expand(text, variables) {
             Ok(expanded) => *text = expanded,
-            Err(fault) => faults.push(Diagnostic { span, ..fault }),
+            Err(fault) => {
+                faults.push(Diagnostic { span, ..fault });
+                // Something that shows no second fault.
+                "unset".clone_into(text);
+            }
         },
         Content::Scalar { .. } => {}
         Content::List(elements) => {

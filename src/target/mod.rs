@@ -16,11 +16,13 @@
 //! [`Target::read`] and [`Target::scan_keys`] read strongly consistently and retry by themselves.
 
 mod compare;
+mod difference;
 mod dynamodb;
 mod local;
 mod spec;
 
-pub use compare::{Difference, compare};
+pub use compare::compare;
+pub use difference::Difference;
 pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;
@@ -125,6 +127,9 @@ pub struct TableDescription {
 /// The key of an item: partition, and sort where the table has one.
 pub type Key = (Attribute, Option<Attribute>);
 
+/// Keys, and the token of the page after them.
+pub type KeyPage = (Vec<Key>, Option<Key>);
+
 /// A DynamoDB endpoint. See the module's text for the protocol.
 pub trait Target: Send + Sync {
     /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
@@ -178,5 +183,5 @@ pub trait Target: Send + Sync {
         &'a self,
         table: &'a Table,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>>;
+    ) -> BoxFuture<'a, Result<KeyPage, TargetError>>;
 }

@@ -3,15 +3,13 @@ use dynafold::mapping::model::{Index, KeyType, Model, Node, Projection};
 use dynafold::mapping::template::Context;
 use dynafold::value::{UnfitReason, Value};
 
-use crate::support::model::{item_type, key, number, pass, place, table, template, text};
+use crate::support::model::{item_type, key, number, pass, place, template, text};
 
 fn model(attributes: &[(&str, &str)]) -> Model {
-    Model {
-        time_zone: jiff::tz::TimeZone::UTC,
-        table: table(),
-        passes: vec![pass("rows", 3, &[0])],
-        item_types: vec![item_type("ROW", 0, attributes)],
-    }
+    crate::support::model::model(
+        vec![pass("rows", 3, &[0])],
+        vec![item_type("ROW", 0, attributes)],
+    )
 }
 
 /// `c0` is the key, `c1` an attribute `a`.

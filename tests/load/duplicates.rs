@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use super::{load, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::{item_type, number, pass, relation, table, text, user_rows, users};
+use crate::support::model::{item_type, number, pass, relation, text, user_rows, users};
 
 /// Users whose key is the name, so that ids 3 and 77 meet in it.
 fn by_name() -> (Model, FakeSource) {
@@ -50,15 +50,13 @@ async fn both_rows_with_one_key_are_named() {
 
 #[tokio::test]
 async fn rows_of_two_item_types_meet_too() {
-    let model = Model {
-        time_zone: jiff::tz::TimeZone::UTC,
-        table: table(),
-        passes: vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
-        item_types: vec![
+    let model = crate::support::model::model(
+        vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
+        vec![
             item_type("USER", 0, &[("PK", "P#{0}"), ("SK", "-")]),
             item_type("ADMIN", 1, &[("PK", "P#{0}"), ("SK", "-")]),
         ],
-    };
+    );
     let source = FakeSource::default()
         .with(&relation("users"), user_rows(50))
         .with(&relation("admins"), vec![vec![number(42), text("x")]]);

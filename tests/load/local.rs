@@ -15,7 +15,7 @@ use serde_json::json;
 use tempfile::tempdir;
 
 use super::options;
-use crate::support::model::{item_type, key, pass, table};
+use crate::support::model::{item_type, key, pass};
 use crate::support::sqlite::Database;
 
 const SCRIPT: &str = "
@@ -35,11 +35,9 @@ fn model() -> Model {
         &[("PK", "ZERO"), ("SK", "Z#{0}"), ("name", "{1}")],
     );
     zeros.condition = Some(3);
-    Model {
-        time_zone: jiff::tz::TimeZone::UTC,
-        table: table(),
-        passes: vec![users],
-        item_types: vec![
+    crate::support::model::model(
+        vec![users],
+        vec![
             item_type(
                 "USER",
                 0,
@@ -52,7 +50,7 @@ fn model() -> Model {
             ),
             zeros,
         ],
-    }
+    )
 }
 
 async fn target() -> Arc<dyn Target> {

@@ -2,14 +2,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dynafold::load::{Options, Outcome};
-use dynafold::mapping::model::Model;
 use dynafold::value::Value;
 use serde_json::json;
 use tempfile::tempdir;
 
 use super::{load, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::{item_type, number, pass, relation, table, user_rows, users};
+use crate::support::model::{item_type, number, pass, relation, user_rows, users};
 
 /// Users of whom every tenth has no id.
 fn source() -> FakeSource {
@@ -124,12 +123,7 @@ async fn filtered_rows_are_counted_for_each_item_type_even_where_the_database_le
     even.condition = Some(2);
     let mut tens = item_type("TEN", 0, &[("PK", "TEN#{0}"), ("SK", "-")]);
     tens.condition = Some(3);
-    let model = Model {
-        time_zone: jiff::tz::TimeZone::UTC,
-        table: table(),
-        passes: vec![both],
-        item_types: vec![even, tens],
-    };
+    let model = crate::support::model::model(vec![both], vec![even, tens]);
     let rows = (0..100).map(|id| {
         let (even, ten) = (id % 2 == 0, id % 10 == 0);
         vec![number(id), Value::Null, Value::Bool(even), Value::Bool(ten)]

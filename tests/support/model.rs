@@ -104,18 +104,26 @@ pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) ->
     }
 }
 
+/// A model of the table `app`.
+pub(crate) fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
+    Model {
+        table: table(),
+        passes,
+        item_types,
+        time_zone: jiff::tz::TimeZone::UTC,
+    }
+}
+
 /// Users: `c0` is the id, `c1` the name.
 pub(crate) fn users() -> Model {
-    Model {
-        time_zone: jiff::tz::TimeZone::UTC,
-        table: table(),
-        passes: vec![pass("users", 2, &[0])],
-        item_types: vec![item_type(
+    model(
+        vec![pass("users", 2, &[0])],
+        vec![item_type(
             "USER",
             0,
             &[("PK", "USER#{0}"), ("SK", "USER#"), ("name", "{1}")],
         )],
-    }
+    )
 }
 
 pub(crate) fn number(value: i64) -> Value {

@@ -140,6 +140,7 @@ impl Binder<'_> {
     fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {
         let bound = self.place(&written.path, at.range(&written.path_span));
         let mut family = bound.as_ref().map_or(Family::Any, |(_, family)| *family);
+        let faults = self.diagnostics.len();
         let mut filters = Vec::new();
         for call in &written.filters {
             let span = at.range(&call.span);
@@ -169,6 +170,9 @@ impl Binder<'_> {
                     family = Family::Any;
                 }
             }
+        }
+        if self.diagnostics.len() > faults {
+            return None;
         }
         Some(Placeholder {
             place: bound?.0,
@@ -279,6 +283,9 @@ impl Binder<'_> {
             .find(|column| &column.name == first)
         {
             return Some(column.clone());
+        }
+        if self.scope.broken.contains(first) && path.len() > 1 {
+            return None;
         }
         if !self.scope.known {
             return Some(unknown(first));

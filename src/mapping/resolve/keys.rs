@@ -134,6 +134,7 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
 
 /// Whether an item type has all key attributes of an index, so that its items can be in it.
 pub(super) fn may_be_in(item: &Resolved, index: &Index) -> bool {
-    let has = |key: &KeyAttribute| node(item, &key.name).is_some() || !item.item.spreads.is_empty();
+    let has =
+        |key: &KeyAttribute| item.spans.contains_key(&key.name) || !item.item.spreads.is_empty();
     index.partition.iter().chain(&index.sort).all(has)
 }

@@ -196,6 +196,7 @@ fn not_there<'n>(
 ) -> Diagnostic {
     let help = match nearest(&name.value, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
+        None if known.clone().next().is_none() => format!("the mapping has no {what} at all"),
         None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
     };
     Diagnostic::new(

@@ -21,7 +21,10 @@ pub(super) fn check(
 ) {
     for item in resolved {
         nullable_key(item, table, diagnostics);
-        key_not_unique(item, table, diagnostics);
+        // Of a faulty key nothing can be said.
+        if key_templates(item, table).count() == 1 + usize::from(table.sort.is_some()) {
+            key_not_unique(item, table, diagnostics);
+        }
         unpadded_numbers(item, table, diagnostics);
     }
     same_keys(table, resolved, diagnostics);
@@ -239,7 +242,7 @@ fn single_partitions(
             .iter()
             .filter(|item| may_be_in(item, index))
             .collect();
-        if within.is_empty() && !resolved.is_empty() {
+        if within.is_empty() && resolved.len() == raw.items.len() {
             diagnostics.push(
                 Diagnostic::new(
                     Code::EmptyIndex,

@@ -23,6 +23,8 @@ pub(super) struct Scope<'a> {
     pub(super) key: Vec<String>,
     /// The joined parents.
     pub(super) joins: Vec<Parent<'a>>,
+    /// Aliases whose joins are faulty: what names them is no second fault.
+    pub(super) broken: Vec<String>,
 }
 
 /// A joined parent.
@@ -53,12 +55,18 @@ impl<'a> Scope<'a> {
                         .with_help("grant the user SELECT on it"),
                     );
                 }
-                let joins = raw.joins.iter();
-                let joins = joins.filter_map(|join| find_parent(join, table, catalog, diagnostics));
+                let (mut joins, mut broken) = (Vec::new(), Vec::new());
+                for join in &raw.joins {
+                    match find_parent(join, table, catalog, diagnostics) {
+                        Some(parent) => joins.push(parent),
+                        None => broken.push(join.alias.value.clone()),
+                    }
+                }
                 Some(Self {
                     from: Relation::Table(table.name.clone()),
                     written: name.value.clone(),
-                    joins: joins.collect(),
+                    joins,
+                    broken,
                     table: Some(table),
                     columns: &table.columns,
                     known: true,
@@ -122,6 +130,11 @@ impl<'a> Scope<'a> {
             known,
             key: key.iter().map(|name| name.value.clone()).collect(),
             joins: Vec::new(),
+            broken: raw
+                .joins
+                .iter()
+                .map(|join| join.alias.value.clone())
+                .collect(),
         })
     }
 

@@ -7,9 +7,9 @@ use std::error::Error;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
-use serde_json::Value;
 
 use super::Place;
+use super::wording::{throttling_reasons, without_values};
 use crate::target::ErrorClass::{Fatal, Invalid, Throttle, Transient};
 use crate::target::{ErrorClass, TargetError};
 
@@ -36,30 +36,26 @@ enum Help {
 
 impl Action<'_> {
     /// Classifies an error of the SDK.
-    pub(super) fn classify<E>(&self, error: SdkError<E>) -> TargetError
+    pub(super) fn classify<E>(&self, error: &SdkError<E>) -> TargetError
     where
         E: ProvideErrorMetadata + Error + Send + Sync + 'static,
     {
-        if let Some(ours) = find::<TargetError>(&error) {
+        if let Some(ours) = find::<TargetError>(error) {
             return ours.clone();
         }
-        if let Some(credentials) = find::<CredentialsError>(&error) {
+        if let Some(credentials) = find::<CredentialsError>(error) {
             return self.credentials(credentials);
         }
-        match &error {
-            SdkError::TimeoutError(_) => self.error(
-                Transient,
-                CONNECTION,
-                &format!("{} did not answer in time", self.place.name),
-                None,
-            ),
+        match error {
+            SdkError::TimeoutError(_) => self.late(),
+            SdkError::DispatchFailure(failure) if failure.is_timeout() => self.late(),
             SdkError::DispatchFailure(failure) if failure.is_user() => {
-                self.error(Fatal, CONNECTION, &chain(&error), None)
+                self.error(Fatal, CONNECTION, &chain(error), None)
             }
             SdkError::DispatchFailure(_) => self.error(
                 Transient,
                 CONNECTION,
-                &format!("cannot reach {}: {}", self.place.name, innermost(&error)),
+                &format!("cannot reach {}: {}", self.place.name, innermost(error)),
                 Some("is the endpoint's address right, is it running, is the network up?"),
             ),
             SdkError::ResponseError(_) => self.error(
@@ -77,23 +73,18 @@ impl Action<'_> {
                     raw.body().bytes().unwrap_or_default(),
                 )
             }
-            _ => self.error(Fatal, CONNECTION, &chain(&error), None),
+            _ => self.error(Fatal, CONNECTION, &chain(error), None),
         }
+    }
+
+    fn late(&self) -> TargetError {
+        let message = format!("{} did not answer in time", self.place.name);
+        self.error(Transient, CONNECTION, &message, None)
     }
 
     fn service(&self, code: Option<&str>, text: &str, status: u16, body: &[u8]) -> TargetError {
         let Some(code) = code else {
-            let class = by_status(status);
-            let message = format!(
-                "{} answered with HTTP status {status} and no error of DynamoDB's",
-                self.place.name
-            );
-            return self.error(
-                class,
-                CONNECTION,
-                &message,
-                Some("is the endpoint DynamoDB?"),
-            );
+            return self.stranger(status);
         };
         let (class, help) = self.decide(code, status);
         let mut message = match help {
@@ -107,6 +98,17 @@ impl Action<'_> {
             message.push_str(&reason);
         }
         self.error(class, code, &message, self.help(&help).as_deref())
+    }
+
+    /// An answer that is no answer of DynamoDB's: a proxy's page, or another server.
+    fn stranger(&self, status: u16) -> TargetError {
+        let place = &self.place.name;
+        let message = match status {
+            200..=299 => format!("the answer of {place} was cut off or garbled"),
+            _ => format!("{place} answered with HTTP status {status} and no error of DynamoDB's"),
+        };
+        let help = Some("is the endpoint DynamoDB?");
+        self.error(by_status(status), CONNECTION, &message, help)
     }
 
     /// The one table of error codes.
@@ -242,7 +244,7 @@ impl Action<'_> {
 fn by_status(status: u16) -> ErrorClass {
     match status {
         429 => Throttle,
-        408 | 500..=599 => Transient,
+        200..=299 | 408 | 500..=599 => Transient,
         _ => Fatal,
     }
 }
@@ -270,63 +272,6 @@ fn innermost(error: &(dyn Error + 'static)) -> String {
 fn chain(error: &(dyn Error + 'static)) -> String {
     let texts: Vec<String> = causes(error).map(ToString::to_string).collect();
     texts.join(": ")
-}
-
-/// `TableWriteMaxOnDemandThroughputExceeded (arn:…)` for each reason in the error's body.
-fn throttling_reasons(body: &[u8]) -> Vec<String> {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let reasons = body
-        .get("ThrottlingReasons")
-        .or_else(|| body.get("throttlingReasons"));
-    let text = |reason: &Value, name: &str| {
-        let member = reason.get(name).and_then(Value::as_str);
-        member.map(str::to_owned)
-    };
-    reasons
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-        .filter_map(|reason| {
-            let kind = text(reason, "reason")?;
-            Some(match text(reason, "resource") {
-                Some(resource) => format!("{kind} ({resource})"),
-                None => kind,
-            })
-        })
-        .collect()
-}
-
-/// A service's text without the values of rows that it quotes: `'…'`, `[…]`, and what follows the
-/// words for an unreadable number.
-pub(in crate::target) fn without_values(text: &str) -> String {
-    let text = match text.split_once("numeric value: ") {
-        Some((before, _)) => format!("{before}numeric value"),
-        None => text.to_owned(),
-    };
-    let mut shown = String::with_capacity(text.len());
-    let (mut closing, mut before) = (None, ' ');
-    for character in text.chars() {
-        let in_word = std::mem::replace(&mut before, character).is_alphanumeric();
-        match closing {
-            Some(end) if character == end => closing = None,
-            Some(_) => continue,
-            None => {
-                closing = match character {
-                    // Not the one of "doesn't".
-                    '\'' if !in_word => Some('\''),
-                    '[' => Some(']'),
-                    _ => None,
-                };
-                if closing.is_some() {
-                    shown.push(character);
-                    shown.push('…');
-                    continue;
-                }
-            }
-        }
-        shown.push(character);
-    }
-    shown
 }
 
 #[cfg(test)]
@@ -392,28 +337,5 @@ mod tests {
             expired.help.as_deref(),
             Some("log in again: `aws sso login --profile dev`")
         );
-    }
-
-    #[test]
-    fn values_are_left_out_of_messages() {
-        assert_eq!(
-            without_values("Value 'geheim' at 'key' failed; input [geheim, geheim] is twice"),
-            "Value '…' at '…' failed; input […] is twice"
-        );
-        assert_eq!(without_values("doesn't fit 'x'"), "doesn't fit '…'");
-        assert_eq!(
-            without_values("The parameter cannot be converted to a numeric value: geheim"),
-            "The parameter cannot be converted to a numeric value"
-        );
-    }
-
-    #[test]
-    fn the_reasons_of_throttling_are_passed_on() {
-        let body = br#"{"ThrottlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded","resource":"arn:x"}]}"#;
-        assert_eq!(
-            throttling_reasons(body),
-            ["TableWriteKeyRangeThroughputExceeded (arn:x)"]
-        );
-        assert!(throttling_reasons(b"not json").is_empty());
     }
 }

@@ -39,7 +39,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 const FIRST_BYTE: Duration = Duration::from_secs(30);
 /// One attempt, with its whole answer. It also ends a stalled stream, which is why the SDK's own
 /// protection, at some cost per request, is off.
-const ATTEMPT: Duration = Duration::from_secs(60);
+const ATTEMPT: Duration = Duration::from_mins(1);
 const CONTROL_ATTEMPTS: u32 = 4;
 /// An instance's metadata service answers in milliseconds or not at all.
 const METADATA: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Making a table: CreateTable, waiting, UpdateTimeToLive. Safe to repeat, and in races.
+//! Making a table, waiting for it, setting its TTL. Safe to repeat, and in races.
 
 use std::time::Duration;
 
@@ -61,7 +61,7 @@ impl Dynamodb {
                 self.wait(&table.name).await?;
                 self.same_or_refuse(table).await?;
             }
-            Err(error) => return Err(action.classify(error)),
+            Err(error) => return Err(action.classify(&error)),
         }
         self.set_ttl(table).await
     }
@@ -133,7 +133,7 @@ impl Dynamodb {
             .time_to_live_specification(ttl)
             .send()
             .await
-            .map_err(|error| action.classify(error))?;
+            .map_err(|error| action.classify(&error))?;
         Ok(())
     }
 }
@@ -157,8 +157,8 @@ fn some<T, U>(
     all: &[T],
     make: impl Fn(&T) -> Result<U, BuildError>,
 ) -> Result<Option<Vec<U>>, BuildError> {
-    let made: Vec<U> = all.iter().map(make).collect::<Result<_, _>>()?;
-    Ok((!made.is_empty()).then_some(made))
+    let list: Vec<U> = all.iter().map(make).collect::<Result<_, _>>()?;
+    Ok((!list.is_empty()).then_some(list))
 }
 
 /// Exactly the key attributes of the table and its indexes, each once.

@@ -57,7 +57,7 @@ impl Dynamodb {
                 .map(Some)
                 .ok_or_else(|| action.incomplete("Table")),
             Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
-            Err(error) => Err(action.classify(error)),
+            Err(error) => Err(action.classify(&error)),
         }
     }
 
@@ -94,7 +94,7 @@ impl Dynamodb {
                 tracing::warn!(table = name, "the TTL of the table cannot be read");
                 Ok(None)
             }
-            Err(error) => Err(self.action("DescribeTimeToLive", name).classify(error)),
+            Err(error) => Err(self.action("DescribeTimeToLive", name).classify(&error)),
         }
     }
 }

@@ -10,15 +10,16 @@ mod convert;
 mod create;
 mod describe;
 mod read;
+mod wording;
 mod write;
 
-pub(super) use classify::without_values;
 pub(super) use client::{Clients, made_up_credentials, open};
+pub(super) use wording::without_values;
 
 use aws_sdk_dynamodb::Client;
 use futures_util::future::BoxFuture;
 
-use super::{Batch, Key, TableDescription, Target, TargetError, Written};
+use super::{Batch, Key, KeyPage, TableDescription, Target, TargetError, Written};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use classify::Action;
@@ -120,7 +121,7 @@ impl Target for Dynamodb {
         &'a self,
         table: &'a Table,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+    ) -> BoxFuture<'a, Result<KeyPage, TargetError>> {
         Box::pin(self.scan_page(table, from))
     }
 }

@@ -12,9 +12,9 @@ use super::convert::{self, Fields};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{ErrorClass, Key, TargetError};
+use crate::target::{ErrorClass, Key, KeyPage, TargetError};
 
-/// Keys that BatchGetItem takes.
+/// Keys that one `BatchGetItem` takes.
 const MOST_KEYS: usize = 100;
 
 /// A network cut of a minute is survived.
@@ -95,7 +95,7 @@ impl Dynamodb {
             .request_items(&table.name, request)
             .send()
             .await
-            .map_err(|error| action.classify(error))?;
+            .map_err(|error| action.classify(&error))?;
         let items = answer
             .responses
             .ok_or_else(|| action.incomplete("Responses"))?;
@@ -110,7 +110,7 @@ impl Dynamodb {
         &self,
         table: &Table,
         from: Option<Key>,
-    ) -> Result<(Vec<Key>, Option<Key>), TargetError> {
+    ) -> Result<KeyPage, TargetError> {
         let action = self.action("Scan", &table.name);
         let start = from
             .map(|key| convert::key_fields(table, &key))
@@ -132,7 +132,7 @@ impl Dynamodb {
                 .set_exclusive_start_key(start.clone())
                 .send()
                 .await
-                .map_err(|error| action.classify(error))
+                .map_err(|error| action.classify(&error))
         })
         .await?;
         let items = answer.items.ok_or_else(|| action.incomplete("Items"))?;

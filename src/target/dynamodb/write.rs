@@ -49,7 +49,7 @@ impl Dynamodb {
             })
             .send()
             .await
-            .map_err(|error| action.classify(error))?;
+            .map_err(|error| action.classify(&error))?;
         // An answer without this member is not DynamoDB's; a proxy's empty page would be one.
         let left = answer
             .unprocessed_items

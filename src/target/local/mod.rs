@@ -23,7 +23,7 @@ use aws_sdk_dynamodb::config::{
 use futures_util::future::BoxFuture;
 
 use super::dynamodb::{Clients, Dynamodb, Place, made_up_credentials};
-use super::{Batch, BatchLimit, Key, TableDescription, Target, TargetError, Written};
+use super::{Batch, BatchLimit, Key, KeyPage, TableDescription, Target, TargetError, Written};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use connector::Engine;
@@ -138,7 +138,7 @@ impl Target for Local {
         &'a self,
         table: &'a Table,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+    ) -> BoxFuture<'a, Result<KeyPage, TargetError>> {
         self.protocol.scan_keys(table, from)
     }
 }

@@ -1,0 +1,76 @@
+//! What is wrong with a row.
+
+use std::borrow::Cow;
+
+use super::{Item, RenderError};
+
+/// A row that became no item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reject {
+    /// Stable kebab-case code, or the service's error code.
+    pub code: Cow<'static, str>,
+    /// What is wrong. Holds no value of the row beyond its key.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The attribute at fault.
+    pub attribute: Option<String>,
+    /// The item as far as it got.
+    pub item_so_far: Option<Item>,
+}
+
+/// What is wrong with a value, before it is known which row it belongs to.
+#[derive(Debug)]
+pub(super) struct Fault {
+    code: Cow<'static, str>,
+    message: String,
+    help: Option<String>,
+    attribute: Option<String>,
+}
+
+impl Fault {
+    pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code: Cow::Borrowed(code),
+            message: message.into(),
+            help: None,
+            attribute: None,
+        }
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Puts an attribute's name before the path that is there already.
+    pub(super) fn at(mut self, name: &str) -> Self {
+        self.attribute = Some(match self.attribute {
+            None => name.to_owned(),
+            Some(inner) => format!("{name}.{inner}"),
+        });
+        self
+    }
+
+    pub(super) fn of_index(mut self) -> Self {
+        self.code = Cow::Owned(format!("index-{}", self.code));
+        self
+    }
+
+    /// Makes it a reject of the row that the item was to be made from.
+    pub(super) fn reject(self, item: Item) -> Reject {
+        Reject {
+            code: self.code,
+            message: self.message,
+            help: self.help,
+            attribute: self.attribute,
+            item_so_far: (!item.attributes.is_empty()).then_some(item),
+        }
+    }
+}
+
+impl From<RenderError> for Fault {
+    fn from(error: RenderError) -> Self {
+        Self::new(error.code, error.message).help(error.help)
+    }
+}

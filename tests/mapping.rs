@@ -1,0 +1,105 @@
+//! The mapping language: every fault with its place, every code with a case.
+
+mod faults;
+
+use dynafold::catalog::Catalog;
+use dynafold::diagnostic::{Diagnostic, render};
+use dynafold::mapping::model::Model;
+use dynafold::mapping::{Described, Raw, resolve, starter};
+
+/// The catalog of pattern 1, as `inspect --format json` wrote it.
+fn catalog() -> Catalog {
+    serde_json::from_str(include_str!("mapping/catalog.json")).unwrap()
+}
+
+/// Checks a mapping against a catalog, with no variable set.
+fn check_with(text: &str, catalog: &Catalog) -> (Option<Model>, Vec<Diagnostic>) {
+    let (raw, faults) = Raw::read(text, &|_| None);
+    match raw {
+        Some(raw) => resolve(&raw, faults, catalog, &Described::new()),
+        None => (None, faults),
+    }
+}
+
+fn check(text: &str) -> (Option<Model>, Vec<Diagnostic>) {
+    check_with(text, &catalog())
+}
+
+#[test]
+fn a_mapping_with_many_mistakes_reports_them_all_in_one_run() {
+    let text = include_str!("mapping/mistakes.yaml");
+    let (model, diagnostics) = check(text);
+    assert!(model.is_none());
+    insta::assert_snapshot!(render("mistakes.yaml", text, &diagnostics, false));
+}
+
+#[test]
+fn every_mistake_has_a_place_and_a_mend() {
+    let text = include_str!("mapping/mistakes.yaml");
+    let (_, diagnostics) = check(text);
+    let marked = text.matches("# mistake").count();
+    assert!(marked >= 10, "the file should have ten mistakes or more");
+    assert_eq!(diagnostics.len(), marked, "{diagnostics:#?}");
+    for diagnostic in &diagnostics {
+        assert!(!diagnostic.span.is_empty(), "{diagnostic:?}");
+        assert!(diagnostic.help.is_some(), "{diagnostic:?}");
+        let line = text[diagnostic.span.start..].lines().next().unwrap();
+        assert!(
+            line.contains("# mistake"),
+            "no mistake is marked at: {line}"
+        );
+    }
+}
+
+#[test]
+fn the_example_mapping_of_pattern_1_has_no_faults_and_the_risks_that_it_should_have() {
+    let text = include_str!("../mappings/personalization.yaml");
+    let (model, diagnostics) = check(text);
+    assert!(model.is_some());
+    insta::assert_snapshot!(render("personalization.yaml", text, &diagnostics, false));
+}
+
+#[test]
+fn a_starter_mapping_passes_check() {
+    let text = starter(&catalog());
+    let (model, diagnostics) = check(&text);
+    assert!(model.is_some(), "{diagnostics:#?}\n{text}");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn item_types_of_one_table_share_a_pass_and_its_conditions() {
+    let text = "
+dynafold: 1
+table: { name: portal, key: { partition: PK, sort: SK }, type_attribute: false }
+items:
+  USER:
+    from: users
+    where: gender IS NOT NULL
+    key: { PK: \"USER#{id}\", SK: \"USER#\" }
+    columns: [email]
+  NAME:
+    from: users
+    key: { PK: \"USER#{id}\", SK: \"NAME#\" }
+    columns: [name]
+  SUBSCRIPTION:
+    from: subscribe_users
+    join: { s: subscribe_id }
+    where: s.service = 'news'
+    key: { PK: \"USER#{user_id}\", SK: \"SUBSCRIBE#{subscribe_id | pad(8)}\" }
+    columns: [s.title]
+";
+    let (model, diagnostics) = check(text);
+    let model = model.unwrap_or_else(|| panic!("{diagnostics:#?}"));
+    assert_eq!(model.passes.len(), 2);
+    assert_eq!(model.passes[0].item_types, [0, 1]);
+    assert_eq!(model.passes[0].scan.conditions, ["gender IS NOT NULL"]);
+    assert!(model.passes[0].scan.keep_unmatched, "NAME takes every row");
+    assert_eq!(
+        model.item_types[0].condition,
+        Some(model.passes[0].scan.columns.len())
+    );
+    assert_eq!(model.item_types[1].condition, None);
+    assert_eq!(model.passes[1].scan.joins.len(), 1);
+    assert!(!model.passes[1].scan.keep_unmatched);
+}

@@ -1,0 +1,134 @@
+//! A case for every diagnostic code: the least mapping that shows it, and nothing else.
+
+use dynafold::catalog::{Catalog, DataType};
+use dynafold::diagnostic::{Code, Severity};
+
+use super::{catalog, check_with};
+
+/// A whole mapping with one item type, into which the cases put their lines.
+fn mapping(table: &str, item: &str, rest: &str) -> String {
+    let table = if table.is_empty() {
+        "name: portal, key: { partition: PK, sort: SK }"
+    } else {
+        table
+    };
+    let item = if item.is_empty() {
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }"
+    } else {
+        item
+    };
+    format!("dynafold: 1\ntable: {{ {table} }}\nitems:\n  USER: {{ {item} }}\n{rest}")
+}
+
+fn table(text: &str) -> String {
+    mapping(text, "", "")
+}
+
+fn item(text: &str) -> String {
+    mapping("", text, "")
+}
+
+/// Each code with mappings that show it, and the text that its place underlines.
+fn cases() -> Vec<(Code, String, &'static str)> {
+    const KEY: &str = "key: { PK: \"USER#{id}\", SK: \"USER#\" }";
+    let user = |text: &str| item(&format!("from: users, {KEY}, {text}"));
+    vec![
+        (Code::Yaml, "dynafold: [1".to_owned(), ""),
+        (Code::Yaml, String::new(), ""),
+        (Code::UnknownKey, user("colums: [id]"), "colums"),
+        (Code::DuplicateKey, user("nulls: keep, nulls: omit"), "nulls"),
+        (Code::MissingKey, "dynafold: 1\nitems: {}".to_owned(), "dynafold"),
+        (Code::MissingKey, item("from: users, key: { PK: \"USER#{id}\" }"), "USER"),
+        (Code::MissingKey, "dynafold: 1\ntable: { name: portal, key: { partition: PK } }\nitems: {}".to_owned(), ""),
+        (Code::WrongShape, user("omit: name"), "name"),
+        (Code::WrongShape, user("attributes: [a]"), "[a]"),
+        (Code::WrongValue, user("nulls: maybe"), "maybe"),
+        (Code::WrongValue, "dynafold: 2\ntable: { name: portal, key: { partition: PK } }\nitems: { U: { from: users, key: { PK: \"{id}#\" } } }".to_owned(), "2"),
+        (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, time_zone: Mars/Base"), "Mars/Base"),
+        (Code::WrongValue, user("columns: [], attributes: { $spread: name }"), "name"),
+        (Code::NotYet, user("explode: { t: name }"), "explode"),
+        (Code::NotYet, user("attributes: { friends: { $embed: users } }"), "$embed"),
+        (Code::NotYet, user("attributes: { x: \"{t.$index}\" }"), "t.$index"),
+        (Code::NotYet, user("expired: archive"), "archive"),
+        (Code::NotYet, mapping("", "", "access_patterns: { p: { key: { PK: \"{* | shard(4)}\" } } }"), "\"{* | shard(4)}\""),
+        (Code::UnsetVariable, table("name: \"${NOT_SET}\", key: { partition: PK, sort: SK }"), "\"${NOT_SET}\""),
+        (Code::Template, item("from: users, key: { PK: \"USER#{id\", SK: \"USER#\" }"), "{id"),
+        (Code::UnquotedTemplate, user("columns: [], attributes: { n: {name} }"), "{name}"),
+        (Code::UnknownFilter, user("columns: [], attributes: { n: \"{name | uper}\" }"), "uper"),
+        (Code::FilterArguments, user("columns: [], attributes: { n: \"{id | pad(x)}\" }"), "pad(x)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{name | pad(3)}\" }"), "pad(3)"),
+        (Code::UnknownTable, item("from: user, key: { PK: \"USER#\", SK: \"USER#\" }"), "user"),
+        (Code::UnreadableTable, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "services"),
+        (Code::UnknownColumn, user("columns: [nme]"), "nme"),
+        (Code::UnknownColumn, user("columns: [], attributes: { n: \"{id.member}\" }"), "id.member"),
+        (Code::UnknownAlias, user("columns: [], attributes: { n: \"{s.title}\" }"), "s.title"),
+        (Code::Join, user("join: { s: name }"), "name"),
+        (Code::UnknownIndex, mapping("", "", "access_patterns: { p: { index: GSI1, key: { PK: a } } }"), "GSI1"),
+        (Code::AttributeClash, user("attributes: { name: x }"), "x"),
+        (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
+        (Code::KeyType, mapping(
+                "name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: { name: email, type: S }, sort: { name: email, type: N } } }",
+                "",
+                "",
+            ), "email"),
+        (Code::TtlType, mapping("name: portal, key: { partition: PK, sort: SK }, ttl: name", "", ""), "USER"),
+        (Code::Name, table("name: a b, key: { partition: PK, sort: SK }"), "a b"),
+        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { SK: a } } }"), "p"),
+        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: { lt: a } } } }"), "{ lt: a }"),
+        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { items: [USR], key: { PK: a } } }"), "USR"),
+        (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
+        (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::NullableKey, item("from: users, key: { PK: \"U#{id}#{gender}\", SK: \"U#\" }"), "\"U#{id}#{gender}\""),
+        (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
+        (Code::SameKey, mapping("", "", "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }"), "\"USER#\""),
+        (Code::KeyNotUnique, item("from: users, key: { PK: \"U#{name}\", SK: \"U#\" }"), "\"U#{name}\""),
+        (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
+        (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
+        (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
+    ]
+}
+
+/// Codes that only a connection shows; tests of the commands cover them.
+const ONLINE: &[Code] = &[Code::Sql];
+
+/// The catalog of pattern 1, with what a case needs of it changed.
+fn catalog_for(code: Code) -> Catalog {
+    let mut catalog = catalog();
+    let services = catalog
+        .tables
+        .iter_mut()
+        .find(|t| t.name.name == "services")
+        .unwrap();
+    services.readable = code != Code::UnreadableTable;
+    if code == Code::PrintedType {
+        services.columns[1].data_type = DataType::Printed;
+    }
+    catalog
+}
+
+#[test]
+fn every_code_has_a_case_that_shows_it_and_nothing_else() {
+    let mut wrong = Vec::new();
+    for (code, text, place) in cases() {
+        let (model, diagnostics) = check_with(&text, &catalog_for(code));
+        let codes: Vec<&str> = diagnostics.iter().map(|d| d.code.as_str()).collect();
+        let places: Vec<&str> = diagnostics.iter().map(|d| &text[d.span.clone()]).collect();
+        let is_error = code.severity() == Severity::Error;
+        if codes != [code.as_str()] || places != [place] || model.is_none() != is_error {
+            wrong.push(format!(
+                "{}: {codes:?} at {places:?}, wanted {place:?}\n{text}",
+                code.as_str()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn no_code_is_without_a_case() {
+    let cases = cases();
+    for code in Code::ALL {
+        let has_case = cases.iter().any(|(other, _, _)| other == code);
+        assert!(has_case || ONLINE.contains(code), "{}", code.as_str());
+    }
+}

@@ -1,0 +1,295 @@
+//! What every target does alike. One body for each fact, run on the engine in memory, the engine on
+//! a file, and DynamoDB Local.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::sync::Arc;
+
+use dynafold::item::Item;
+use dynafold::mapping::model::{Billing, KeyType, Table};
+use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Written, compare, connect};
+
+use super::sample::{batch, full, item, key, number, table, text, unique_name};
+
+fn key_of(item: &Item) -> Key {
+    (item.get("PK").unwrap().clone(), item.get("SK").cloned())
+}
+
+async fn write_all(target: &dyn Target, table: &Table, items: &[Item]) {
+    for items in items.chunks(25) {
+        let written = target.write(table, &batch(items)).await.unwrap();
+        assert_eq!(written.unprocessed, Vec::<usize>::new());
+        assert!(written.consumed.unwrap() > 0.0);
+    }
+}
+
+async fn read_sorted(target: &dyn Target, table: &Table, keys: &[Key]) -> Vec<Item> {
+    let mut items = target.read(table, keys).await.unwrap();
+    items.sort_by_key(|item| format!("{:?}", item.get("SK")));
+    items
+}
+
+async fn a_table_is_found_again_as_it_was_made(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    assert_eq!(target.describe(&table.name).await.unwrap(), None);
+    target.create(&table).await.unwrap();
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    assert_eq!(found.status, "ACTIVE");
+    assert_eq!(compare(&table, &found), []);
+    assert_eq!(found.item_count, Some(0));
+    assert!(found.ttl_known);
+    let mut expected = table.clone();
+    expected.indexes.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut found = found.table;
+    found.indexes.sort_by(|a, b| a.name.cmp(&b.name));
+    assert_eq!(found, expected);
+}
+
+async fn a_table_that_is_there_is_not_made_twice(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    target.create(&table).await.unwrap();
+    let other = Table {
+        partition: key("other", KeyType::N),
+        ..table
+    };
+    let error = target.create(&other).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Fatal);
+    assert_eq!(error.code, "ResourceInUseException");
+    assert!(
+        error
+            .message
+            .contains("the table's key is PK (S), SK (S), the mapping says other (N), SK (S)"),
+        "{error}"
+    );
+}
+
+async fn two_may_make_one_table_at_once(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    let (one, two) = tokio::join!(target.create(&table), target.create(&table));
+    one.unwrap();
+    two.unwrap();
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    assert_eq!(compare(&table, &found), []);
+}
+
+async fn differences_from_the_mapping_are_named(target: Arc<dyn Target>, multi_attribute: bool) {
+    let mut table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    table.partition.key_type = KeyType::N;
+    table.indexes[0].name = String::from("GSI9");
+    table.local_indexes[0].sort[0].key_type = KeyType::S;
+    table.ttl = Some("later".to_owned());
+    let texts: Vec<String> = compare(&table, &found)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "the table's key is PK (S), SK (S), the mapping says PK (N), SK (S)",
+            "the table has no index GSI9",
+            "the mapping does not know the table's index GSI1",
+            "the key of index by_total is total (N), the mapping says total (S)",
+            "the TTL attribute is expires, the mapping says later",
+        ]
+    );
+}
+
+async fn provisioned_capacity_is_kept(target: Arc<dyn Target>, multi_attribute: bool) {
+    use dynafold::mapping::model::Throughput;
+    let mut table = table(multi_attribute);
+    table.billing = Billing::Provisioned(Throughput { read: 5, write: 7 });
+    table.indexes[1].throughput = Some(Throughput { read: 2, write: 3 });
+    target.create(&table).await.unwrap();
+    let found = target.describe(&table.name).await.unwrap().unwrap();
+    assert_eq!(compare(&table, &found), []);
+    assert_eq!(found.table.billing, table.billing);
+}
+
+async fn items_of_every_type_come_back(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let items: Vec<Item> = (0..25).map(full).collect();
+    write_all(&*target, &table, &items).await;
+    let mut keys: Vec<Key> = items.iter().map(key_of).collect();
+    keys.push((text("USER#0"), Some(text("no such item"))));
+    let found = read_sorted(&*target, &table, &keys).await;
+    assert_eq!(found.len(), 25);
+    for (found, wanted) in found.iter().zip(&items) {
+        assert!(found.same(wanted), "{found:?}\n{wanted:?}");
+    }
+    // Puts are idempotent.
+    write_all(&*target, &table, &items).await;
+    assert_eq!(target.scan_keys(&table, None).await.unwrap().0.len(), 25);
+}
+
+async fn many_bytes_are_read_and_scanned_in_pages(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let items: Vec<Item> = (0..60)
+        .map(|n| {
+            item([
+                ("PK", text(&format!("P#{}", n % 3))),
+                ("SK", text(&format!("{n:03}"))),
+                ("filler", text(&"x".repeat(350_000))),
+            ])
+        })
+        .collect();
+    write_all(&*target, &table, &items).await;
+    // 21 MB: more than one answer of BatchGetItem.
+    let keys: Vec<Key> = items.iter().map(key_of).collect();
+    let found = read_sorted(&*target, &table, &keys).await;
+    assert_eq!(found.len(), 60);
+    assert!(found.iter().zip(&items).all(|(a, b)| a.same(b)));
+
+    let (mut scanned, mut from, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let (mut page, next) = target.scan_keys(&table, from).await.unwrap();
+        scanned.append(&mut page);
+        pages += 1;
+        from = next;
+        if from.is_none() {
+            break;
+        }
+    }
+    assert!(pages > 10, "{pages}");
+    let sorted = |mut keys: Vec<Key>| {
+        keys.sort_by_key(|key| format!("{key:?}"));
+        keys
+    };
+    assert_eq!(sorted(scanned), sorted(keys));
+}
+
+async fn a_key_may_be_a_number_alone(target: Arc<dyn Target>, _: bool) {
+    let table = Table {
+        name: unique_name("number"),
+        partition: key("PK", KeyType::N),
+        sort: None,
+        indexes: Vec::new(),
+        local_indexes: Vec::new(),
+        ttl: None,
+        billing: Billing::OnDemand,
+    };
+    target.create(&table).await.unwrap();
+    let wanted = item([("PK", number("1.50")), ("a", text("b"))]);
+    write_all(&*target, &table, std::slice::from_ref(&wanted)).await;
+    let key = (number("1.5"), None);
+    assert_eq!(
+        target.scan_keys(&table, None).await.unwrap().0,
+        std::slice::from_ref(&key)
+    );
+    assert!(target.read(&table, &[key]).await.unwrap()[0].same(&wanted));
+}
+
+async fn nothing_is_nothing(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    assert_eq!(
+        target.write(&table, &batch([])).await.unwrap(),
+        Written::default()
+    );
+    assert_eq!(target.read(&table, &[]).await.unwrap(), []);
+    assert_eq!(
+        target.scan_keys(&table, None).await.unwrap(),
+        (vec![], None)
+    );
+}
+
+async fn a_table_that_is_gone_is_fatal(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    let keys = [key_of(&full(1))];
+    let errors = [
+        target.write(&table, &batch([&full(1)])).await.unwrap_err(),
+        target.read(&table, &keys).await.unwrap_err(),
+        target.scan_keys(&table, None).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert_eq!(error.class, ErrorClass::Fatal, "{error:?}");
+        assert_eq!(error.code, "ResourceNotFoundException");
+        assert!(error.help.is_some());
+    }
+}
+
+async fn a_batch_with_a_bad_item_is_refused_whole(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let with = |name: &str, value| item([("PK", text("P")), ("SK", text("bad")), (name, value)]);
+    let bad = [
+        with("filler", text(&"x".repeat(409_600))),
+        with("GSI1PK", number("1")),
+        with("GSI1PK", dynafold::item::Attribute::Null),
+        with("GSI1PK", text("")),
+        with("total", text("not a number")),
+        item([("PK", text("P")), ("SK", number("1"))]),
+        item([("PK", text("P"))]),
+        item([("PK", text("P")), ("SK", text(""))]),
+        item([("PK", text(&"k".repeat(2049))), ("SK", text("bad"))]),
+        item([("PK", text("P")), ("SK", text(&"k".repeat(1025)))]),
+    ];
+    for bad in bad {
+        let error = target
+            .write(&table, &batch([&full(1), &bad]))
+            .await
+            .unwrap_err();
+        assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
+        assert_eq!(error.code, "ValidationException");
+        assert!(!error.message.contains("not a number"), "{error}");
+    }
+    assert_eq!(target.scan_keys(&table, None).await.unwrap().0, []);
+}
+
+async fn local(file: Option<std::path::PathBuf>) -> Arc<dyn Target> {
+    connect(&TargetSpec::Local { file }).await.unwrap()
+}
+
+async fn dynamodb_local() -> Arc<dyn Target> {
+    let url = std::env::var("DYNAFOLD_TEST_DYNAMODB").expect("no DynamoDB Local: run tests/run");
+    let spec = TargetSpec::parse("dynamodb", Some(&url), None, None).unwrap();
+    connect(&spec).await.unwrap()
+}
+
+macro_rules! conformance {
+    ($($fact:ident)*) => {
+        mod memory {
+            $(#[tokio::test]
+            async fn $fact() {
+                super::$fact(super::local(None).await, true).await;
+            })*
+        }
+        mod file {
+            $(#[tokio::test]
+            async fn $fact() {
+                let folder = tempfile::tempdir().unwrap();
+                super::$fact(super::local(Some(folder.path().join("t.db"))).await, true).await;
+            })*
+        }
+        mod dynamodb_local {
+            // DynamoDB Local 2.6 does not know multi-attribute keys.
+            $(#[tokio::test]
+            async fn $fact() {
+                super::$fact(super::dynamodb_local().await, false).await;
+            })*
+        }
+    };
+}
+
+conformance! {
+    a_table_is_found_again_as_it_was_made
+    a_table_that_is_there_is_not_made_twice
+    two_may_make_one_table_at_once
+    differences_from_the_mapping_are_named
+    provisioned_capacity_is_kept
+    items_of_every_type_come_back
+    many_bytes_are_read_and_scanned_in_pages
+    a_key_may_be_a_number_alone
+    nothing_is_nothing
+    a_table_that_is_gone_is_fatal
+    a_batch_with_a_bad_item_is_refused_whole
+}

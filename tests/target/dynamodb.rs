@@ -1,0 +1,319 @@
+//! The SDK path against a scripted endpoint: what is sent, and what each answer is taken for.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dynafold::item::Item;
+use dynafold::target::{ErrorClass, Target, TargetError, TargetSpec, connect};
+use serde_json::{Value, json};
+
+use super::sample::{batch, full, item, number, table, text};
+use crate::support::endpoint::{Endpoint, Request, Step};
+
+async fn at(url: &str) -> Arc<dyn Target> {
+    let spec = TargetSpec::parse("dynamodb", Some(url), None, None).unwrap();
+    connect(&spec).await.unwrap()
+}
+
+fn done() -> Step {
+    Step::Answer(200, json!({"UnprocessedItems": {}}).to_string())
+}
+
+fn items() -> Vec<Item> {
+    (0..25).map(full).collect()
+}
+
+/// What one batch comes to at an endpoint that answers like this; it is asked exactly once.
+async fn failed(step: Step) -> TargetError {
+    let endpoint = Endpoint::start([step]).await;
+    let target = at(&endpoint.url).await;
+    let error = target
+        .write(&table(true), &batch(&items()))
+        .await
+        .unwrap_err();
+    assert_eq!(endpoint.requests().len(), 1, "nothing below us may retry");
+    error
+}
+
+#[tokio::test]
+async fn a_batch_is_one_request_with_all_its_items() {
+    let answer = json!({
+        "UnprocessedItems": {},
+        "ConsumedCapacity": [{"TableName": "t", "CapacityUnits": 62.5}],
+    });
+    let endpoint = Endpoint::start([Step::Answer(200, answer.to_string())]).await;
+    let target = at(&endpoint.url).await;
+    let (table, batch) = (table(true), batch(&items()));
+    let written = target.write(&table, &batch).await.unwrap();
+    assert_eq!(written.consumed, Some(62.5));
+    assert_eq!(written.unprocessed, Vec::<usize>::new());
+
+    let requests = endpoint.requests();
+    let request = &requests[0];
+    assert_eq!(request.operation(), "BatchWriteItem");
+    let length = request.body.len().to_string();
+    assert_eq!(request.header("content-length"), Some(length.as_str()));
+    let body: Value = serde_json::from_str(&request.body).unwrap();
+    assert_eq!(body["ReturnConsumedCapacity"], "TOTAL");
+    let tables = body["RequestItems"].as_object().unwrap();
+    assert_eq!(tables.len(), 1);
+    let puts = tables[&table.name].as_array().unwrap();
+    assert_eq!(puts.len(), 25);
+    for (put, item) in puts.iter().zip(&batch.items) {
+        let item: Value = serde_json::from_str(&item.json).unwrap();
+        assert_eq!(put, &json!({"PutRequest": {"Item": item}}));
+    }
+    assert_eq!(target.place(), endpoint.url);
+    assert!(!target.is_billed());
+}
+
+#[tokio::test]
+async fn unprocessed_items_are_found_again_by_their_keys() {
+    let sent: Vec<Item> = (0..4)
+        .map(|n| {
+            item([
+                ("PK", text(&format!("\u{1F980}\"{n}"))),
+                ("SK", text("same")),
+                ("n", number("1")),
+            ])
+        })
+        .collect();
+    let table = table(true);
+    let back = |n: u32| {
+        json!({"PutRequest": {"Item": {
+            "n": {"N": "1"}, "SK": {"S": "same"}, "PK": {"S": format!("\u{1F980}\"{n}")},
+        }}})
+    };
+    let answer = json!({"UnprocessedItems": {&table.name: [back(3), back(1)]}});
+    let stranger = json!({"UnprocessedItems": {&table.name: [back(3), back(7)]}});
+    let endpoint = Endpoint::start([
+        Step::Answer(200, answer.to_string()),
+        Step::Answer(200, stranger.to_string()),
+    ])
+    .await;
+    let target = at(&endpoint.url).await;
+    let written = target.write(&table, &batch(&sent)).await.unwrap();
+    assert_eq!(written.unprocessed, [1, 3]);
+    let error = target.write(&table, &batch(&sent)).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Transient);
+    assert_eq!(error.code, "UnprocessedItems");
+}
+
+#[tokio::test]
+async fn errors_of_the_service_have_their_class() {
+    for (status, code, class) in [
+        (
+            400,
+            "ProvisionedThroughputExceededException",
+            ErrorClass::Throttle,
+        ),
+        (400, "ThrottlingException", ErrorClass::Throttle),
+        (400, "RequestLimitExceeded", ErrorClass::Throttle),
+        (500, "InternalServerError", ErrorClass::Transient),
+        (503, "ServiceUnavailable", ErrorClass::Transient),
+        (400, "ValidationException", ErrorClass::Invalid),
+        (400, "AccessDeniedException", ErrorClass::Fatal),
+        (400, "ExpiredTokenException", ErrorClass::Fatal),
+        (400, "UnrecognizedClientException", ErrorClass::Fatal),
+        (400, "InvalidSignatureException", ErrorClass::Fatal),
+        (400, "ResourceNotFoundException", ErrorClass::Fatal),
+    ] {
+        let error = failed(Step::Error(status, code, "said so")).await;
+        assert_eq!((error.class, error.code.as_str()), (class, code));
+    }
+}
+
+#[tokio::test]
+async fn help_comes_with_what_the_user_can_mend() {
+    let denied = failed(Step::Error(400, "AccessDeniedException", "not authorized")).await;
+    assert!(denied.help.unwrap().contains("dynamodb:BatchWriteItem"));
+    let expired = failed(Step::Error(400, "ExpiredTokenException", "token AQoGEHEIM")).await;
+    assert!(expired.help.unwrap().contains("aws sso login"));
+    assert!(!expired.message.contains("GEHEIM"));
+    let gone = failed(Step::Error(400, "ResourceNotFoundException", "not found")).await;
+    assert!(gone.help.unwrap().contains("deleted"));
+}
+
+#[tokio::test]
+async fn the_reason_of_throttling_is_told() {
+    let body = json!({
+        "__type": "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+        "message": "Throughput exceeds the current capacity of your table or index.",
+        "ThrottlingReasons": [{
+            "reason": "TableWriteMaxOnDemandThroughputExceeded",
+            "resource": "arn:aws:dynamodb:eu-west-1:1:table/app",
+        }],
+    });
+    let error = failed(Step::Answer(400, body.to_string())).await;
+    assert_eq!(error.class, ErrorClass::Throttle);
+    assert!(
+        error.message.ends_with(
+            "; TableWriteMaxOnDemandThroughputExceeded (arn:aws:dynamodb:eu-west-1:1:table/app)"
+        ),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_broken_connection_or_answer_is_transient() {
+    for step in [
+        Step::Hangup,
+        Step::Reset,
+        Step::CutOff,
+        Step::Answer(200, "<html>".to_owned()),
+        Step::Answer(200, "{}".to_owned()),
+        Step::Answer(200, String::new()),
+        Step::Answer(502, "<html>bad gateway</html>".to_owned()),
+    ] {
+        let error = failed(step.clone()).await;
+        assert_eq!(error.class, ErrorClass::Transient, "{step:?} {error:?}");
+        assert_eq!(error.code, "Connection", "{step:?}");
+    }
+    let error = failed(Step::Answer(404, "<html>".to_owned())).await;
+    assert_eq!(error.class, ErrorClass::Fatal);
+    assert!(error.message.contains("HTTP status 404"), "{error}");
+}
+
+#[tokio::test]
+async fn a_stalled_endpoint_is_given_up_after_30_seconds() {
+    let endpoint = Endpoint::start([done(), Step::Stall]).await;
+    let target = at(&endpoint.url).await;
+    let (table, batch) = (table(true), batch(&items()));
+    target.write(&table, &batch).await.unwrap();
+    // The connection is there; from here on only the clock can end the wait.
+    tokio::time::pause();
+    let begun = tokio::time::Instant::now();
+    let error = target.write(&table, &batch).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Transient);
+    assert_eq!(error.code, "Connection");
+    assert!(error.message.contains("did not answer in time"), "{error}");
+    let waited = begun.elapsed().as_secs();
+    assert!((29..=31).contains(&waited), "{waited}");
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_down_is_named_at_once() {
+    let url = Endpoint::start([done()]).await.url.clone();
+    let target = at(&url).await;
+    let begun = Instant::now();
+    let error = target.describe("app").await.unwrap_err();
+    assert_eq!(error.code, "Connection");
+    assert!(error.message.contains(&url), "{error}");
+    assert!(error.message.contains("refused"), "{error}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[tokio::test]
+async fn reading_goes_on_through_throttling_and_unprocessed_keys() {
+    let table = table(true);
+    let key = |n: u32| json!({"PK": {"S": format!("P{n}")}, "SK": {"S": "x"}});
+    let answer = |found: Value, left: Value| {
+        Step::Answer(
+            200,
+            json!({"Responses": {&table.name: found}, "UnprocessedKeys": left}).to_string(),
+        )
+    };
+    let endpoint = Endpoint::start([
+        Step::Error(400, "ProvisionedThroughputExceededException", ""),
+        answer(json!([key(1)]), json!({&table.name: {"Keys": [key(2)]}})),
+        Step::Hangup,
+        answer(json!([key(2)]), json!({})),
+    ])
+    .await;
+    let target = at(&endpoint.url).await;
+    let keys = [1, 2].map(|n| (text(&format!("P{n}")), Some(text("x"))));
+    let found = target.read(&table, &keys).await.unwrap();
+    assert_eq!(found.len(), 2);
+    let requests = endpoint.requests();
+    assert_eq!(requests.len(), 4);
+    let first: Value = serde_json::from_str(&requests[0].body).unwrap();
+    let asked = &first["RequestItems"][&table.name];
+    assert_eq!(asked["ConsistentRead"], true);
+    assert_eq!(asked["Keys"].as_array().unwrap().len(), 2);
+    let last: Value = serde_json::from_str(&requests[3].body).unwrap();
+    assert_eq!(last["RequestItems"][&table.name]["Keys"], json!([key(2)]));
+}
+
+fn described(status: &str, index_status: &str) -> Step {
+    let body = json!({"Table": {
+        "TableName": "app",
+        "TableStatus": status,
+        "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+        "AttributeDefinitions": [
+            {"AttributeName": "PK", "AttributeType": "S"},
+            {"AttributeName": "G", "AttributeType": "S"},
+        ],
+        "GlobalSecondaryIndexes": [{
+            "IndexName": "GSI1",
+            "IndexStatus": index_status,
+            "KeySchema": [{"AttributeName": "G", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }],
+        "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
+    }});
+    Step::Answer(200, body.to_string())
+}
+
+#[tokio::test]
+async fn a_table_is_waited_for_until_its_indexes_are_active() {
+    let endpoint = Endpoint::start([
+        Step::Answer(200, json!({"TableDescription": {}}).to_string()),
+        Step::Error(400, "ResourceNotFoundException", "not yet"),
+        described("CREATING", "CREATING"),
+        described("ACTIVE", "CREATING"),
+        described("ACTIVE", "ACTIVE"),
+        Step::Answer(
+            200,
+            json!({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}).to_string(),
+        ),
+        Step::Answer(200, json!({}).to_string()),
+    ])
+    .await;
+    at(&endpoint.url).await.create(&table(true)).await.unwrap();
+    let requests = endpoint.requests();
+    let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
+    assert_eq!(
+        operations,
+        [
+            "CreateTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTimeToLive",
+            "UpdateTimeToLive",
+        ]
+    );
+    let create: Value = serde_json::from_str(&requests[0].body).unwrap();
+    assert_eq!(create["BillingMode"], "PAY_PER_REQUEST");
+    assert!(!requests[0].body.contains("ProvisionedThroughput"));
+    let defined: Vec<&str> = create["AttributeDefinitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|definition| definition["AttributeName"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        defined,
+        ["PK", "SK", "GSI1PK", "GSI2PK", "status", "placed", "total"]
+    );
+}
+
+#[tokio::test]
+async fn a_ttl_that_may_not_be_read_is_unknown() {
+    let endpoint = Endpoint::start([
+        described("ACTIVE", "ACTIVE"),
+        Step::Error(400, "AccessDeniedException", "no"),
+    ])
+    .await;
+    let found = at(&endpoint.url)
+        .await
+        .describe("app")
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!found.ttl_known);
+    assert_eq!(found.table.ttl, None);
+}

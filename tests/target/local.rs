@@ -1,0 +1,294 @@
+//! The embedded engine: its files, and its bulk path against the ordinary one.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use dynafold::batch::Batcher;
+use dynafold::item::Item;
+use dynafold::mapping::model::Table;
+use dynafold::target::{BatchLimit, ErrorClass, Target, TargetError, TargetSpec, connect};
+use dynoxide::Database;
+use serde_json::{Value, json};
+
+use super::sample::{batch, full, item, number, prepared, table, text};
+
+async fn open(file: &Path) -> Result<Arc<dyn Target>, TargetError> {
+    let file = Some(file.to_owned());
+    connect(&TargetSpec::Local { file }).await
+}
+
+async fn refused(file: &Path) -> TargetError {
+    let error = match open(file).await {
+        Ok(target) => target.create(&table(true)).await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert_eq!(
+        (error.class, error.code.as_str()),
+        (ErrorClass::Fatal, "File")
+    );
+    error
+}
+
+#[tokio::test]
+async fn places_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.db");
+    let target = open(&file).await.unwrap();
+    assert_eq!(target.place(), format!("local:{}", file.display()));
+    assert!(!target.is_billed());
+    let memory = connect(&TargetSpec::Local { file: None }).await.unwrap();
+    assert_eq!(memory.place(), "local (memory)");
+}
+
+#[tokio::test]
+async fn looking_does_not_make_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.db");
+    let target = open(&file).await.unwrap();
+    let table = table(true);
+    assert_eq!(target.describe(&table.name).await.unwrap(), None);
+    let error = target.scan_keys(&table, None).await.unwrap_err();
+    assert_eq!(error.code, "ResourceNotFoundException");
+    target.finish().await.unwrap();
+    assert!(!file.exists());
+    target.create(&table).await.unwrap();
+    assert!(file.exists());
+    assert!(target.describe(&table.name).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn what_is_no_file_of_the_engine_is_refused_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = refused(folder.path()).await;
+    assert!(error.message.ends_with("is a folder"), "{error}");
+
+    let error = refused(&folder.path().join("no/t.db")).await;
+    assert!(error.message.starts_with("there is no folder"), "{error}");
+
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "not a database, but long enough to look like one: ".repeat(100),
+    )
+    .unwrap();
+    let error = refused(&text).await;
+    assert!(error.message.ends_with("is not a database file"), "{error}");
+
+    let shop = folder.path().join("shop.db");
+    rusqlite::Connection::open(&shop)
+        .unwrap()
+        .execute_batch("create table customer (id integer primary key)")
+        .unwrap();
+    let before = std::fs::read(&shop).unwrap();
+    let error = refused(&shop).await;
+    assert!(
+        error
+            .message
+            .ends_with("is a SQLite database, but not one that holds DynamoDB tables"),
+        "{error}"
+    );
+    assert_eq!(std::fs::read(&shop).unwrap(), before);
+
+    #[cfg(target_os = "linux")]
+    {
+        let error = refused(Path::new("/proc/t.db")).await;
+        assert!(
+            error.message.ends_with("cannot be opened for writing"),
+            "{error}"
+        );
+        assert!(error.help.unwrap().contains("permissions"));
+    }
+}
+
+#[tokio::test]
+async fn two_may_use_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.db");
+    let (one, two) = (open(&file).await.unwrap(), open(&file).await.unwrap());
+    let table = table(true);
+    one.create(&table).await.unwrap();
+    let writes = (0..10).map(|n| {
+        let target = if n % 2 == 0 { &one } else { &two };
+        let items: Vec<Item> = (n * 25..n * 25 + 25).map(full).collect();
+        let table = &table;
+        async move { target.write(table, &batch(&items)).await.unwrap() }
+    });
+    futures_util::future::join_all(writes).await;
+    assert_eq!(two.scan_keys(&table, None).await.unwrap().0.len(), 250);
+}
+
+#[tokio::test]
+async fn a_file_that_another_process_holds_is_a_passing_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.db");
+    let table = table(true);
+    let (ordinary, bulk) = (open(&file).await.unwrap(), open(&file).await.unwrap());
+    ordinary.create(&table).await.unwrap();
+    // Opened before the lock: opening waits longer for it.
+    bulk.describe(&table.name).await.unwrap();
+    bulk.start(&table, true).await.unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    other.execute_batch("begin immediate").unwrap();
+    let batch = batch(&[full(1)]);
+    let (one, two) = tokio::join!(ordinary.write(&table, &batch), bulk.write(&table, &batch));
+    for error in [one.unwrap_err(), two.unwrap_err()] {
+        assert_eq!(error.class, ErrorClass::Transient, "{error:?}");
+        assert_eq!(error.code, "File");
+        assert!(
+            error.message.ends_with("is locked by another process"),
+            "{error}"
+        );
+    }
+    other.execute_batch("rollback").unwrap();
+    ordinary.write(&table, &batch).await.unwrap();
+}
+
+async fn load(target: &dyn Target, table: &Table, items: &[Item], bulk: bool) {
+    target.create(table).await.unwrap();
+    target.start(table, bulk).await.unwrap();
+    let mut limit = target.batch_limit();
+    assert_eq!(limit.items > 25, bulk);
+    // Several batches in bulk, too.
+    limit.items = limit.items.min(250);
+    let mut batcher = Batcher::new(limit);
+    let mut all: Vec<_> = items
+        .iter()
+        .filter_map(|item| batcher.push(prepared(item)))
+        .collect();
+    all.extend(batcher.finish());
+    for batch in &all {
+        let written = target.write(table, batch).await.unwrap();
+        assert_eq!(written.unprocessed, Vec::<usize>::new());
+    }
+    target.finish().await.unwrap();
+}
+
+/// Everything that the engine tells about a table and its indexes.
+fn contents(file: &Path, table: &Table) -> BTreeMap<String, Value> {
+    let database = Database::new(file.to_str().unwrap()).unwrap();
+    let mut contents = BTreeMap::new();
+    let name = json!({"TableName": table.name});
+    let mut described = serde_json::to_value(
+        database
+            .describe_table(serde_json::from_value(name.clone()).unwrap())
+            .unwrap(),
+    )
+    .unwrap();
+    for volatile in ["CreationDateTime", "TableId"] {
+        described["Table"].as_object_mut().unwrap().remove(volatile);
+    }
+    // The summary of the billing holds the time of its last change.
+    described["Table"]["BillingModeSummary"] = Value::Null;
+    contents.insert("description".to_owned(), described);
+    contents.insert(
+        "ttl".to_owned(),
+        serde_json::to_value(
+            database
+                .describe_time_to_live(serde_json::from_value(name).unwrap())
+                .unwrap(),
+        )
+        .unwrap(),
+    );
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let names = std::iter::once(None).chain(indexes.map(|index| Some(index.name.clone())));
+    for index in names {
+        let mut items = Vec::new();
+        let mut from = Value::Null;
+        loop {
+            let request = json!({
+                "TableName": table.name, "IndexName": index, "ExclusiveStartKey": from,
+            });
+            let page = database
+                .scan(serde_json::from_value(request).unwrap())
+                .unwrap();
+            let page = serde_json::to_value(page).unwrap();
+            items.extend(page["Items"].as_array().unwrap().iter().cloned());
+            from = page["LastEvaluatedKey"].clone();
+            if from.is_null() {
+                break;
+            }
+        }
+        // In the order in which the engine gives them: that too must be the same.
+        contents.insert(format!("items of {index:?}"), Value::Array(items));
+    }
+    contents
+}
+
+#[tokio::test]
+async fn a_bulk_load_leaves_what_an_ordinary_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = table(true);
+    let items: Vec<Item> = (0..600)
+        .map(|n| match n % 3 {
+            0 => full(n),
+            // Sparse: in no index, or in the local one alone.
+            1 => item([
+                ("PK", text(&format!("U#{}", n % 50))),
+                ("SK", text(&format!("{n}"))),
+            ]),
+            _ => item([
+                ("PK", text(&format!("U#{}", n % 50))),
+                ("SK", text(&format!("{n}"))),
+                ("total", number(&format!("{n}.25"))),
+                ("GSI2PK", dynafold::item::Attribute::B(vec![7])),
+            ]),
+        })
+        .collect();
+    let mut found = Vec::new();
+    for bulk in [false, true] {
+        let file = folder.path().join(format!("{bulk}.db"));
+        let target = open(&file).await.unwrap();
+        load(&*target, &table, &items, bulk).await;
+        assert_eq!(target.batch_limit(), BatchLimit::BATCH_WRITE);
+        let described = target.describe(&table.name).await.unwrap().unwrap();
+        assert_eq!(described.item_count, Some(600));
+        drop(target);
+        // What finish() left is the whole of it: the file alone, without its log.
+        let copy = folder.path().join(format!("copy-{bulk}.db"));
+        std::fs::copy(&file, &copy).unwrap();
+        found.push(contents(&copy, &table));
+    }
+    let counts: Vec<usize> = found[0]
+        .values()
+        .filter_map(|value| value.as_array().map(Vec::len))
+        .collect();
+    // The table, the local index, the two global ones.
+    assert_eq!(counts, [600, 200, 200, 400]);
+    assert_eq!(found[0], found[1]);
+}
+
+#[tokio::test]
+async fn a_bulk_batch_with_a_bad_item_is_refused_whole() {
+    let table = table(true);
+    let target = connect(&TargetSpec::Local { file: None }).await.unwrap();
+    target.create(&table).await.unwrap();
+    target.start(&table, true).await.unwrap();
+    assert!(target.batch_limit().items > 25);
+    let with = |name: &str, value| item([("PK", text("P")), ("SK", text("bad")), (name, value)]);
+    for bad in [
+        with("filler", text(&"x".repeat(409_600))),
+        with("GSI1PK", number("1")),
+        with("total", text("not a number")),
+        item([("PK", text("P")), ("SK", number("1"))]),
+        item([("PK", text("P"))]),
+        item([("PK", text(&"k".repeat(2049))), ("SK", text("bad"))]),
+    ] {
+        let items = [full(1), bad];
+        let error = target.write(&table, &batch(&items)).await.unwrap_err();
+        assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
+        assert_eq!(error.code, "ValidationException");
+    }
+    let mut broken = batch(&[full(1)]);
+    broken.items[0].json = "{\"PK\":{\"N\":\"geheim\"}}".to_owned();
+    let error = target.write(&table, &broken).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
+    assert!(!error.message.contains("geheim"), "{error}");
+    assert_eq!(target.scan_keys(&table, None).await.unwrap().0, []);
+}
