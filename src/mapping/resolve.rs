@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{ItemType, KeyAttribute, Model, Node, Table};
+use super::model::{ItemType, KeyAttribute, Model, Node, Part, Table, Template};
 use super::raw::{Raw, RawItem};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
@@ -122,8 +122,8 @@ fn resolve_item(
     let type_attribute = mapping.table.type_attribute.as_ref();
     let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
     if type_name != "false" {
-        let text = super::model::Part::Text(raw.name.value.clone());
-        let node = Node::Template(super::model::Template { parts: vec![text] });
+        let text = Part::Text(raw.name.value.clone());
+        let node = Node::Template(Template { parts: vec![text] });
         let span = type_attribute.map_or(raw.name.span.clone(), |name| name.span.clone());
         add(
             type_name.into(),
@@ -135,7 +135,9 @@ fn resolve_item(
         );
     }
     for (name, place, span) in binder.carried(raw) {
-        let node = binder.whole(place);
+        let node = Node::Template(Template {
+            parts: vec![Part::Value(place)],
+        });
         add(
             name,
             node,

@@ -1,7 +1,5 @@
 //! What the AWS chain finds, or does not: each in a process with an environment of its own.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

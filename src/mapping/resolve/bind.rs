@@ -74,19 +74,16 @@ impl Binder<'_> {
 
     fn spread(&mut self, yaml: &Yaml) -> Option<Place> {
         let text = yaml.text()?;
-        let written = match template::parse(&format!("{{{text}}}")) {
-            Ok(written) => written,
-            Err(_) => {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::Template,
-                        yaml.span.clone(),
-                        "not a column or a member of one",
-                    )
-                    .with_help("write it without braces: $spread: settings"),
-                );
-                return None;
-            }
+        let Ok(written) = template::parse(&format!("{{{text}}}")) else {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::Template,
+                    yaml.span.clone(),
+                    "not a column or a member of one",
+                )
+                .with_help("write it without braces: $spread: settings"),
+            );
+            return None;
         };
         let [Segment::Placeholder(placeholder)] = written.segments.as_slice() else {
             return None;
@@ -482,13 +479,6 @@ impl Binder<'_> {
             };
             carried.push((column.name.as_str().into(), placeholder, name.span.clone()));
         }
-    }
-
-    /// A node that carries a value with its type.
-    pub(super) fn whole(&self, placeholder: Placeholder) -> Node {
-        Node::Template(Template {
-            parts: vec![Part::Value(placeholder)],
-        })
     }
 
     /// What tells source rows apart: names and indices into the row.

@@ -308,10 +308,11 @@ fn groups(sql: &str) -> Vec<(usize, usize)> {
     for (at, byte) in outside_quotes(sql) {
         match byte {
             b'(' => open.push(at),
-            b')' => match (open.pop(), open.is_empty()) {
-                (Some(start), true) => groups.push((start, at)),
-                _ => {}
-            },
+            b')' => {
+                if let (Some(start), true) = (open.pop(), open.is_empty()) {
+                    groups.push((start, at))
+                }
+            }
             _ => {}
         }
     }

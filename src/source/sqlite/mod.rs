@@ -8,6 +8,7 @@
 mod catalog;
 mod create;
 mod decode;
+mod describe;
 mod scan;
 
 use std::fmt;
@@ -18,14 +19,13 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{
-    AssertSqlSafe, Column as _, ConnectOptions as _, Connection as _, Executor as _, Row as _,
-    SqlSafeStr as _, Statement as _,
+    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
 };
 
 pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
 use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, select};
-use crate::catalog::{Catalog, Column, DataType, Dbms};
+use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long a reader waits for a writer that holds the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -103,37 +103,6 @@ impl Sqlite {
         done.map(drop)
             .map_err(|cause| fault("the file".to_owned(), cause))
     }
-
-    async fn columns_of(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
-        let wrapped = format!("SELECT * FROM ({}\n)", sql.trim().trim_end_matches(';'));
-        let query_fault = |cause| fault("the mapping's query".to_owned(), cause);
-        let statement = self
-            .connection
-            .prepare(AssertSqlSafe(wrapped).into_sql_str());
-        let statement = statement.await.map_err(query_fault)?;
-        let mut columns = Vec::new();
-        for column in statement.columns() {
-            let mut described = Column {
-                name: column.name().to_owned(),
-                declared: String::new(),
-                data_type: DataType::Dynamic,
-                nullable: true,
-                default: None,
-                generated: None,
-                comment: None,
-            };
-            if let Some(origin) = column.origin().table_column() {
-                let stored = catalog::columns(&mut self.connection, &origin.table, "");
-                let stored = stored.await.map_err(query_fault)?;
-                if let Some(base) = stored.columns.into_iter().find(|c| *c.name == *origin.name) {
-                    described.declared = base.declared;
-                    described.data_type = base.data_type;
-                }
-            }
-            columns.push(described);
-        }
-        Ok(columns)
-    }
 }
 
 impl Source for Sqlite {
@@ -149,7 +118,10 @@ impl Source for Sqlite {
     }
 
     fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(self.columns_of(sql))
+        Box::pin(async {
+            let described = describe::describe(&mut self.connection, sql).await;
+            described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        })
     }
 
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
