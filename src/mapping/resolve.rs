@@ -4,6 +4,7 @@
 mod bind;
 mod carried;
 mod keys;
+mod overlap;
 mod pass;
 mod patterns;
 mod risks;
