@@ -8,6 +8,8 @@ mod load;
 #[cfg(test)]
 mod mapping;
 #[cfg(test)]
+mod patterns;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;
@@ -15,11 +17,13 @@ mod source {
 }
 #[cfg(test)]
 mod support {
+    pub(crate) mod cli;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
+    pub(crate) mod source;
     pub(crate) mod sqlite;
     pub(crate) mod types;
 }

@@ -1,5 +1,7 @@
 //! The MySQL source against real servers: MariaDB always, MySQL where it runs.
 
+use std::fmt::Write as _;
+
 use dynafold::catalog::{Catalog, DataType, Dbms, Table, TableKind, TableName};
 use dynafold::source::{Relation, Scan, Source, SourceError, connect};
 use futures_util::TryStreamExt as _;
@@ -57,10 +59,8 @@ async fn floats_come_back_bit_for_bit() {
             let double = f64::from_bits(generator.u64(..)).abs().log10().abs() % 100.0;
             let double = 10f64.powf(double - 50.0) * generator.f64();
             let single = if single.is_finite() { single } else { 1.5 };
-            script.push_str(&format!(
-                "INSERT INTO t VALUES ({n}, {:e}, {double:e});",
-                f64::from(single)
-            ));
+            let wide = f64::from(single);
+            writeln!(script, "INSERT INTO t VALUES ({n}, {wide:e}, {double:e});").unwrap();
             expected.push((single, double));
         }
         database.run(&script).await;
@@ -479,6 +479,10 @@ async fn published_databases_read_in_full() {
             catalog
                 .tables
                 .retain(|table| table.name.schema == database.name());
+            // MariaDB itself takes a quarter of a minute for this one.
+            catalog
+                .tables
+                .retain(|table| table.name.name != "sales_by_store");
             source.begin().await.unwrap();
             read_everything(source.as_mut(), &catalog).await;
             catalog

@@ -1,5 +1,6 @@
 //! Throwaway databases on the MariaDB and MySQL servers that `tests/run` names.
 
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
@@ -103,10 +104,10 @@ impl Database {
     pub(crate) async fn drop(self) {
         let mut sql = String::from("SET foreign_key_checks = 0;");
         for name in self.also.iter().chain([&self.name]) {
-            sql.push_str(&format!("DROP DATABASE {name};"));
+            writeln!(sql, "DROP DATABASE {name};").unwrap();
         }
         for user in &self.users {
-            sql.push_str(&format!("DROP USER {user};"));
+            writeln!(sql, "DROP USER {user};").unwrap();
         }
         run_at(&self.server, &sql).await;
     }

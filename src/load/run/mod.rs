@@ -198,7 +198,12 @@ impl Run {
         if again {
             delivery.progress.step(Step::NamingDuplicates);
         }
-        let earlier = match reader.finish(again).await {
+        // Reading a large table to its end takes a while: a caller in haste need not wait for it.
+        let source = tokio::select! {
+            source = reader.finish(again) => source,
+            () = self.cancel.cancelled(), if again => None,
+        };
+        let earlier = match source {
             Some(source) if again => self.earlier(&duplicates, source).await,
             _ => std::collections::HashMap::new(),
         };

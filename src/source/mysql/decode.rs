@@ -19,7 +19,7 @@ pub(super) fn data_type(column_type: &str) -> DataType {
     let integer = |bits| DataType::Integer { bits, unsigned };
     let digits = arguments.parse::<u8>().unwrap_or(0);
     match name.as_str() {
-        "tinyint" if arguments == "1" => DataType::Boolean,
+        "tinyint" | "bit" if arguments == "1" => DataType::Boolean,
         "tinyint" => integer(8),
         "smallint" => integer(16),
         "mediumint" => integer(24),
@@ -38,7 +38,6 @@ pub(super) fn data_type(column_type: &str) -> DataType {
         }
         "float" => DataType::Float { bits: 32 },
         "double" | "real" => DataType::Float { bits: 64 },
-        "bit" if arguments == "1" => DataType::Boolean,
         "bit" => DataType::Binary {
             max_bytes: arguments.parse::<u64>().ok().map(|bits| bits.div_ceil(8)),
         },

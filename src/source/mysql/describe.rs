@@ -27,8 +27,8 @@ pub(super) async fn describe(
     // only.
     let wrapped = AssertSqlSafe(format!("SELECT * FROM ({sql}\n) AS q")).into_sql_str();
     connection.prepare(wrapped).await?;
-    let bare = AssertSqlSafe(sql.to_owned()).into_sql_str();
-    let statement = connection.prepare(bare).await?;
+    let alone = AssertSqlSafe(sql.to_owned()).into_sql_str();
+    let statement = connection.prepare(alone).await?;
     let mut columns = Vec::new();
     for column in statement.columns() {
         let origin = column.origin();

@@ -1,7 +1,7 @@
 //! Reads MySQL 8 and later and MariaDB 10.6 and later.
 //!
 //! The session is read-only, in UTC and in utf8mb4; the server's SQL mode stays as it is, so that
-//! the mapping's conditions and queries mean what they mean at home. The snapshot is InnoDB's:
+//! the mapping's conditions and queries mean what they mean at home. The snapshot is `InnoDB`'s:
 //! tables of engines without transactions are read as they are at that moment.
 
 mod catalog;
@@ -47,7 +47,7 @@ impl fmt::Debug for Mysql {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Mysql")
             .field("server", &self.server)
-            .finish()
+            .finish_non_exhaustive()
     }
 }
 
