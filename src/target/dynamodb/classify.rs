@@ -335,7 +335,7 @@ mod tests {
         let expired = classified("Scan", "ExpiredTokenException");
         assert_eq!(
             expired.message,
-            "Scan on table app: the credentials were refused (ExpiredTokenException)"
+            "Scan on table app: the credentials have expired (ExpiredTokenException)"
         );
         assert_eq!(
             expired.help.as_deref(),
