@@ -61,6 +61,9 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
     }
+    for warning in &report.warnings {
+        output.warning(warning);
+    }
     let line = report::migration_outcome(&report);
     match report.outcome {
         load::Outcome::Complete if report.balanced => Ok(Outcome::Well),

@@ -46,6 +46,9 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
         }
         PreviewFormat::Json => output.json(&document(&samples))?,
     }
+    for warning in source.warnings() {
+        output.warning(&warning);
+    }
     let rejects = samples.iter().any(|sample| !sample.rejects.is_empty());
     Ok(if rejects {
         Outcome::Differs
