@@ -2,7 +2,9 @@
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
 mod bind;
+mod carried;
 mod keys;
+mod overlap;
 mod pass;
 mod patterns;
 mod risks;
