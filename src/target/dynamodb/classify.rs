@@ -79,7 +79,7 @@ impl Action<'_> {
 
     fn late(&self) -> TargetError {
         let message = format!("{} did not answer in time", self.place.name);
-        let help = "is the endpoint's address right, and is the network up?".to_owned();
+        let help = "is the endpoint's address right, and is the network up?";
         self.error(Transient, CONNECTION, &message, Some(help))
     }
 
