@@ -74,7 +74,8 @@ impl Shop {
                 described.insert(sql.value.clone(), columns);
             }
         }
-        let (model, diagnostics) = resolve(&raw, faults, &self.catalog, &described);
+        let resolution = resolve(&raw, faults, &self.catalog, &described);
+        let (model, diagnostics) = (resolution.model, resolution.diagnostics);
         for pass in model.iter().flat_map(|model| &model.passes) {
             if !pass.scan.conditions.is_empty() {
                 self.source.prepare(&pass.scan).await.unwrap();

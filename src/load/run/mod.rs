@@ -206,7 +206,10 @@ impl Run {
             source = reader.finish(again) => source,
             () = self.cancel.cancelled(), if again => None,
         };
-        self.warnings = source.as_ref().map(|source| source.warnings()).unwrap_or_default();
+        self.warnings = source
+            .as_ref()
+            .map(|source| source.warnings())
+            .unwrap_or_default();
         let earlier = match source {
             Some(source) if again => self.earlier(&duplicates, source).await,
             _ => std::collections::HashMap::new(),

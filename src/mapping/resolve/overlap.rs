@@ -206,7 +206,10 @@ mod tests {
             ("ALBUM#{x | pad(5)}", "ALBUM#{x | pad(5)}#TRACK#{x}"),
             ("ALBUM#{x | pad(5)}", "ALBUM#{x | pad(6)}"),
             ("{x | pad(5)}", "{x | pad(5, 2)}"),
-            ("I#{x | date}#{x | pad(6)}", "I#{x | date}#{x | pad(6)}#LINE#{x | pad(3)}"),
+            (
+                "I#{x | date}#{x | pad(6)}",
+                "I#{x | date}#{x | pad(6)}#LINE#{x | pad(3)}",
+            ),
             ("I#{x | desc(3)}", "I#{x | desc(3)}#"),
             ("I#{x | hex}", "I#{x | hex}#{x}"),
             ("KR[#{x | pad(2)}]", "KR#{x | pad(2)}#{x | pad(2)}"),
