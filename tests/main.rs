@@ -2,11 +2,17 @@
 
 // `cfg(test)` tells clippy that all of this is tests, helpers too.
 #[cfg(test)]
+mod cli;
+#[cfg(test)]
 mod item;
 #[cfg(test)]
 mod load;
 #[cfg(test)]
 mod mapping;
+#[cfg(test)]
+mod patterns;
+#[cfg(test)]
+mod readme;
 #[cfg(test)]
 mod source {
     mod mysql;
@@ -15,11 +21,13 @@ mod source {
 }
 #[cfg(test)]
 mod support {
+    pub(crate) mod cli;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
+    pub(crate) mod source;
     pub(crate) mod sqlite;
     pub(crate) mod types;
 }

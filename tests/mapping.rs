@@ -2,7 +2,7 @@
 
 mod faults;
 
-use dynafold::catalog::Catalog;
+use dynafold::catalog::{Catalog, DataType};
 use dynafold::diagnostic::{Diagnostic, render};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::{Described, Raw, resolve, starter};
@@ -16,7 +16,10 @@ fn catalog() -> Catalog {
 fn check_with(text: &str, catalog: &Catalog) -> (Option<Model>, Vec<Diagnostic>) {
     let (raw, faults) = Raw::read(text, &|_| None);
     match raw {
-        Some(raw) => resolve(&raw, faults, catalog, &Described::new()),
+        Some(raw) => {
+            let resolution = resolve(&raw, faults, catalog, &Described::new());
+            (resolution.model, resolution.diagnostics)
+        }
         None => (None, faults),
     }
 }
@@ -102,4 +105,29 @@ items:
     assert_eq!(model.item_types[1].condition, None);
     assert_eq!(model.passes[1].scan.joins.len(), 1);
     assert!(!model.passes[1].scan.keep_unmatched);
+}
+
+#[test]
+fn what_is_omitted_is_neither_read_nor_warned_of() {
+    let mut catalog = catalog();
+    for table in &mut catalog.tables {
+        for column in table.columns.iter_mut().filter(|c| c.name == "gender") {
+            column.data_type = DataType::Printed;
+        }
+    }
+    let text = "
+dynafold: 1
+table: { name: portal, key: { partition: PK, sort: SK }, type_attribute: false }
+items:
+  USER:
+    from: users
+    key: { PK: \"USER#{id | pad(3)}\", SK: \"USER#\" }
+    omit: [gender]
+";
+    let (model, diagnostics) = check_with(text, &catalog);
+    assert_eq!(diagnostics, Vec::new());
+    let columns = &model.unwrap().passes[0].scan.columns;
+    assert!(columns.iter().all(|column| column.name != "gender"));
+    let (_, diagnostics) = check_with(&text.replace("    omit: [gender]", ""), &catalog);
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
 }

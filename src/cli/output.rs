@@ -117,6 +117,7 @@ impl Output {
     }
 
     /// Asks a question that is answered by `y`; anything else is no.
+    #[expect(clippy::unused_self, reason = "the streams belong to the output")]
     pub(super) fn ask(&self, question: &str) -> bool {
         let mut stderr = io::stderr().lock();
         if write!(stderr, "{question} [y/N] ")

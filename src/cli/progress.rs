@@ -40,7 +40,7 @@ fn words(step: Step) -> &'static str {
 struct Bars {
     names: Vec<Arc<str>>,
     all: MultiProgress,
-    bars: Mutex<HashMap<usize, ProgressBar>>,
+    drawn: Mutex<HashMap<usize, ProgressBar>>,
     step: ProgressBar,
 }
 
@@ -54,13 +54,13 @@ impl Bars {
         Self {
             names,
             all,
-            bars: Mutex::new(HashMap::new()),
+            drawn: Mutex::new(HashMap::new()),
             step,
         }
     }
 
     fn with(&self, item_type: usize, act: impl FnOnce(&ProgressBar)) {
-        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bar) = bars.get(&item_type) {
             act(bar);
         }
@@ -85,7 +85,7 @@ impl Progress for Bars {
         let template = template.replace("WIDTH", &width.to_string());
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar());
-        let mut bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
             let name = self
                 .names
@@ -118,7 +118,7 @@ impl Progress for Bars {
     }
 
     fn throttled(&self, _items: u64) {
-        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         for bar in bars
             .values()
             .filter(|bar| !bar.is_finished() && bar.message().is_empty())
@@ -128,7 +128,7 @@ impl Progress for Bars {
     }
 
     fn step(&self, step: Step) {
-        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         bars.values().for_each(ProgressBar::abandon);
         let spinner = self.all.add(self.step.clone());
         spinner.set_message(words(step));
@@ -138,7 +138,7 @@ impl Progress for Bars {
 
 impl Drop for Bars {
     fn drop(&mut self) {
-        let bars = self.bars.lock().unwrap_or_else(PoisonError::into_inner);
+        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         bars.values().for_each(ProgressBar::abandon);
         self.step.finish_and_clear();
     }

@@ -240,6 +240,7 @@ fn spread(
     keep_null: &dyn Fn(&str) -> bool,
 ) -> Result<(), Fault> {
     let mut before: Vec<&Arc<str>> = Vec::new();
+    let first = made.len();
     for place in places {
         let members = members(place, row)?;
         for (name, value) in members {
@@ -260,6 +261,10 @@ fn spread(
         if places.len() > 1 {
             before.extend(members.iter().map(|(name, _)| name));
         }
+    }
+    // Databases keep the members of JSON objects in orders of their own.
+    if let Some(added) = made.get_mut(first..) {
+        added.sort_by(|(a, _), (b, _)| a.cmp(b));
     }
     Ok(())
 }

@@ -169,10 +169,8 @@ impl<'t> Builder<'t> {
             Some(Ok(pair)) => Ok(pair),
             Some(Err(error)) => {
                 let at = byte(error.marker()).unwrap_or(self.text.len());
-                let mut message = error.info().to_owned();
-                if message.is_empty() {
-                    message = "not YAML".to_owned();
-                }
+                let info = error.info();
+                let message = if info.is_empty() { "not YAML" } else { &info };
                 Err(Diagnostic::new(Code::Yaml, at..at, message)
                     .with_label("the YAML ends to make sense here")
                     .with_help(

@@ -79,7 +79,8 @@ impl Value {
 /// A value that the database holds and DynamoDB cannot, as its column's type says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfit {
-    /// What the database prints for it; `string` yields this text.
+    /// What the database prints for it; `string` yields this text, except for [`UnfitReason::NotUtf8`]
+    /// where it has lost what was no text.
     pub text: String,
     /// Why it does not fit.
     pub why: UnfitReason,
@@ -123,7 +124,9 @@ impl UnfitReason {
             Self::ZeroDate | Self::DateRange => {
                 "say `| default(x)` to replace it, or `| string` to keep it as text"
             }
-            Self::NotUtf8 => "say `| binary` to keep its bytes",
+            Self::NotUtf8 => {
+                "say `| default(x)` to replace it, or cast it to bytes in `from: { sql: … }`"
+            }
             Self::NotJson => "say `| string` to keep it as text",
             Self::Unreadable => "say `| string` to keep it as the database prints it",
         }

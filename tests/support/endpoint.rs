@@ -1,11 +1,5 @@
 //! A scripted HTTP endpoint: one step for each request, the last one for all that follow.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -1,13 +1,6 @@
 //! What every target does alike. One body for each fact, run on the engine in memory, the engine on
 //! a file, and DynamoDB Local.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
 use std::sync::Arc;
 
 use dynafold::item::Item;

@@ -1,7 +1,5 @@
 //! The SDK path against a scripted endpoint: what is sent, and what each answer is taken for.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 

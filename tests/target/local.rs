@@ -1,11 +1,5 @@
 //! The embedded engine: its files, and its bulk path against the ordinary one.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test fails by panicking"
-)]
-
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

@@ -109,8 +109,8 @@ fn show(result: Result<Value, RenderError>) -> String {
         Ok(Value::Null) => "`NULL`".to_owned(),
         Ok(Value::Time(time)) => time.to_string(),
         Ok(Value::Bytes(bytes)) => {
-            let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
-            format!("`0x{hex}`")
+            let digits: Vec<String> = bytes.iter().map(|b| format!("{b:02x}")).collect();
+            format!("`0x{}`", digits.concat())
         }
         Ok(value) => format!("`{}`", write_document(&value)),
         Err(error) => format!("*{}*", error.code),

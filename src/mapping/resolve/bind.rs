@@ -9,7 +9,7 @@ use crate::catalog::{Column, DataType, Family};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
-use crate::mapping::raw::{RawItem, Spanned};
+use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::value::Number;
@@ -74,19 +74,16 @@ impl Binder<'_> {
 
     fn spread(&mut self, yaml: &Yaml) -> Option<Place> {
         let text = yaml.text()?;
-        let written = match template::parse(&format!("{{{text}}}")) {
-            Ok(written) => written,
-            Err(_) => {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::Template,
-                        yaml.span.clone(),
-                        "not a column or a member of one",
-                    )
-                    .with_help("write it without braces: $spread: settings"),
-                );
-                return None;
-            }
+        let Ok(written) = template::parse(&format!("{{{text}}}")) else {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::Template,
+                    yaml.span.clone(),
+                    "not a column or a member of one",
+                )
+                .with_help("write it without braces: $spread: settings"),
+            );
+            return None;
         };
         let [Segment::Placeholder(placeholder)] = written.segments.as_slice() else {
             return None;
@@ -274,7 +271,7 @@ impl Binder<'_> {
         Some((place, family))
     }
 
-    fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
+    pub(super) fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
         let first = path.first()?;
         if let Some(column) = self
             .scope
@@ -350,145 +347,6 @@ impl Binder<'_> {
                 .with_help(help),
             );
         }
-    }
-
-    /// The columns that are carried under their own names: attribute name, place, and where it was
-    /// asked for.
-    pub(super) fn carried(&mut self, raw: &RawItem) -> Vec<(Arc<str>, Placeholder, Range<usize>)> {
-        let omitted: Vec<&str> = raw.omit.iter().map(|name| name.value.as_str()).collect();
-        let mut carried = Vec::new();
-        match &raw.columns {
-            None => {
-                let all = Spanned {
-                    value: "*".to_owned(),
-                    span: raw.name.span.clone(),
-                };
-                self.all_of(None, self.scope.columns, &all, &mut carried);
-            }
-            Some(names) => {
-                for name in names {
-                    self.carry(name, &mut carried);
-                }
-            }
-        }
-        for name in &raw.omit {
-            if carried
-                .iter()
-                .all(|(_, placeholder, _)| *placeholder.place.written != *name.value)
-                && self.scope.known
-            {
-                let written = carried
-                    .iter()
-                    .map(|(_, placeholder, _)| placeholder.place.written.as_ref());
-                let names: Vec<&str> = written.collect();
-                self.diagnostics.push(unknown_column(
-                    name,
-                    "what is carried",
-                    names.iter().copied(),
-                ));
-            }
-        }
-        carried
-            .retain(|(_, placeholder, _)| !omitted.contains(&placeholder.place.written.as_ref()));
-        carried
-    }
-
-    fn carry(
-        &mut self,
-        name: &Spanned<String>,
-        carried: &mut Vec<(Arc<str>, Placeholder, Range<usize>)>,
-    ) {
-        let scope = self.scope;
-        if name.value == "*" {
-            self.all_of(None, scope.columns, name, carried);
-            return;
-        }
-        if let Some(column) = scope
-            .columns
-            .iter()
-            .find(|column| column.name == name.value)
-        {
-            self.all_of(None, std::slice::from_ref(column), name, carried);
-            return;
-        }
-        if let Some((alias, rest)) = name.value.split_once('.')
-            && let Some(parent) = scope.parent(alias)
-        {
-            let chosen = match parent.table.column(rest) {
-                Some(column) => std::slice::from_ref(column),
-                None if rest == "*" => parent.table.columns.as_slice(),
-                None => {
-                    let names = parent
-                        .table
-                        .columns
-                        .iter()
-                        .map(|column| column.name.as_str());
-                    let rest = Spanned {
-                        value: rest.to_owned(),
-                        span: name.span.clone(),
-                    };
-                    self.diagnostics
-                        .push(unknown_column(&rest, &format!("`{alias}`"), names));
-                    return;
-                }
-            };
-            self.all_of(Some(alias), chosen, name, carried);
-            return;
-        }
-        if scope.known {
-            let path: Vec<String> = name.value.split('.').map(str::to_owned).collect();
-            self.base_column(&path, name.span.clone());
-        } else {
-            let column = unknown(&name.value);
-            self.all_of(None, std::slice::from_ref(&column), name, carried);
-        }
-    }
-
-    fn all_of(
-        &mut self,
-        alias: Option<&str>,
-        columns: &[Column],
-        name: &Spanned<String>,
-        carried: &mut Vec<(Arc<str>, Placeholder, Range<usize>)>,
-    ) {
-        for column in columns {
-            let written = match alias {
-                Some(alias) => format!("{alias}.{}", column.name),
-                None => column.name.clone(),
-            };
-            if column.data_type == DataType::Printed {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::PrintedType,
-                        name.span.clone(),
-                        format!(
-                            "`{written}` ({}) is carried as text, as the database prints it",
-                            column.declared
-                        ),
-                    )
-                    .with_help(format!(
-                        "leave it out if no access pattern needs it: omit: [{written}]"
-                    )),
-                );
-            }
-            let placeholder = Placeholder {
-                place: Place {
-                    column: self.pass.column(alias, &column.name, &column.data_type),
-                    path: Vec::new(),
-                    written: written.into(),
-                },
-                filters: Vec::new(),
-                family: column.data_type.family(),
-            };
-            carried.push((column.name.as_str().into(), placeholder, name.span.clone()));
-        }
-    }
-
-    /// A node that carries a value with its type.
-    pub(super) fn whole(&self, placeholder: Placeholder) -> Node {
-        Node::Template(Template {
-            parts: vec![Part::Value(placeholder)],
-        })
     }
 
     /// What tells source rows apart: names and indices into the row.
@@ -578,7 +436,7 @@ impl Binder<'_> {
 }
 
 /// A column of a query whose columns are not known.
-fn unknown(name: &str) -> Column {
+pub(super) fn unknown(name: &str) -> Column {
     Column {
         name: name.to_owned(),
         declared: String::new(),
@@ -598,6 +456,10 @@ fn constant(text: &str, plain: bool) -> Option<Attribute> {
     match text {
         "true" => Some(Attribute::Bool(true)),
         "false" => Some(Attribute::Bool(false)),
+        // `01234` is a code, not a number: its zeros must not go.
+        text if text.starts_with('0') && text.as_bytes().get(1).is_some_and(u8::is_ascii_digit) => {
+            None
+        }
         text => Number::parse(text).ok().map(Attribute::N),
     }
 }

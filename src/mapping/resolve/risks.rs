@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Resolved;
 use super::keys::may_be_in;
+use super::overlap::may_be_equal;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{KeyType, Node, Table, Template};
@@ -194,7 +195,7 @@ fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnos
                 .chain(&table.sort)
                 .any(
                     |key| match (template(item, &key.name), template(earlier, &key.name)) {
-                        (Some(a), Some(b)) => are_apart(a, b),
+                        (Some(a), Some(b)) => !may_be_equal(a, b),
                         _ => true,
                     },
                 );
@@ -218,17 +219,6 @@ fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnos
             }
         }
     }
-}
-
-/// Whether no value of one template can equal a value of the other, as their beginnings tell.
-fn are_apart(a: &Template, b: &Template) -> bool {
-    let ((a, a_whole), (b, b_whole)) = (a.prefix(), b.prefix());
-    let common = a.bytes().zip(b.bytes()).all(|(a, b)| a == b);
-    if !common {
-        return true;
-    }
-    // One is the beginning of the other: apart only if the shorter one ends there.
-    (a_whole && (b_whole && a != b || b.len() > a.len())) || (b_whole && a.len() > b.len())
 }
 
 fn single_partitions(

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::Described;
-use crate::catalog::{Catalog, Column, Dbms, Table};
+use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Table};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
 use crate::source::{Join, Relation};
@@ -287,84 +287,23 @@ fn find_parent<'a>(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Parent<'a>> {
     let before = diagnostics.len();
-    let names = base.columns.iter().map(|column| column.name.as_str());
-    for wrong in raw
-        .columns
-        .iter()
-        .filter(|c| base.column(&c.value).is_none())
-    {
-        if let Some((alias, _)) = wrong.value.split_once('.') {
-            diagnostics.push(chained(wrong.span.clone(), alias));
-        } else {
-            diagnostics.push(unknown_column(
-                wrong,
-                &format!("`{}`", base.name.name),
-                names.clone(),
-            ));
-        }
-    }
-    if raw.alias.value == base.name.name || base.column(&raw.alias.value).is_some() {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::Join,
-                raw.alias.span.clone(),
-                format!(
-                    "the alias `{}` is a name of `{}` already",
-                    raw.alias.value, base.name.name
-                ),
-            )
-            .with_help("choose another alias"),
-        );
-    }
+    check_join_names(raw, base, diagnostics);
     if diagnostics.len() > before {
         return None;
     }
-    let wanted: Vec<&str> = raw.columns.iter().map(|c| c.value.as_str()).collect();
-    let mut fitting = base.foreign_keys.iter().filter(|key| {
-        key.columns.len() == wanted.len()
-            && key.columns.iter().all(|c| wanted.contains(&c.as_str()))
-    });
     let place = raw
         .columns
         .first()
-        .map_or(raw.alias.span.clone(), |c| c.span.clone());
-    let Some(key) = fitting.next() else {
-        let declared: Vec<String> = base
-            .foreign_keys
-            .iter()
-            .map(|key| key.columns.join(", "))
-            .collect();
-        diagnostics.push(
-            Diagnostic::new(
-                Code::Join,
-                place,
-                format!(
-                    "`{}` is no foreign key of `{}`",
-                    wanted.join(", "),
-                    base.name.name
-                ),
-            )
-            .with_help(if declared.is_empty() {
-                format!("`{}` declares no foreign keys", base.name.name)
-            } else {
-                format!("its foreign keys are on {}", declared.join("; "))
-            }),
-        );
-        return None;
+        .map_or(&raw.alias.span, |column| &column.span)
+        .clone();
+    let fault = |message: String| Diagnostic::new(Code::Join, place.clone(), message);
+    let key = match foreign_key(raw, base) {
+        Ok(key) => key,
+        Err((message, help)) => {
+            diagnostics.push(fault(message).with_help(help));
+            return None;
+        }
     };
-    if let Some(other) = fitting.next() {
-        diagnostics.push(Diagnostic::new(
-            Code::Join,
-            place,
-            format!(
-                "`{}` belongs to two foreign keys, to `{}` and to `{}`",
-                wanted.join(", "),
-                key.references,
-                other.references
-            ),
-        ));
-        return None;
-    }
     let Some(table) = catalog.table(&key.references) else {
         diagnostics.push(
             Diagnostic::new(
@@ -381,36 +320,96 @@ fn find_parent<'a>(
     };
     if !table.is_unique(&key.referenced_columns) {
         diagnostics.push(
-            Diagnostic::new(
-                Code::Join,
-                place,
-                format!(
-                    "the foreign key leads to columns of `{}` that are not unique",
-                    table.name.name
-                ),
-            )
+            fault(format!(
+                "the foreign key leads to columns of `{}` that are not unique",
+                table.name.name
+            ))
             .with_help("a row could have several parents; join in `from: { sql: … }` instead"),
         );
         return None;
     }
-    let optional = key
+    let may_be_null = |name: &String| base.column(name).is_none_or(|column| column.nullable);
+    let on = key
         .columns
         .iter()
-        .any(|name| base.column(name).is_none_or(|column| column.nullable));
+        .cloned()
+        .zip(key.referenced_columns.iter().cloned());
     Some(Parent {
         join: Join {
             alias: raw.alias.value.clone(),
             table: table.name.clone(),
-            on: key
-                .columns
-                .iter()
-                .cloned()
-                .zip(key.referenced_columns.iter().cloned())
-                .collect(),
+            on: on.collect(),
         },
         table,
-        optional,
+        optional: key.columns.iter().any(may_be_null),
     })
+}
+
+fn check_join_names(raw: &RawJoin, base: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let names = base.columns.iter().map(|column| column.name.as_str());
+    let unknown = raw
+        .columns
+        .iter()
+        .filter(|column| base.column(&column.value).is_none());
+    for wrong in unknown {
+        diagnostics.push(match wrong.value.split_once('.') {
+            Some((alias, _)) => chained(wrong.span.clone(), alias),
+            None => unknown_column(wrong, &format!("`{}`", base.name.name), names.clone()),
+        });
+    }
+    if raw.alias.value == base.name.name || base.column(&raw.alias.value).is_some() {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::Join,
+                raw.alias.span.clone(),
+                format!(
+                    "the alias `{}` is a name of `{}` already",
+                    raw.alias.value, base.name.name
+                ),
+            )
+            .with_help("choose another alias"),
+        );
+    }
+}
+
+/// The one foreign key on just these columns, or what is wrong and how to mend it.
+fn foreign_key<'t>(raw: &RawJoin, base: &'t Table) -> Result<&'t ForeignKey, (String, String)> {
+    let wanted: Vec<&str> = raw
+        .columns
+        .iter()
+        .map(|column| column.value.as_str())
+        .collect();
+    let fits = |key: &&ForeignKey| {
+        key.columns.len() == wanted.len()
+            && key
+                .columns
+                .iter()
+                .all(|column| wanted.contains(&column.as_str()))
+    };
+    let written = wanted.join(", ");
+    let mut fitting = base.foreign_keys.iter().filter(fits);
+    let Some(key) = fitting.next() else {
+        let declared = base.foreign_keys.iter().map(|key| key.columns.join(", "));
+        let declared: Vec<String> = declared.collect();
+        return Err((
+            format!("`{written}` is no foreign key of `{}`", base.name.name),
+            if declared.is_empty() {
+                format!("`{}` declares no foreign keys", base.name.name)
+            } else {
+                format!("its foreign keys are on {}", declared.join("; "))
+            },
+        ));
+    };
+    match fitting.find(|other| other.references != key.references) {
+        Some(other) => Err((
+            format!(
+                "`{written}` belongs to two foreign keys, to `{}` and to `{}`",
+                key.references, other.references
+            ),
+            "join in `from: { sql: … }` instead".to_owned(),
+        )),
+        None => Ok(key),
+    }
 }
 
 fn chained(span: Range<usize>, alias: &str) -> Diagnostic {

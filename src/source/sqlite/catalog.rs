@@ -12,6 +12,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::data_type;
+use super::definition::{generation_expression, terms};
 use super::scan::SqliteDialect;
 use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName};
 use crate::source::Dialect as _;
@@ -251,120 +252,4 @@ fn table_name(name: String) -> TableName {
 
 fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
     Ok(row.try_get::<Option<String>, _>(index)?.unwrap_or_default())
-}
-
-/// The expression of a generated column, which only the table's own text tells.
-fn generation_expression(sql: &str, column: &str) -> String {
-    let quoted = [
-        SqliteDialect.quote(column),
-        format!("`{}`", column.replace('`', "``")),
-        format!("[{column}]"),
-    ];
-    let definition = terms(sql).into_iter().find(|term| {
-        let starts = |name: &str| {
-            let (head, tail) = term.split_at_checked(name.len()).unwrap_or_default();
-            head.eq_ignore_ascii_case(name) && tail.starts_with(char::is_whitespace)
-        };
-        starts(column) || quoted.iter().any(|name| starts(name))
-    });
-    let definition = definition.unwrap_or_default();
-    let mut groups = groups(definition).into_iter();
-    let expression = groups.find_map(|(start, end)| {
-        let before = definition.get(..start)?.trim_end().to_ascii_uppercase();
-        before
-            .ends_with(" AS")
-            .then(|| definition.get(start + 1..end))
-            .flatten()
-    });
-    expression.unwrap_or("unknown").trim().to_owned()
-}
-
-/// What stands between the commas of the first parentheses: a table's columns, an index's terms.
-fn terms(sql: &str) -> Vec<&str> {
-    let Some(&(start, end)) = groups(sql).first() else {
-        return Vec::new();
-    };
-    let mut terms = Vec::new();
-    let (mut depth, mut from) = (0_u32, start + 1);
-    for (at, byte) in outside_quotes(sql).filter(|(at, _)| (start + 1..end).contains(at)) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                terms.extend(sql.get(from..at).map(str::trim));
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    terms.extend(sql.get(from..end).map(str::trim));
-    terms
-}
-
-/// The outermost pairs of parentheses, by their places.
-fn groups(sql: &str) -> Vec<(usize, usize)> {
-    let mut groups = Vec::new();
-    let mut open = Vec::new();
-    for (at, byte) in outside_quotes(sql) {
-        match byte {
-            b'(' => open.push(at),
-            b')' => match (open.pop(), open.is_empty()) {
-                (Some(start), true) => groups.push((start, at)),
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-    groups
-}
-
-/// The bytes of a SQL text that stand in no quotes and no comment, with their places.
-fn outside_quotes(sql: &str) -> impl Iterator<Item = (usize, u8)> {
-    let bytes = sql.as_bytes();
-    let mut closing: &[u8] = b"";
-    let mut skip_to = 0;
-    bytes.iter().enumerate().filter_map(move |(at, &byte)| {
-        let rest = bytes.get(at..).unwrap_or_default();
-        if at < skip_to {
-            return None;
-        }
-        if !closing.is_empty() {
-            if rest.starts_with(closing) {
-                skip_to = at + closing.len();
-                closing = b"";
-            }
-            return None;
-        }
-        closing = match rest {
-            [b'\'', ..] => b"'",
-            [b'"', ..] => b"\"",
-            [b'`', ..] => b"`",
-            [b'[', ..] => b"]",
-            [b'-', b'-', ..] => b"\n",
-            [b'/', b'*', ..] => b"*/",
-            _ => return Some((at, byte)),
-        };
-        skip_to = at + 1;
-        None
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_expression_of_a_generated_column_is_found_in_the_text() {
-        let sql = "CREATE TABLE t(a INT, -- AS (no),\n \"b c\" TEXT DEFAULT '),(' GENERATED ALWAYS \
-                   AS (a || ')' || (a + 1)) STORED, [d] AS (a), PRIMARY KEY (a))";
-        assert_eq!(generation_expression(sql, "b c"), "a || ')' || (a + 1)");
-        assert_eq!(generation_expression(sql, "D"), "a");
-        assert_eq!(generation_expression(sql, "a"), "unknown");
-    }
-
-    #[test]
-    fn the_terms_of_an_index_are_told_apart() {
-        let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
-        assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
-    }
 }

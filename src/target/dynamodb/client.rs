@@ -247,12 +247,12 @@ fn shown(url: &url::Url) -> String {
 
 fn no_region(profile: Option<&str>) -> TargetError {
     let place = match profile {
-        Some(name) => format!("neither in the environment nor in the profile `{name}`"),
-        None => "neither in the environment nor in the AWS configuration".to_owned(),
+        Some(name) => format!("neither from the environment nor in the profile `{name}`"),
+        None => "neither from the environment nor from the AWS configuration".to_owned(),
     };
     failure(
         "Region",
-        &format!("no AWS region: there is none {place}"),
+        &format!("no AWS region is known, {place}"),
         Some("say `--region eu-west-1`, or set AWS_REGION".to_owned()),
     )
 }

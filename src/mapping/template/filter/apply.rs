@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{ApplyError, Context, Filter, bytes, convert, digits, mask, ordered, text, time};
-use crate::value::{Number, Time, Unfit, Value};
+use crate::value::{Number, Time, Unfit, UnfitReason, Value};
 
 impl Filter {
     /// Applies the filter.
@@ -113,6 +113,10 @@ impl Filter {
     /// What the conversions make of a value that does not fit its column's type.
     fn mend_unfit(&self, unfit: &Unfit) -> Result<Value, ApplyError> {
         let refused = |_| ApplyError::Unfit(unfit.why);
+        if unfit.why == UnfitReason::NotUtf8 {
+            // The text at hand has lost what was no text.
+            return Err(ApplyError::Unfit(unfit.why));
+        }
         match self {
             Self::String => Ok(Value::Text(unfit.text.clone())),
             Self::Number => convert::number(&unfit.text).map_err(refused),

@@ -21,13 +21,14 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 /// which moves the high part of the time to the front.
 pub(super) fn uuid_from_bytes(bytes: &[u8], swap: bool) -> Result<String, ApplyError> {
     let bytes: [u8; 16] = bytes.try_into().map_err(|_| ApplyError::NotAUuid)?;
-    let [a, b, c, d, e, f, g, h, rest @ ..] = bytes;
-    let head = if swap {
-        [e, f, g, h, c, d, a, b]
+    let text = hex(&bytes);
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
+    Ok(hyphenate(&if swap {
+        // time_hi, time_mid, time_low: put back into the order that a UUID prints them in.
+        [part(8..16), part(4..8), part(0..4), part(16..32)].concat()
     } else {
-        [a, b, c, d, e, f, g, h]
-    };
-    Ok(hyphenate(&(hex(&head) + &hex(&rest))))
+        text
+    }))
 }
 
 /// Writes a UUID in lowercase, with hyphens, from text with or without them.

@@ -115,9 +115,7 @@ impl Filter {
             Family::Boolean if numeric => {
                 format!("make it a number first: `| number | {written}`")
             }
-            Family::Time if numeric => format!(
-                "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already"
-            ),
+            Family::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
             Family::Text | Family::Document if self.is_temporal() => {
                 format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
             }

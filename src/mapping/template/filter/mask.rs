@@ -32,7 +32,9 @@ impl Secret {
     /// HMAC-SHA256 of the parts, one after the other.
     pub(super) fn digest(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut mac = self.0.clone();
-        parts.iter().for_each(|part| mac.update(part));
+        for part in parts {
+            mac.update(part);
+        }
         mac.finalize().into_bytes().into()
     }
 }

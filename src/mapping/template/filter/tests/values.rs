@@ -107,8 +107,8 @@ fn unfit_values_are_refused_with_their_reason_unless_a_filter_mends_them() {
         "unfit-value"
     );
     assert_eq!(
-        apply("binary", Value::unfit("a", UnfitReason::NotUtf8)),
-        "0x61"
+        apply("binary", Value::unfit("a\u{fffd}", UnfitReason::NotUtf8)),
+        "unfit-value"
     );
     let Err(error) = try_apply("pad(3)", nan(), &Context::default()) else {
         panic!("refused");

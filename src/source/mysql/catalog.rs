@@ -1,0 +1,328 @@
+//! Reads the schema from `information_schema`, in a handful of queries whatever the number of
+//! tables.
+//!
+//! MariaDB keeps JSON as a LONGTEXT with a check, and shows that check only to users who may do
+//! more than SELECT: so each table that has a LONGTEXT is asked for its own definition.
+
+use std::collections::HashMap;
+
+use sqlx::AssertSqlSafe;
+use sqlx::mysql::{MySqlConnection, MySqlRow};
+
+use super::Server;
+use super::decode::data_type;
+use super::scan::{MysqlDialect, bytes};
+use crate::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName,
+};
+use crate::source::Dialect as _;
+
+/// Where each table stands in the catalog.
+type Places = HashMap<TableName, usize>;
+
+/// Reads everything.
+pub(super) async fn read(
+    connection: &mut MySqlConnection,
+    server: &Server,
+) -> Result<Catalog, sqlx::Error> {
+    let indexes = match server.dbms {
+        Dbms::Mariadb => include_str!("sql/indexes_mariadb.sql"),
+        _ => include_str!("sql/indexes_mysql.sql"),
+    };
+    let tables = rows(connection, include_str!("sql/tables.sql")).await?;
+    let columns = rows(connection, include_str!("sql/columns.sql")).await?;
+    let indexes = rows(connection, indexes).await?;
+    let foreign_keys = rows(connection, include_str!("sql/foreign_keys.sql")).await?;
+    let partly_granted = rows(connection, include_str!("sql/partly_granted.sql")).await?;
+
+    let mut catalog = Catalog {
+        dbms: server.dbms,
+        version: server.version.clone(),
+        database: server.database.clone().unwrap_or_default(),
+        search_path: server.database.iter().cloned().collect(),
+        tables: tables.iter().map(table).collect::<Result<_, _>>()?,
+        notices: Vec::new(),
+    };
+    catalog.tables.sort_by(|a, b| a.name.cmp(&b.name));
+    let names = catalog.tables.iter().map(|table| table.name.clone());
+    let places: Places = names.enumerate().map(|(at, name)| (name, at)).collect();
+    add_columns(&mut catalog, &places, &columns)?;
+    add_indexes(&mut catalog, &places, &indexes)?;
+    add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
+    for row in &partly_granted {
+        catalog.notices.push(format!(
+            "in `{}` this user was granted single tables; the server hides the others",
+            text(row, 0)?
+        ));
+    }
+    if server.dbms == Dbms::Mariadb {
+        find_documents(connection, &mut catalog).await?;
+    }
+    Ok(catalog)
+}
+
+fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
+    let comment = text(row, 6)?;
+    Ok(Table {
+        name: table_name(row, 0)?,
+        kind: if text(row, 2)? == "VIEW" {
+            TableKind::View
+        } else if text(row, 3)?.contains("partitioned") {
+            TableKind::Partitioned
+        } else {
+            TableKind::Table
+        },
+        readable: true,
+        columns: Vec::new(),
+        primary_key: Vec::new(),
+        unique_keys: Vec::new(),
+        foreign_keys: Vec::new(),
+        indexes: Vec::new(),
+        // A view's comment says `VIEW`, or what is wrong with it.
+        comment: (!comment.is_empty() && comment != "VIEW").then_some(comment),
+        estimated_rows: optional(row, 4)?.and_then(|rows| rows.parse().ok()),
+        estimated_bytes: optional(row, 5)?.and_then(|bytes| bytes.parse().ok()),
+    })
+}
+
+fn add_columns(
+    catalog: &mut Catalog,
+    places: &Places,
+    rows: &[MySqlRow],
+) -> Result<(), sqlx::Error> {
+    let mut hidden: HashMap<TableName, Vec<String>> = HashMap::new();
+    for row in rows {
+        let column = column(row, catalog.dbms)?;
+        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+            continue;
+        };
+        if text(row, 9)?.split(',').any(|held| held == "select") {
+            table.columns.push(column);
+        } else {
+            let hidden = hidden.entry(table.name.clone()).or_default();
+            hidden.push(column.name);
+        }
+    }
+    for table in &mut catalog.tables {
+        if let Some(columns) = hidden.remove(&table.name) {
+            catalog.notices.push(format!(
+                "{}: this user may not read the columns `{}`",
+                table.name,
+                columns.join("`, `")
+            ));
+        }
+        if table.columns.is_empty() {
+            table.readable = false;
+            if let (TableKind::View, Some(fault)) = (table.kind, table.comment.take()) {
+                catalog.notices.push(fault);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
+    let declared = text(row, 3)?;
+    let data_type = data_type(&declared);
+    let extra = text(row, 6)?;
+    let mut default = optional(row, 5)?;
+    if dbms == Dbms::Mariadb {
+        // MariaDB writes an expression, and NULL for a column that simply has no default.
+        default = default.filter(|default| default != "NULL");
+    } else if !extra.contains("DEFAULT_GENERATED") && !is_bare(&data_type) {
+        // MySQL writes a literal without its quotes.
+        default = default.map(|default| format!("'{}'", default.replace('\'', "''")));
+    }
+    Ok(Column {
+        name: text(row, 2)?,
+        data_type,
+        nullable: text(row, 4)? == "YES",
+        default,
+        generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
+        comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
+        declared,
+    })
+}
+
+/// Whether a default of this type is written without quotes.
+fn is_bare(data_type: &DataType) -> bool {
+    use DataType::{Binary, Boolean, Decimal, Float, Integer};
+    matches!(
+        data_type,
+        Integer { .. } | Decimal { .. } | Float { .. } | Boolean | Binary { .. }
+    )
+}
+
+/// Finds the LONGTEXT columns that MariaDB checks to be JSON.
+async fn find_documents(
+    connection: &mut MySqlConnection,
+    catalog: &mut Catalog,
+) -> Result<(), sqlx::Error> {
+    for place in 0..catalog.tables.len() {
+        let Some(table) = catalog
+            .tables
+            .get_mut(place)
+            .filter(|t| may_hold_documents(t))
+        else {
+            continue;
+        };
+        let sql = format!("SHOW CREATE TABLE {}", MysqlDialect.table(&table.name));
+        match rows(connection, sql).await {
+            Ok(rows) => {
+                let definition = rows.first().map(|row| text(row, 1)).transpose()?;
+                mark_documents(table, &definition.unwrap_or_default());
+            }
+            // Whoever may read only some of the columns may not see the definition.
+            Err(error) if error.as_database_error().is_some() => catalog.notices.push(format!(
+                "{}: this user may not see which LONGTEXT columns are JSON; they are read as text",
+                table.name
+            )),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn may_hold_documents(table: &Table) -> bool {
+    table.kind != TableKind::View && table.columns.iter().any(|c| c.declared == "longtext")
+}
+
+fn mark_documents(table: &mut Table, definition: &str) {
+    for column in &mut table.columns {
+        let check = format!("json_valid({})", MysqlDialect.quote(&column.name));
+        if column.declared == "longtext" && definition.contains(&check) {
+            column.data_type = DataType::Json;
+        }
+    }
+}
+
+/// Adds the key parts: to the primary key, to the index that they go on with, or to a new one.
+/// Indexes with an expression are never unique keys, so those parts are marked by parentheses.
+fn add_indexes(
+    catalog: &mut Catalog,
+    places: &Places,
+    rows: &[MySqlRow],
+) -> Result<(), sqlx::Error> {
+    for row in rows {
+        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+            continue;
+        };
+        let name = text(row, 2)?;
+        let part = match optional(row, 4)? {
+            Some(column) => column,
+            None => format!("({})", text(row, 5)?),
+        };
+        if name == "PRIMARY" {
+            table.primary_key.push(part);
+            continue;
+        }
+        match table.indexes.last_mut().filter(|index| index.name == name) {
+            Some(index) => index.columns.push(part),
+            None => table.indexes.push(Index {
+                name,
+                columns: vec![part],
+                unique: text(row, 3)? == "0",
+            }),
+        }
+    }
+    catalog.tables.iter_mut().for_each(sort_out_unique_keys);
+    Ok(())
+}
+
+fn sort_out_unique_keys(table: &mut Table) {
+    for index in std::mem::take(&mut table.indexes) {
+        let plain = |part: &String| table.column(part).is_some();
+        if index.unique && index.columns.iter().all(plain) {
+            table.unique_keys.push(Key {
+                name: index.name,
+                columns: index.columns,
+            });
+        } else {
+            table.indexes.push(index);
+        }
+    }
+}
+
+fn add_foreign_keys(
+    catalog: &mut Catalog,
+    places: &Places,
+    rows: &[MySqlRow],
+) -> Result<(), sqlx::Error> {
+    for row in rows {
+        let references = written(places, table_name(row, 4)?);
+        let Some(table) = table_at(&mut catalog.tables, places, row)? else {
+            continue;
+        };
+        let name = text(row, 2)?;
+        if table.foreign_keys.last().is_none_or(|key| key.name != name) {
+            if !places.contains_key(&references) {
+                catalog.notices.push(format!(
+                    "{} refers to {references}, which this user cannot see",
+                    table.name
+                ));
+            }
+            table.foreign_keys.push(ForeignKey {
+                name,
+                columns: Vec::new(),
+                references,
+                referenced_columns: Vec::new(),
+            });
+        }
+        if let Some(key) = table.foreign_keys.last_mut() {
+            key.columns.push(text(row, 3)?);
+            key.referenced_columns.push(text(row, 6)?);
+        }
+    }
+    Ok(())
+}
+
+/// A table's name as the table list writes it: a server that ignores case keeps the names in
+/// foreign keys in lower case.
+fn written(places: &Places, name: TableName) -> TableName {
+    let same = |other: &&TableName| {
+        other.schema.eq_ignore_ascii_case(&name.schema)
+            && other.name.eq_ignore_ascii_case(&name.name)
+    };
+    if places.contains_key(&name) {
+        return name;
+    }
+    places.keys().find(same).cloned().unwrap_or(name)
+}
+
+/// Runs a query of our own.
+pub(super) async fn rows(
+    connection: &mut MySqlConnection,
+    sql: impl Into<String>,
+) -> Result<Vec<MySqlRow>, sqlx::Error> {
+    sqlx::raw_sql(AssertSqlSafe(sql.into()))
+        .fetch_all(connection)
+        .await
+}
+
+/// A column of such a query as text; NULL as empty.
+pub(super) fn text(row: &MySqlRow, index: usize) -> Result<String, sqlx::Error> {
+    Ok(optional(row, index)?.unwrap_or_default())
+}
+
+/// A column of such a query as text.
+pub(super) fn optional(row: &MySqlRow, index: usize) -> Result<Option<String>, sqlx::Error> {
+    let bytes = bytes(row, index)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
+}
+
+fn table_name(row: &MySqlRow, index: usize) -> Result<TableName, sqlx::Error> {
+    Ok(TableName {
+        schema: text(row, index)?,
+        name: text(row, index + 1)?,
+    })
+}
+
+/// The table that a row's first two columns name.
+fn table_at<'t>(
+    tables: &'t mut [Table],
+    places: &Places,
+    row: &MySqlRow,
+) -> Result<Option<&'t mut Table>, sqlx::Error> {
+    let place = places.get(&table_name(row, 0)?).copied();
+    Ok(place.and_then(|place| tables.get_mut(place)))
+}

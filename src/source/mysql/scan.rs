@@ -1,0 +1,79 @@
+//! Asks MySQL and MariaDB for rows, in the text protocol: what the server prints is exact for every
+//! type but FLOAT, and the same in both products.
+
+use futures_util::stream::BoxStream;
+use sqlx::mysql::{MySqlConnection, MySqlRow};
+use sqlx::{AssertSqlSafe, Decode, MySql, Row as _, ValueRef as _};
+
+use super::decode::decode;
+use crate::catalog::DataType;
+use crate::source::chunk::chunks;
+use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, select};
+use crate::value::Value;
+
+/// The SQL of MySQL and MariaDB.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct MysqlDialect;
+
+impl Dialect for MysqlDialect {
+    fn quote(&self, identifier: &str) -> String {
+        format!("`{}`", identifier.replace('`', "``"))
+    }
+
+    fn expression(&self, column: &str, data_type: &DataType) -> String {
+        match data_type {
+            // A single is printed with six digits, a double with all that it needs.
+            DataType::Float { bits: 32 } => format!("({column} + 0e0)"),
+            DataType::Printed => format!("ST_AsText({column})"),
+            _ => column.to_owned(),
+        }
+    }
+}
+
+/// The words for a relation in messages.
+pub(super) fn object(from: &Relation) -> String {
+    match from {
+        Relation::Table(name) => name.to_string(),
+        Relation::Query(_) => "the mapping's query".to_owned(),
+    }
+}
+
+/// Reads rows.
+pub(super) fn scan<'a>(
+    connection: &'a mut MySqlConnection,
+    scan: &'a Scan,
+    fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
+) -> BoxStream<'a, Result<Chunk, SourceError>> {
+    let sql = select(&MysqlDialect, scan);
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
+    chunks(
+        rows,
+        |row| read(row, scan),
+        move |cause| fault(object(&scan.from), cause),
+    )
+}
+
+/// What the server sent for one column.
+pub(super) fn bytes(row: &MySqlRow, index: usize) -> Result<Option<&[u8]>, sqlx::Error> {
+    let value = row.try_get_raw(index)?;
+    if value.is_null() {
+        return Ok(None);
+    }
+    let bytes = <&[u8] as Decode<MySql>>::decode(value);
+    bytes.map(Some).map_err(sqlx::Error::Decode)
+}
+
+fn read(row: &MySqlRow, scan: &Scan) -> Result<(Row, usize), sqlx::Error> {
+    let width = scan.columns.len() + scan.conditions.len();
+    let mut values = Vec::with_capacity(width);
+    let mut size = 0;
+    for (index, column) in scan.columns.iter().enumerate() {
+        let bytes = bytes(row, index)?;
+        size += 8 + bytes.map_or(0, <[u8]>::len);
+        values.push(decode(bytes, &column.data_type));
+    }
+    for index in scan.columns.len()..width {
+        values.push(Value::Bool(bytes(row, index)? == Some(b"1")));
+    }
+    Ok((values.into_boxed_slice(), size))
+}

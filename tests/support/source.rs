@@ -1,0 +1,70 @@
+//! The same example database on every product: `migrations/` run into a throwaway database.
+
+use std::path::Path;
+
+use super::{mysql, postgres, sqlite};
+
+/// A throwaway database of any product, gone at the end.
+pub(crate) enum Source {
+    Sqlite(sqlite::Database),
+    Postgres(postgres::Database),
+    Mysql(&'static str, mysql::Database),
+}
+
+impl Source {
+    /// The example database of that name on every server that there is.
+    pub(crate) async fn everywhere(migration: &str) -> Vec<Self> {
+        let script = |product: &str| {
+            let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("migrations")
+                .join(product);
+            let mut files: Vec<_> = std::fs::read_dir(folder)
+                .unwrap()
+                .map(|file| file.unwrap().path())
+                .collect();
+            files.sort();
+            let named = |file: &&std::path::PathBuf| {
+                file.file_stem()
+                    .unwrap()
+                    .to_string_lossy()
+                    .ends_with(migration)
+            };
+            std::fs::read_to_string(files.iter().find(named).unwrap()).unwrap()
+        };
+        let mut all = vec![
+            Self::Sqlite(sqlite::Database::new(&script("sqlite")).await),
+            Self::Postgres(postgres::Database::with(&script("postgres")).await),
+        ];
+        for (product, server) in mysql::servers() {
+            let database = mysql::Database::new(&server).await;
+            database.run(&script("mysql")).await;
+            all.push(Self::Mysql(product, database));
+        }
+        all
+    }
+
+    /// The product's name.
+    pub(crate) fn product(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "sqlite",
+            Self::Postgres(_) => "postgres",
+            Self::Mysql(product, _) => product,
+        }
+    }
+
+    /// The URL that a user would give.
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Sqlite(database) => database.url(),
+            Self::Postgres(database) => database.url(),
+            Self::Mysql(_, database) => database.url().to_string(),
+        }
+    }
+
+    /// Drops the database.
+    pub(crate) async fn drop(self) {
+        if let Self::Mysql(_, database) = self {
+            database.drop().await;
+        }
+    }
+}
