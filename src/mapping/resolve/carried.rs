@@ -46,7 +46,10 @@ impl Binder<'_> {
         }
         let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);
         chosen.retain(|chosen| !omitted(chosen));
-        chosen.into_iter().map(|chosen| self.carry(chosen)).collect()
+        chosen
+            .into_iter()
+            .map(|chosen| self.carry(chosen))
+            .collect()
     }
 
     fn choose(&mut self, name: &Spanned<String>, chosen: &mut Vec<Chosen>) {
