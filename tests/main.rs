@@ -2,6 +2,8 @@
 
 // `cfg(test)` tells clippy that all of this is tests, helpers too.
 #[cfg(test)]
+mod datasets;
+#[cfg(test)]
 mod item;
 #[cfg(test)]
 mod load;
@@ -18,6 +20,9 @@ mod source {
 #[cfg(test)]
 mod support {
     pub(crate) mod cli;
+    pub(crate) mod contents;
+    pub(crate) mod datasets;
+    pub(crate) mod dynamodb_local;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;
