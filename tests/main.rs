@@ -2,6 +2,8 @@
 
 // `cfg(test)` tells clippy that all of this is tests, helpers too.
 #[cfg(test)]
+mod cli;
+#[cfg(test)]
 mod datasets;
 #[cfg(test)]
 mod item;
@@ -11,6 +13,8 @@ mod load;
 mod mapping;
 #[cfg(test)]
 mod patterns;
+#[cfg(test)]
+mod readme;
 #[cfg(test)]
 mod source {
     mod mysql;

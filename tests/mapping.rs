@@ -16,7 +16,10 @@ fn catalog() -> Catalog {
 fn check_with(text: &str, catalog: &Catalog) -> (Option<Model>, Vec<Diagnostic>) {
     let (raw, faults) = Raw::read(text, &|_| None);
     match raw {
-        Some(raw) => resolve(&raw, faults, catalog, &Described::new()),
+        Some(raw) => {
+            let resolution = resolve(&raw, faults, catalog, &Described::new());
+            (resolution.model, resolution.diagnostics)
+        }
         None => (None, faults),
     }
 }

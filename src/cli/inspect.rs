@@ -8,10 +8,14 @@ use crate::catalog::{Catalog, Dbms, Table, mermaid, tree};
 use crate::diagnostic::nearest;
 
 pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
-    let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
+    let (_, all) = catalog::read(&arguments.source, output).await?;
+    let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {
-        InspectFormat::Tree => output.text(&tree(&catalog, |_| true))?,
+        // The tree calls tables that are not in it by the names that the whole catalog gives them.
+        InspectFormat::Tree => {
+            output.text(&tree(&all, |table| catalog.table(&table.name).is_some()))?;
+        }
         InspectFormat::Mermaid => output.text(&mermaid(&catalog))?,
         InspectFormat::Json => output.json(&catalog)?,
     }

@@ -7,7 +7,7 @@ use super::output::Output;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render};
 use crate::mapping::model::Model;
-use crate::mapping::{Described, Raw, resolve};
+use crate::mapping::{Described, Raw, Resolution, resolve};
 use crate::source::{Source, SourceError};
 
 /// A mapping file, checked as far as it goes.
@@ -108,36 +108,21 @@ pub(super) async fn check(
             described.insert(sql.value.clone(), columns);
         }
     }
-    let (mut model, mut diagnostics) = resolve(&raw, faults, catalog, &described);
-    if let (Some(source), Some(resolved)) = (source, &model) {
-        for pass in &resolved.passes {
-            // A plain read of known columns needs no second opinion.
-            if pass.scan.conditions.is_empty() {
-                continue;
-            }
-            if let Err(error) = source.prepare(&pass.scan).await {
-                let reason = reason(error)?;
-                let message = format!(
-                    "the source refuses to read `{}` as the mapping says",
-                    pass.name
-                );
-                let conditions = raw.conditions(&pass.scan.conditions);
-                let (first, others) = conditions
-                    .split_first()
-                    .map_or((0..0, &[][..]), |(f, o)| (f.clone(), o));
-                let mut fault = Diagnostic::new(Code::Sql, first, message).with_help(reason);
-                for other in others {
-                    fault = fault.with_other(other.clone(), "or this condition");
-                }
-                diagnostics.push(fault);
+    let Resolution {
+        mut model,
+        mut diagnostics,
+        conditions,
+    } = resolve(&raw, faults, catalog, &described);
+    if let Some(source) = source {
+        for condition in conditions {
+            if let Err(error) = source.prepare(&condition.value).await {
+                let message = "the source refuses this condition";
+                let fault = Diagnostic::new(Code::Sql, condition.span, message);
+                diagnostics.push(fault.with_help(reason(error)?));
+                model = None;
             }
         }
-    }
-    if diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity() == Severity::Error)
-    {
-        model = None;
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     }
     Ok(Checked {
         path: path.to_owned(),

@@ -38,12 +38,21 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             target.place()
         ));
     }
+    if !ensured.made && !target.scan_keys(&model.table, None).await?.0.is_empty() {
+        output.warning(&format!(
+            "the table `{}` holds items already; those with the keys of this load are replaced",
+            model.table.name
+        ));
+    }
+    if arguments.rejects.is_none() {
+        remove_old_rejects(&rejects_file(arguments))?;
+    }
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
     let report = load::run(Load {
         source,
         target,
-        context: target::context(&model),
+        context: target::context(&model)?,
         options: Options {
             max_rejects: Some(arguments.max_rejects),
             rejects_file: rejects_file(arguments),
@@ -60,6 +69,9 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     match arguments.format {
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
+    }
+    for warning in &report.warnings {
+        output.warning(warning);
     }
     let line = report::migration_outcome(&report);
     match report.outcome {
@@ -138,6 +150,20 @@ fn rejects_file(arguments: &Migrate) -> PathBuf {
         .rejects
         .clone()
         .unwrap_or_else(|| beside(&arguments.mapping))
+}
+
+/// Rejects of an earlier run would be taken for this one's.
+fn remove_old_rejects(file: &Path) -> Result<(), Failure> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Failure::failed(format!(
+                "cannot remove the rejects of an earlier run, `{}`",
+                file.display()
+            ))
+            .with_cause(&error))
+        }
+        _ => Ok(()),
+    }
 }
 
 impl From<load::Failure> for Failure {

@@ -23,7 +23,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     check_names(&arguments.items, &model)?;
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
-    let context = target::context(&model);
+    let context = target::context(&model)?;
     let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
     match arguments.format {
         PreviewFormat::Table => {
@@ -45,6 +45,9 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
             }
         }
         PreviewFormat::Json => output.json(&document(&samples))?,
+    }
+    for warning in source.warnings() {
+        output.warning(&warning);
     }
     let rejects = samples.iter().any(|sample| !sample.rejects.is_empty());
     Ok(if rejects {

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::{catalog, format};
 use crate::mapping::model::Model;
-use crate::mapping::template::{Context, Secret};
+use crate::mapping::template::{Context, Filter, Secret};
 use crate::preview;
 use crate::target::{self, Target, TargetSpec};
 
@@ -49,13 +49,23 @@ pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>,
 }
 
 /// What templates need besides the row.
-pub(super) fn context(model: &Model) -> Context {
-    Context {
-        time_zone: model.time_zone.clone(),
-        secret: std::env::var(PSEUDONYM_KEY)
-            .ok()
-            .and_then(|key| Secret::new(key.as_bytes())),
+pub(super) fn context(model: &Model) -> Result<Context, Failure> {
+    let secret = std::env::var(PSEUDONYM_KEY)
+        .ok()
+        .and_then(|key| Secret::new(key.as_bytes()));
+    if secret.is_none() && model.uses(&Filter::Pseudonym) {
+        return Err(
+            Failure::usage("the mapping uses `pseudonym`, which needs a secret key").with_help(
+                format!(
+                    "set {PSEUDONYM_KEY} in the environment; the same key gives the same stand-ins"
+                ),
+            ),
+        );
     }
+    Ok(Context {
+        time_zone: model.time_zone.clone(),
+        secret,
+    })
 }
 
 /// Says what a command will cost on real AWS and asks whether to go on.
@@ -70,12 +80,17 @@ pub(super) async fn confirm(
     if !target.is_billed() {
         return Ok(());
     }
+    let can_go_on = yes || output.can_ask();
+    if can_go_on {
+        // Whoever cannot log in should not be asked about money first.
+        target.describe(&model.table.name).await?;
+    }
     let estimate = estimate(source, model, usage).await?;
     output.note(&format!("{}: {estimate}", target.place()));
     if yes {
         return Ok(());
     }
-    if !output.can_ask() {
+    if !can_go_on {
         return Err(
             Failure::usage("this costs money, and there is no terminal to ask at")
                 .with_help("say --yes to go on without the question"),
@@ -99,7 +114,7 @@ async fn estimate(source: &SourceArguments, model: &Model, usage: Use) -> Result
     // A connection of its own: the run's snapshot begins with the run.
     let mut source = catalog::open(source).await?;
     let samples =
-        preview::sample(source.as_mut(), model, context(model), SAMPLE, &|_| true).await?;
+        preview::sample(source.as_mut(), model, context(model)?, SAMPLE, &|_| true).await?;
     let (mut items, mut units) = (0_u64, 0_u64);
     for (item_type, sample) in model.item_types.iter().zip(&samples) {
         let Some(pass) = model.passes.get(item_type.pass) else {

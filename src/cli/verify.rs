@@ -38,7 +38,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let report = verify::verify(verify::Verify {
         source,
         target,
-        context: target::context(&model),
+        context: target::context(&model)?,
         examples: EXAMPLES,
         estimates: migrate::estimates(&model, &catalog),
         cancel,

@@ -243,6 +243,8 @@ pub struct Report {
     pub total: Books,
     /// Whether all books add up.
     pub balanced: bool,
+    /// What the source found odd in its values: those that are not as their columns declare them.
+    pub warnings: Vec<String>,
     /// The first rejects.
     pub rejects: Vec<RejectNote>,
     /// Where all rejects are; `None` where there are none.

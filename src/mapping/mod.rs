@@ -10,5 +10,5 @@ pub mod yaml;
 
 pub use grammar::schema;
 pub use raw::{Raw, Spanned};
-pub use resolve::{Described, resolve};
+pub use resolve::{Described, Resolution, resolve};
 pub use starter::starter;

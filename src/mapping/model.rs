@@ -22,6 +22,25 @@ pub struct Model {
     pub time_zone: jiff::tz::TimeZone,
 }
 
+impl Model {
+    /// Whether any template uses a filter.
+    #[must_use]
+    pub fn uses(&self, filter: &Filter) -> bool {
+        fn within(node: &Node, filter: &Filter) -> bool {
+            match node {
+                Node::Template(template) => template
+                    .placeholders()
+                    .any(|placeholder| placeholder.filters.contains(filter)),
+                Node::Constant(_) => false,
+                Node::Map { members, .. } => members.iter().any(|(_, node)| within(node, filter)),
+                Node::List(nodes) => nodes.iter().any(|node| within(node, filter)),
+            }
+        }
+        let attributes = self.item_types.iter().flat_map(|item| &item.attributes);
+        attributes.into_iter().any(|(_, node)| within(node, filter))
+    }
+}
+
 /// A DynamoDB table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {

@@ -136,16 +136,6 @@ impl Raw {
     }
 }
 
-impl Raw {
-    /// Where these conditions stand in the file.
-    #[must_use]
-    pub fn conditions(&self, conditions: &[String]) -> Vec<Range<usize>> {
-        let written = self.items.iter().filter_map(|item| item.condition.as_ref());
-        let wanted = written.filter(|condition| conditions.contains(&condition.value));
-        wanted.map(|condition| condition.span.clone()).collect()
-    }
-}
-
 fn named(node: Option<&Node>) -> &[Entry] {
     node.map(Node::entries).unwrap_or_default()
 }

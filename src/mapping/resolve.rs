@@ -16,9 +16,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::model::{ItemType, KeyAttribute, Model, Node, Part, Table, Template};
-use super::raw::{Raw, RawItem};
+use super::raw::{Raw, RawItem, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
+use crate::source::Scan;
 
 use bind::Binder;
 use pass::Passes;
@@ -30,11 +31,24 @@ const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
 pub type Described = HashMap<String, Result<Vec<Column>, String>>;
 
+/// A mapping held against a catalog.
+#[derive(Debug)]
+pub struct Resolution {
+    /// The model; there only if no diagnostic is an error.
+    pub model: Option<Model>,
+    /// Every fault and risk, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The conditions, each as a scan of its own, for the source to look at. They are there even
+    /// where there is no model, so that their faults are told with all others.
+    pub conditions: Vec<Spanned<Scan>>,
+}
+
 /// An item type on its way into the model, with the places that later checks point at.
 #[derive(Debug)]
 struct Resolved {
     item: ItemType,
     name_span: Range<usize>,
+    condition: Option<Spanned<String>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
     /// Which columns make the key unique, as far as that is known: see [`risks`].
@@ -47,17 +61,14 @@ struct Resolved {
     is_table: bool,
 }
 
-/// Resolves a mapping.
-///
-/// The model is there only if no diagnostic is an error, those in `faults` (what [`Raw::read`]
-/// found) included. All diagnostics come back in the order of the file.
+/// Resolves a mapping. `faults` is what [`Raw::read`] found; it is among the diagnostics.
 #[must_use]
 pub fn resolve(
     raw: &Raw,
     faults: Vec<Diagnostic>,
     catalog: &Catalog,
     described: &Described,
-) -> (Option<Model>, Vec<Diagnostic>) {
+) -> Resolution {
     let mut diagnostics = faults;
     let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
     let mut passes = Passes::default();
@@ -89,6 +100,12 @@ pub fn resolve(
     let broken = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity() == Severity::Error);
+    let written = resolved.iter().filter_map(|each| {
+        let scan = passes.alone(each.item.pass, &each.condition.as_ref()?.value)?;
+        let span = each.condition.as_ref()?.span.clone();
+        Some(Spanned { value: scan, span })
+    });
+    let conditions = written.collect();
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types);
@@ -99,7 +116,11 @@ pub fn resolve(
             time_zone,
         }
     });
-    (model, diagnostics)
+    Resolution {
+        model,
+        diagnostics,
+        conditions,
+    }
 }
 
 fn resolve_item(
@@ -179,6 +200,7 @@ fn resolve_item(
             keep_nulls: raw.keep_nulls,
         },
         name_span: raw.name.span.clone(),
+        condition: raw.condition.clone(),
         spans,
         unique,
         determined,

@@ -38,18 +38,19 @@ pub fn starter(catalog: &Catalog) -> String {
         ));
     }
     if !left.is_empty() {
-        out.push_str("\n# Left out:\n");
+        out.push_str("# Left out:\n");
         for line in left {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "#   {}", line.replace('\n', " "));
         }
+        out.push('\n');
     }
     out.push_str(ACCESS_PATTERNS);
     out
 }
 
-const ACCESS_PATTERNS: &str = "
-# Who asks what? Write down every access pattern; each needs its partition key as a whole.
+const ACCESS_PATTERNS: &str =
+    "# Who asks what? Write down every access pattern; each needs its partition key as a whole.
 # access_patterns:
 #   findUser:
 #     key: { PK: \"USER#{userId}\" }

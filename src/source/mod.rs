@@ -29,7 +29,10 @@ pub use select::{Dialect, select};
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
+use url::Url;
+
 use crate::catalog::{Catalog, Column, DataType, Dbms, TableName};
+use crate::diagnostic::nearest;
 use crate::value::Value;
 
 /// One row: the scan's columns in order, then its conditions as booleans.
@@ -181,6 +184,24 @@ pub trait Source: Send {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Refuses parameters of a URL that its driver would pass over in silence: a mistyped `sslmode`
+/// must not leave a connection without TLS. Values may be secrets and are not shown.
+fn check_parameters(url: &Url, known: &[&str]) -> Result<(), SourceError> {
+    for (name, _) in url.query_pairs() {
+        if !known.contains(&name.as_ref()) && !name.starts_with("options[") {
+            let near = nearest(&name, known.iter().copied());
+            let mend = near.map_or_else(
+                || format!("parameters are {}", known.join(", ")),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(SourceError::Url(format!(
+                "it has an unknown parameter `{name}`; {mend}"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// Opens a source.

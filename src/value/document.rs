@@ -1,17 +1,18 @@
 //! JSON documents, with numbers exact.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
+use serde::de::IgnoredAny;
 
 use super::{Number, NumberError, UnfitReason, Value};
 
 /// Levels beyond which a document is refused: DynamoDB takes 32, and nothing deeper can be stored.
 const MAX_DEPTH: usize = 100;
+/// Members of an object among which comparing is faster than hashing.
+const FEW: usize = 16;
 
 /// Why a text is not a JSON document that DynamoDB could hold.
 #[derive(Debug, thiserror::Error)]
@@ -31,87 +32,129 @@ pub enum DocumentError {
 ///
 /// [`DocumentError`] when the text is malformed, names a member twice, or nests too deeply.
 pub fn parse_document(text: &str) -> Result<Value, DocumentError> {
-    let raw: &RawValue = serde_json::from_str(text).map_err(DocumentError::Malformed)?;
-    read(raw.get(), 0)
+    // The syntax is proved here, for the whole text at once; what follows only takes it apart.
+    serde_json::from_str::<IgnoredAny>(text).map_err(DocumentError::Malformed)?;
+    Cursor(text).value(0)
 }
 
-fn read(raw: &str, depth: usize) -> Result<Value, DocumentError> {
-    if depth > MAX_DEPTH {
-        return Err(DocumentError::TooDeep);
-    }
-    match raw.as_bytes().first() {
-        Some(b'{') => {
-            let members = each(raw, Members(PhantomData))?;
-            let members = members
-                .into_iter()
-                .map(|(name, member)| Ok((Arc::<str>::from(name), read(member.get(), depth + 1)?)));
-            members.collect::<Result<_, _>>().map(Value::Map)
+/// What is left to read of a well-formed text.
+struct Cursor<'t>(&'t str);
+
+impl<'t> Cursor<'t> {
+    fn value(&mut self, depth: usize) -> Result<Value, DocumentError> {
+        if depth > MAX_DEPTH {
+            return Err(DocumentError::TooDeep);
         }
-        Some(b'[') => {
-            let elements = each(raw, Elements(PhantomData))?;
-            let elements = elements.into_iter().map(|e| read(e.get(), depth + 1));
-            elements.collect::<Result<_, _>>().map(Value::List)
-        }
-        Some(b'"') => {
-            let text: String = serde_json::from_str(raw).map_err(DocumentError::Malformed)?;
-            Ok(Value::Text(text))
-        }
-        Some(b't') => Ok(Value::Bool(true)),
-        Some(b'f') => Ok(Value::Bool(false)),
-        Some(b'n') => Ok(Value::Null),
-        _ => Ok(match Number::parse(raw) {
-            Ok(number) => Value::Number(number),
-            Err(NumberError::TooManyDigits) => Value::unfit(raw, UnfitReason::TooManyDigits),
-            Err(NumberError::Magnitude) => Value::unfit(raw, UnfitReason::Magnitude),
-            Err(NumberError::Malformed) => Value::unfit(raw, UnfitReason::NotANumber),
-        }),
-    }
-}
-
-fn each<'t, V: Visitor<'t>>(raw: &'t str, visitor: V) -> Result<V::Value, DocumentError> {
-    let mut deserializer = serde_json::Deserializer::from_str(raw);
-    deserializer
-        .deserialize_any(visitor)
-        .map_err(DocumentError::Malformed)
-}
-
-struct Members<'t>(PhantomData<&'t ()>);
-
-impl<'t> Visitor<'t> for Members<'t> {
-    type Value = Vec<(String, &'t RawValue)>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a JSON object")
+        Ok(match self.peek() {
+            Some(b'{') => Value::Map(self.members(depth + 1)?),
+            Some(b'[') => Value::List(self.elements(depth + 1)?),
+            Some(b'"') => Value::Text(self.text()?.into_owned()),
+            _ => scalar(self.bare()),
+        })
     }
 
-    fn visit_map<A: MapAccess<'t>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members: Self::Value = Vec::new();
-        let mut seen = HashSet::new();
-        while let Some((name, member)) = map.next_entry::<String, &RawValue>()? {
-            if !seen.insert(name.clone()) {
-                return Err(serde::de::Error::custom("a member is named twice"));
+    fn members(&mut self, depth: usize) -> Result<Vec<(Arc<str>, Value)>, DocumentError> {
+        let mut members: Vec<(Arc<str>, Value)> = Vec::new();
+        let mut many = HashSet::new();
+        self.skip();
+        while !matches!(self.peek(), Some(b'}') | None) {
+            self.eat(b',');
+            self.peek();
+            let name: Arc<str> = self.text()?.into();
+            let doubled = if members.len() < FEW {
+                members.iter().any(|(other, _)| *other == name)
+            } else {
+                if many.is_empty() {
+                    many.extend(members.iter().map(|(other, _)| other.clone()));
+                }
+                !many.insert(name.clone())
+            };
+            if doubled {
+                let error = serde::de::Error::custom("a member is named twice");
+                return Err(DocumentError::Malformed(error));
             }
-            members.push((name, member));
+            self.peek();
+            self.eat(b':');
+            members.push((name, self.value(depth)?));
         }
+        self.skip();
         Ok(members)
     }
-}
 
-struct Elements<'t>(PhantomData<&'t ()>);
-
-impl<'t> Visitor<'t> for Elements<'t> {
-    type Value = Vec<&'t RawValue>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a JSON array")
+    fn elements(&mut self, depth: usize) -> Result<Vec<Value>, DocumentError> {
+        let mut elements = Vec::new();
+        self.skip();
+        while !matches!(self.peek(), Some(b']') | None) {
+            self.eat(b',');
+            elements.push(self.value(depth)?);
+        }
+        self.skip();
+        Ok(elements)
     }
 
-    fn visit_seq<A: SeqAccess<'t>>(self, mut sequence: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(element) = sequence.next_element()? {
-            elements.push(element);
+    /// A string, from its opening quote on.
+    fn text(&mut self) -> Result<Cow<'t, str>, DocumentError> {
+        let mut escaped = false;
+        let mut next_is_plain = false;
+        let end = self.0.bytes().skip(1).position(|byte| {
+            if next_is_plain {
+                next_is_plain = false;
+                return false;
+            }
+            next_is_plain = byte == b'\\';
+            escaped |= next_is_plain;
+            byte == b'"'
+        });
+        let quoted = self.take(end.map_or(self.0.len(), |end| end + 2));
+        if escaped {
+            let text = serde_json::from_str(quoted).map_err(DocumentError::Malformed)?;
+            return Ok(Cow::Owned(text));
         }
-        Ok(elements)
+        let plain = quoted.get(1..quoted.len().saturating_sub(1));
+        Ok(Cow::Borrowed(plain.unwrap_or_default()))
+    }
+
+    /// A number or a word.
+    fn bare(&mut self) -> &'t str {
+        let ends = |byte: u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\t' | b'\n' | b'\r');
+        let end = self.0.bytes().position(ends);
+        self.take(end.unwrap_or(self.0.len()))
+    }
+
+    /// The next byte that is no blank.
+    fn peek(&mut self) -> Option<u8> {
+        self.0 = self.0.trim_start_matches([' ', '\t', '\n', '\r']);
+        self.0.bytes().next()
+    }
+
+    fn eat(&mut self, byte: u8) {
+        if self.0.as_bytes().first() == Some(&byte) {
+            self.skip();
+        }
+    }
+
+    fn skip(&mut self) {
+        self.take(1);
+    }
+
+    fn take(&mut self, length: usize) -> &'t str {
+        let (taken, rest) = self.0.split_at_checked(length).unwrap_or((self.0, ""));
+        self.0 = rest;
+        taken
+    }
+}
+
+fn scalar(text: &str) -> Value {
+    match text {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        "null" => Value::Null,
+        number => match Number::parse(number) {
+            Ok(number) => Value::Number(number),
+            Err(NumberError::TooManyDigits) => Value::unfit(number, UnfitReason::TooManyDigits),
+            Err(NumberError::Magnitude) => Value::unfit(number, UnfitReason::Magnitude),
+            Err(NumberError::Malformed) => Value::unfit(number, UnfitReason::NotANumber),
+        },
     }
 }
 
@@ -212,6 +255,14 @@ mod tests {
     }
 
     #[test]
+    fn blanks_and_empty_documents_are_read() {
+        assert_eq!(
+            round("\t{ \"a\" : [ ] ,\r\n\"b\":{ } , \"\" : \"\\\\\" , \"c\": [ 1 , [ 2 ] ] }\n"),
+            r#"{"a":[],"b":{},"":"\\","c":[1,[2]]}"#
+        );
+    }
+
+    #[test]
     fn a_number_beyond_dynamodb_is_unfit_where_it_stands() {
         let digits = "1".repeat(39);
         let parsed = parse_document(&format!(r#"{{"a":1,"b":{digits}}}"#));
@@ -231,6 +282,12 @@ mod tests {
             parse_document(r#"{"a":1,"a":2}"#),
             Err(DocumentError::Malformed(_))
         ));
+        let mut many: Vec<String> = (0..40).map(|at| format!("\"m{at}\": {at}")).collect();
+        assert!(parse_document(&format!("{{{}}}", many.join(","))).is_ok());
+        many.push(r#""\u006d25": 0"#.to_owned());
+        assert!(parse_document(&format!("{{{}}}", many.join(","))).is_err());
+        assert!(parse_document(r#"["\ud800"]"#).is_err());
+        assert!(parse_document("[1,]").is_err());
         assert!(parse_document("{a:1}").is_err());
         assert!(parse_document("").is_err());
         let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));

@@ -48,7 +48,7 @@ async fn child_without_region() {
     assert_eq!(error.code, "Region");
     assert_eq!(
         error.message,
-        "no AWS region: there is none neither in the environment nor in the AWS configuration"
+        "no AWS region is known, neither from the environment nor from the AWS configuration"
     );
     assert!(error.help.unwrap().contains("--region"));
     assert!(begun.elapsed() < Duration::from_secs(1));

@@ -68,6 +68,8 @@ struct Run {
     parcels: Option<mpsc::Sender<Parcel>>,
     room: Arc<Semaphore>,
     duplicates: Duplicates,
+    /// What the source has to say at the end.
+    warnings: Vec<String>,
     rows_of_passes: u64,
     source_wait: Duration,
     target_wait: Duration,
@@ -107,6 +109,7 @@ impl Run {
             parcels: None,
             room: Arc::new(Semaphore::new(KIB_IN_FLIGHT)),
             duplicates: Duplicates::default(),
+            warnings: Vec::new(),
             rows_of_passes: 0,
             source_wait: Duration::ZERO,
             target_wait: Duration::ZERO,
@@ -203,6 +206,10 @@ impl Run {
             source = reader.finish(again) => source,
             () = self.cancel.cancelled(), if again => None,
         };
+        self.warnings = source
+            .as_ref()
+            .map(|source| source.warnings())
+            .unwrap_or_default();
         let earlier = match source {
             Some(source) if again => self.earlier(&duplicates, source).await,
             _ => std::collections::HashMap::new(),
@@ -256,6 +263,7 @@ impl Run {
             place: delivery.target.place(),
             total,
             balanced: false,
+            warnings: std::mem::take(&mut self.warnings),
             rejects,
             rejects_file,
             limited_by: limit(&waits, throttled),

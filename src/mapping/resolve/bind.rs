@@ -456,6 +456,10 @@ fn constant(text: &str, plain: bool) -> Option<Attribute> {
     match text {
         "true" => Some(Attribute::Bool(true)),
         "false" => Some(Attribute::Bool(false)),
+        // `01234` is a code, not a number: its zeros must not go.
+        text if text.starts_with('0') && text.as_bytes().get(1).is_some_and(u8::is_ascii_digit) => {
+            None
+        }
         text => Number::parse(text).ok().map(Attribute::N),
     }
 }

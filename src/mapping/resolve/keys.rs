@@ -76,7 +76,9 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
         KeyType::N => "N (number)",
         KeyType::B => "B (binary)",
     };
+    let constant = matches!(node(item, &key.name), Some(Node::Constant(_)));
     let help = match (key.key_type, given) {
+        (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
         (KeyType::S, Family::Number) => format!(
             "make it text: \"{{… | string}}\" or \"{{… | pad(10)}}\"; or say that the key is a number: {{ name: {}, type: N }}",
             key.name

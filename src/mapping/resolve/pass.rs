@@ -59,6 +59,19 @@ impl Passes {
         self.passes.get_mut(index)
     }
 
+    /// A scan of a pass's relation and parents with one condition and no columns.
+    pub(super) fn alone(&self, index: usize, condition: &str) -> Option<Scan> {
+        let pass = self.passes.get(index)?;
+        Some(Scan {
+            from: pass.from.clone(),
+            columns: Vec::new(),
+            joins: pass.joins.clone(),
+            conditions: vec![condition.to_owned()],
+            keep_unmatched: false,
+            limit: None,
+        })
+    }
+
     /// Completes the passes and the item types' places in them.
     pub(super) fn finish(self, item_types: &mut [ItemType]) -> Vec<Pass> {
         let complete = |(index, pass): (usize, PassBuilder)| {

@@ -20,7 +20,7 @@ use url::Url;
 
 use self::catalog::{optional, rows, text};
 use self::scan::{MysqlDialect, object};
-use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, select};
+use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, check_parameters, select};
 use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long the server may take to answer at all.
@@ -51,6 +51,11 @@ impl fmt::Debug for Mysql {
     }
 }
 
+/// What a URL may say after `?`.
+const PARAMETERS: &[&str] = &[
+    "sslmode", "ssl-mode", "sslca", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key", "socket",
+];
+
 impl Mysql {
     /// Connects to `mysql://user:password@host:port/database` or `mariadb://…`.
     ///
@@ -62,6 +67,7 @@ impl Mysql {
         let rest = url.split_once(':').map_or("", |(_, rest)| rest);
         let url = Url::parse(&format!("mysql:{rest}"))
             .map_err(|error| SourceError::Url(error.to_string()))?;
+        check_parameters(&url, PARAMETERS)?;
         let options = MySqlConnectOptions::from_url(&url)
             .map_err(|error| SourceError::Url(error.to_string()))?
             .charset("utf8mb4")

@@ -37,8 +37,9 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use self::error::Subject;
-use super::{Chunk, Dialect, Relation, Scan, Source, SourceError};
+use super::{Chunk, Dialect, Relation, Scan, Source, SourceError, check_parameters};
 use crate::catalog::{Catalog, Column, Dbms};
+use url::Url;
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -52,6 +53,27 @@ pub struct Postgres {
     user: String,
     begun: bool,
 }
+
+/// What a URL may say after `?`.
+const PARAMETERS: &[&str] = &[
+    "sslmode",
+    "ssl-mode",
+    "sslrootcert",
+    "ssl-root-cert",
+    "ssl-ca",
+    "sslcert",
+    "ssl-cert",
+    "sslkey",
+    "ssl-key",
+    "host",
+    "hostaddr",
+    "port",
+    "dbname",
+    "user",
+    "password",
+    "application_name",
+    "options",
+];
 
 /// How PostgreSQL writes SQL.
 struct Sql;
@@ -70,6 +92,10 @@ impl Postgres {
     /// [`SourceError::Url`] for a URL that cannot be read, [`SourceError::Connect`] when the server
     /// cannot be reached or refuses the login.
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
+        // What cannot be read at all is for the driver to say.
+        if let Ok(url) = Url::parse(url) {
+            check_parameters(&url, PARAMETERS)?;
+        }
         let options: PgConnectOptions = url.parse().map_err(|cause| error::url(&cause))?;
         // A pooler refuses settings that it does not know in the start-up message.
         let options = options

@@ -79,7 +79,8 @@ impl Action<'_> {
 
     fn late(&self) -> TargetError {
         let message = format!("{} did not answer in time", self.place.name);
-        self.error(Transient, CONNECTION, &message, None)
+        let help = "is the endpoint's address right, and is the network up?";
+        self.error(Transient, CONNECTION, &message, Some(help))
     }
 
     fn service(&self, code: Option<&str>, text: &str, status: u16, body: &[u8]) -> TargetError {
@@ -89,6 +90,9 @@ impl Action<'_> {
         let (class, help) = self.decide(code, status);
         let mut message = match help {
             // Their texts may quote what was signed.
+            Help::Login if code.contains("Expired") => {
+                format!("the credentials have expired ({code})")
+            }
             Help::Login | Help::Clock => format!("the credentials were refused ({code})"),
             _ if text.is_empty() => code.to_owned(),
             _ => format!("{} ({code})", without_values(text)),
@@ -331,7 +335,7 @@ mod tests {
         let expired = classified("Scan", "ExpiredTokenException");
         assert_eq!(
             expired.message,
-            "Scan on table app: the credentials were refused (ExpiredTokenException)"
+            "Scan on table app: the credentials have expired (ExpiredTokenException)"
         );
         assert_eq!(
             expired.help.as_deref(),

@@ -1,0 +1,86 @@
+//! `--help`, wrong usage, completions, and results that nobody reads.
+
+use std::process::Stdio;
+
+use crate::support::cli::{command, dynafold, run};
+
+#[test]
+fn every_help_text_is_as_reviewed() {
+    let mut all = dynafold(&["--help"]).exits(0).stdout;
+    for name in [
+        "demo",
+        "init",
+        "inspect",
+        "check",
+        "preview",
+        "migrate",
+        "verify",
+        "schema",
+        "completions",
+    ] {
+        let text = dynafold(&[name, "--help"]).exits(0).stdout;
+        all.push_str(&format!("\n===== dynafold {name} --help\n\n{text}"));
+    }
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn help_shows_no_value_of_the_environment() {
+    let mut command = command(&["check", "--help"]);
+    command.env("DATABASE_URL", "postgres://app:S3cret@db/app");
+    let ran = run(&mut command).exits(0);
+    assert!(!ran.stdout.contains("S3cret"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("DATABASE_URL"), "{}", ran.stdout);
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for arguments in [
+        &["migrate"][..],
+        &["chek", "m.yaml"],
+        &["preview", "m.yaml", "--limit", "many"],
+        &["check", super::MAPPING],
+        &["check", super::MAPPING, "--source", "oracle://db/app"],
+    ] {
+        dynafold(arguments).exits(2);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let mut child = command(&["schema"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_result_that_cannot_be_written_is_a_failure() {
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = command(&["schema"]).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot write to standard output"), "{said}");
+}
+
+#[test]
+fn the_schema_and_the_completions_are_printed() {
+    let schema = dynafold(&["schema"]).exits(0).json();
+    assert_eq!(schema, dynafold::mapping::schema());
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let ran = dynafold(&["completions", shell]).exits(0);
+        assert!(ran.stdout.contains("dynafold"), "{shell}");
+    }
+}

@@ -1,0 +1,185 @@
+//! What goes wrong on the relational side.
+
+use super::{MAPPING, says};
+use crate::support::cli::dynafold;
+use crate::support::source::Source;
+use crate::support::{mysql, postgres, sqlite};
+
+/// Takes the password out of a URL and puts a wrong one in.
+fn with_password(url: &str, password: &str) -> String {
+    let mut url: url::Url = url.parse().unwrap();
+    url.set_password(Some(password)).unwrap();
+    url.into()
+}
+
+#[tokio::test]
+async fn a_wrong_password_is_named_and_shown_nowhere() {
+    for source in Source::everywhere("personalization").await {
+        if source.product() != "sqlite" {
+            let ran = dynafold(&[
+                "inspect",
+                "--source",
+                &with_password(&source.url(), "wr0ng-S3cret"),
+            ])
+            .exits(1);
+            says(&ran, "cannot connect to", "password");
+            assert!(
+                !ran.stderr.contains("wr0ng") && ran.stdout.is_empty(),
+                "{ran:?}"
+            );
+        }
+        source.drop().await;
+    }
+}
+
+#[test]
+fn a_host_that_is_not_there_is_named() {
+    for scheme in ["postgres", "mysql"] {
+        let url = format!("{scheme}://app:S3cret@no-such-host.invalid/app");
+        let ran = dynafold(&["check", MAPPING, "--source", &url]).exits(1);
+        says(&ran, "no-such-host.invalid", "host");
+        assert!(!ran.stderr.contains("S3cret"), "{}", ran.stderr);
+        let url = format!("{scheme}://app:S3cret@127.0.0.1:1/app");
+        let ran = dynafold(&["check", MAPPING, "--source", &url]).exits(1);
+        says(&ran, "127.0.0.1:1", "port");
+    }
+    let ran = dynafold(&["check", MAPPING, "--source", "sqlite:missing.db"]).exits(1);
+    says(&ran, "missing.db", "no such file");
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_named() {
+    let there = postgres::Database::create().await;
+    let ran = dynafold(&["inspect", "--source", &format!("{}_not", there.url())]).exits(1);
+    says(&ran, "cannot connect", "database");
+}
+
+#[tokio::test]
+async fn tables_and_columns_that_are_not_there_are_named_with_their_place() {
+    let source = sqlite::Database::new("CREATE TABLE user (id INTEGER PRIMARY KEY)").await;
+    let ran = dynafold(&["check", MAPPING, "--source", &source.url()]).exits(1);
+    assert!(
+        ran.stdout
+            .contains("error[unknown-table]: the source has no table `users`"),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("did you mean `user`?"),
+        "{}",
+        ran.stdout
+    );
+    let ran = dynafold(&[
+        "migrate",
+        MAPPING,
+        "--source",
+        &source.url(),
+        "--target",
+        "local",
+    ])
+    .exits(1);
+    assert!(
+        ran.stderr.contains("error[unknown-table]"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+}
+
+#[tokio::test]
+async fn a_missing_privilege_is_named_with_the_grant() {
+    let script = include_str!("../../migrations/postgres/20260101000001_personalization.sql");
+    let mut database = postgres::Database::with(script).await;
+    let role = database.role("reader").await;
+    let url = database.url_as(&role, "secret");
+    database.run("GRANT SELECT ON services TO PUBLIC").await;
+    let ran = dynafold(&["migrate", MAPPING, "--source", &url, "--target", "local"]).exits(1);
+    assert!(ran.stderr.contains("users"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("SELECT"), "{}", ran.stderr);
+
+    let script = include_str!("../../migrations/mysql/20260101000001_personalization.sql");
+    for (_, server) in mysql::servers() {
+        let mut database = mysql::Database::new(&server).await;
+        database.run(script).await;
+        let grant = format!("SELECT ON {}.services", database.name());
+        let url = database.user(&[&grant]).await.to_string();
+        let ran = dynafold(&["migrate", MAPPING, "--source", &url, "--target", "local"]).exits(1);
+        assert!(ran.stderr.contains("users"), "{}", ran.stderr);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn the_source_is_untouched_by_a_user_who_may_only_select() {
+    let script = include_str!("../../migrations/postgres/20260101000001_personalization.sql");
+    let mut database = postgres::Database::with(script).await;
+    let role = database.role("reader").await;
+    database
+        .run("GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC")
+        .await;
+    // Even the owner's connections can only read: the server refuses writes.
+    database
+        .run(&format!(
+            "ALTER DATABASE {} SET default_transaction_read_only = on",
+            database.url().rsplit('/').next().unwrap()
+        ))
+        .await;
+    let url = database.url_as(&role, "secret");
+    let ran = dynafold(&[
+        "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
+    ])
+    .exits(0);
+    assert_eq!(ran.json()["total"]["written"], 16);
+
+    let script = include_str!("../../migrations/mysql/20260101000001_personalization.sql");
+    for (_, server) in mysql::servers() {
+        let mut database = mysql::Database::new(&server).await;
+        database.run(script).await;
+        let grant = format!("SELECT ON {}.*", database.name());
+        let url = database.user(&[&grant]).await.to_string();
+        let ran = dynafold(&[
+            "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
+        ])
+        .exits(0);
+        assert_eq!(ran.json()["total"]["written"], 16);
+        database.drop().await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_sqlite_source_is_not_changed_by_a_byte() {
+    let script = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
+    let source = sqlite::Database::new(script).await;
+    let before = std::fs::read(source.file()).unwrap();
+    dynafold(&[
+        "migrate",
+        MAPPING,
+        "--source",
+        &source.url(),
+        "--target",
+        "local",
+    ])
+    .exits(0);
+    assert_eq!(std::fs::read(source.file()).unwrap(), before);
+    let beside = std::fs::read_dir(source.folder()).unwrap().count();
+    assert_eq!(beside, 1, "nothing was left beside the source");
+}
+
+#[tokio::test]
+async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
+    let source =
+        sqlite::Database::new("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)").await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.yaml");
+    let mapping = "dynafold: 1\ntable: { name: portal, key: { partition: PK } }\nitems:\n  USER:\n    from: users\n    where: nme IS NOT NULL\n    key: { PK: \"USER#{id}\" }\n  COUNT:\n    from: { sql: SELECT count(*) AS n FROM usrs, key: [n] }\n    key: { PK: \"COUNT#{n}\" }\n";
+    std::fs::write(&file, mapping).unwrap();
+    let file = file.display().to_string();
+    let ran = dynafold(&["check", &file, "--source", &source.url()]).exits(1);
+    assert!(ran.stdout.contains("error[sql]"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no such table: usrs"), "{}", ran.stdout);
+    std::fs::write(&file, mapping.replace("usrs", "users")).unwrap();
+    let ran = dynafold(&["check", &file, "--source", &source.url()]).exits(1);
+    assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
+}

@@ -1,0 +1,231 @@
+//! What goes wrong on the DynamoDB side, and rows that cannot be items.
+
+use std::path::Path;
+
+use super::{MAPPING, says};
+use crate::support::cli::{Ran, command, dynafold, run};
+use crate::support::endpoint::{Endpoint, Step};
+use crate::support::sqlite;
+
+const PORTAL: &str = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
+
+async fn portal() -> sqlite::Database {
+    sqlite::Database::new(PORTAL).await
+}
+
+/// A folder with a mapping of `users` alone.
+fn mapping_of_users(folder: &Path, key: &str, rest: &str) -> String {
+    let file = folder.join("users.yaml");
+    let text = format!(
+        "dynafold: 1\ntable: {{ name: users, key: {{ partition: PK }} }}\nitems:\n  USER:\n    from: users\n    key: {{ PK: \"{key}\" }}\n{rest}"
+    );
+    std::fs::write(&file, text).unwrap();
+    file.display().to_string()
+}
+
+#[tokio::test]
+async fn without_a_region_or_credentials_nothing_is_tried() {
+    let source = portal().await;
+    let migrate = [
+        "migrate",
+        MAPPING,
+        "--source",
+        &source.url(),
+        "--target",
+        "dynamodb",
+        "--yes",
+    ];
+    let ran = dynafold(&migrate).exits(1);
+    says(&ran, "region", "--region");
+    let ran = run(command(&migrate).env("AWS_REGION", "eu-west-1")).exits(1);
+    says(&ran, "credentials", "AWS");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn expired_credentials_are_told_from_others_and_shown_nowhere() {
+    let source = portal().await;
+    let refusal = r#"{"__type":"com.amazon.coral.service#ExpiredTokenException","message":"The security token included in the request is expired"}"#;
+    let endpoint = Endpoint::start([Step::Answer(400, refusal.to_owned())]).await;
+    let arguments = [
+        "migrate",
+        MAPPING,
+        "--source",
+        &source.url(),
+        "--target",
+        "dynamodb",
+        "--endpoint-url",
+        &endpoint.url,
+    ];
+    let mut command = command(&arguments);
+    command
+        .env("AWS_REGION", "eu-west-1")
+        .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLEKEYID")
+        .env("AWS_SECRET_ACCESS_KEY", "S3cretAccessKey")
+        .env("AWS_SESSION_TOKEN", "S3cretToken");
+    let ran = run(&mut command).exits(1);
+    says(&ran, "expired", "aws sso login");
+    for secret in ["AKIAEXAMPLEKEYID", "S3cretAccessKey", "S3cretToken"] {
+        assert!(
+            !ran.stderr.contains(secret) && !ran.stdout.contains(secret),
+            "{ran:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_down_is_named() {
+    let source = portal().await;
+    let ran = dynafold(&[
+        "migrate",
+        MAPPING,
+        "--source",
+        &source.url(),
+        "--target",
+        "dynamodb",
+        "--endpoint-url",
+        "http://127.0.0.1:1",
+    ])
+    .exits(1);
+    says(&ran, "127.0.0.1:1", "endpoint");
+}
+
+#[tokio::test]
+async fn a_table_with_other_keys_is_not_touched() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("local:{}", folder.path().join("t.ddb").display());
+    let other = mapping_of_users(folder.path(), "USER#{id}", "");
+    let migrate = |mapping: &str| {
+        let source = source.url();
+        let mut command = command(&["migrate", mapping, "--source", &source, "--target", &target]);
+        run(command.env("TABLE_NAME", "users"))
+    };
+    migrate(&other).exits(0);
+    let ran = migrate(MAPPING).exits(1);
+    says(&ran, "users", "name another table");
+    assert!(
+        ran.stderr.contains("PK") && ran.stderr.contains("SK"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[tokio::test]
+async fn a_missing_table_with_no_create_is_named() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("local:{}", folder.path().join("t.ddb").display());
+    for name in ["migrate", "verify"] {
+        let mut arguments = vec![name, MAPPING, "--source"];
+        let url = source.url();
+        arguments.extend([&url, "--target", &target]);
+        if name == "migrate" {
+            arguments.push("--no-create");
+        }
+        says(
+            &dynafold(&arguments).exits(1),
+            "there is no table personalization",
+            "make",
+        );
+    }
+}
+
+/// Migrates `users` into memory with some options.
+fn migrate(source: &sqlite::Database, mapping: &str, options: &[&str]) -> Ran {
+    let url = source.url();
+    let mut arguments = vec![
+        "migrate", mapping, "--source", &url, "--target", "local", "--format", "json",
+    ];
+    arguments.extend(options);
+    dynafold(&arguments)
+}
+
+#[tokio::test]
+async fn two_rows_with_one_key_are_both_named() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    source
+        .run("INSERT INTO users VALUES (40, 'twin@example.com', 'Sam O''Hara', NULL)")
+        .await;
+    let mapping = mapping_of_users(folder.path(), "USER#{name}", "");
+    let ran = migrate(&source, &mapping, &[]).exits(1);
+    says(&ran, "stopped", "--max-rejects");
+    let report = ran.json();
+    assert_eq!(report["outcome"]["state"], "stopped");
+    assert_eq!(report["balanced"], true);
+    let note = &report["rejects"][0];
+    assert_eq!(note["code"], "duplicate-key");
+    let both = format!("{} {}", note["row"], note["message"]);
+    assert!(both.contains("31") && both.contains("40"), "{both}");
+
+    let ran = migrate(&source, &mapping, &["--max-rejects", "5"]).exits(3);
+    let report = ran.json();
+    assert_eq!(report["outcome"]["state"], "complete_with_rejects");
+    assert_eq!(report["total"]["written"], 3);
+    assert_eq!(report["total"]["rejected"], 1);
+    let rejects = std::fs::read_to_string(folder.path().join("users.rejects.ndjson")).unwrap();
+    let line: serde_json::Value = serde_json::from_str(rejects.trim()).unwrap();
+    assert_eq!(line["code"], "duplicate-key");
+    assert_eq!(line["item_type"], "USER");
+}
+
+#[tokio::test]
+async fn an_item_over_400_kb_is_rejected_with_its_row_and_the_rest_is_written() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    source
+        .run("INSERT INTO users VALUES (41, 'big@example.com', hex(zeroblob(205000)), NULL)")
+        .await;
+    let mapping = mapping_of_users(folder.path(), "USER#{id}", "");
+    let ran = migrate(&source, &mapping, &["--max-rejects", "1"]).exits(3);
+    let report = ran.json();
+    assert_eq!(report["total"]["written"], 3);
+    let note = &report["rejects"][0];
+    assert_eq!(note["row"]["id"], 41);
+    assert!(
+        note["message"].as_str().unwrap().contains("409600"),
+        "{note}"
+    );
+    assert!(note["help"].is_string(), "{note}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_for_rejects_stops_the_run() {
+    let source = portal().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = mapping_of_users(folder.path(), "USER#{gender}", "");
+    let ran = migrate(
+        &source,
+        &mapping,
+        &["--max-rejects", "9", "--rejects", "/dev/full"],
+    )
+    .exits(1);
+    says(&ran, "/dev/full", "--rejects");
+    assert_eq!(ran.json()["outcome"]["state"], "failed");
+}
+
+#[tokio::test]
+async fn what_costs_money_is_estimated_and_asked_about() {
+    let source = portal().await;
+    let url = source.url();
+    let ran = dynafold(&[
+        "migrate",
+        MAPPING,
+        "--source",
+        &url,
+        "--target",
+        "dynamodb",
+        "--region",
+        "eu-west-1",
+    ])
+    .exits(2);
+    says(&ran, "costs money", "--yes");
+    assert!(
+        ran.stderr
+            .contains("at most 16 items, about 35 write units"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stdout.is_empty(), "{ran:?}");
+}

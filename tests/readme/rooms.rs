@@ -1,0 +1,54 @@
+//! The first three invariants of ARCHITECTURE.md: who may do I/O, speak to databases and to AWS,
+//! and print.
+
+use super::{files, root};
+
+/// Rooms that do no I/O.
+const PURE: [&str; 5] = ["mapping/", "item/", "value/", "batch.rs", "retry.rs"];
+
+/// What only some rooms name: the words, and where they may stand.
+const WORDS: [(&[&str], &[&str]); 3] = [
+    (&["sqlx"], &["source/"]),
+    (&["aws_", "dynoxide::", "rusqlite::"], &["target/"]),
+    (
+        &[
+            "println!",
+            "print!(",
+            "std::env::var",
+            "process::exit",
+            "ExitCode",
+        ],
+        &["cli/", "cli.rs", "main.rs"],
+    ),
+];
+
+/// What pure rooms do not name.
+const IMPURE: [&str; 5] = ["std::fs", "std::net", "std::io", "tokio::", "SystemTime"];
+
+#[test]
+fn each_room_keeps_to_itself() {
+    let mut strays = Vec::new();
+    for file in files("src", "rs") {
+        let relative = file.strip_prefix(root().join("src")).unwrap();
+        let path = relative.to_str().unwrap().replace('\\', "/");
+        if path.ends_with("tests.rs") || path.contains("/tests/") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let lines = code.lines().filter(|l| !l.trim_start().starts_with("//"));
+        let code: String = lines.flat_map(|line| [line, "\n"]).collect();
+        let within = |rooms: &[&str]| rooms.iter().any(|room| path.starts_with(room));
+        for (words, rooms) in WORDS {
+            if !within(rooms) {
+                let found = words.iter().filter(|word| code.contains(**word));
+                strays.extend(found.map(|word| format!("src/{path} names `{word}`")));
+            }
+        }
+        if within(&PURE) {
+            let found = IMPURE.iter().filter(|word| code.contains(**word));
+            strays.extend(found.map(|word| format!("src/{path} names `{word}`")));
+        }
+    }
+    assert!(strays.is_empty(), "{}", strays.join("\n"));
+}
