@@ -18,7 +18,7 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
         );
     }
     let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
-    inspect::narrow(&mut catalog, &arguments.tables, &[])?;
+    inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
     let text = starter(&catalog);
     if to_stdout {
         output.text(&text)?;
