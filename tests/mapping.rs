@@ -158,7 +158,10 @@ fn keys_are_proved_unique_by_what_can_be_read_back() {
         ("PK: \"U[#{email}][#{id}]\", SK: 1", vec![]),
         // Several rows may have NULL there.
         ("PK: \"U[#{gender}]\", SK: 1", vec![Code::KeyNotUnique]),
-        ("PK: \"U[#{gender}][#{id}]\", SK: 1", vec![Code::KeyNotUnique]),
+        (
+            "PK: \"U[#{gender}][#{id}]\", SK: 1",
+            vec![Code::KeyNotUnique],
+        ),
         ("PK: \"U{email}{id}\", SK: 1", vec![Code::KeyNotUnique]),
         ("PK: \"U{email}{id | pad(9)}\", SK: 1", vec![]),
         // Constants prove nothing, and may meet.
