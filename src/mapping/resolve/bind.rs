@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::anchor::Anchor;
 use super::pass::PassBuilder;
-use super::scope::{Parent, Scope, unknown_column};
-use crate::catalog::{Column, DataType, Family};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use super::scope::Scope;
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
-use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::value::Number;
