@@ -10,6 +10,7 @@ mod patterns;
 mod risks;
 mod scope;
 mod table;
+mod unique;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,7 +52,7 @@ struct Resolved {
     condition: Option<Spanned<String>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
-    /// Which columns make the key unique, as far as that is known: see [`risks`].
+    /// Which columns make the key unique, as far as that is known: see [`unique`].
     unique: Vec<Vec<usize>>,
     /// Where these columns are known, so are those: see [`Binder::determined`].
     determined: Vec<(Vec<usize>, Vec<usize>)>,

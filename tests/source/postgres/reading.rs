@@ -124,6 +124,23 @@ async fn a_run_sees_one_snapshot_in_chunks_of_bounded_size() {
 }
 
 #[tokio::test]
+async fn limits_for_short_queries_do_not_cut_a_run_off() {
+    let database = Database::create().await;
+    let name = database.name();
+    database
+        .run(&format!(
+            "ALTER DATABASE {name} SET statement_timeout = '200ms';
+             ALTER DATABASE {name} SET idle_in_transaction_session_timeout = '200ms'"
+        ))
+        .await;
+    let mut source = connect(&database.url()).await;
+    source.begin().await.expect("a snapshot");
+    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    let slow = Relation::Query("SELECT 1 AS one WHERE pg_sleep(0.5) IS NOT NULL".to_owned());
+    assert_eq!(source.count(&slow).await.expect("a count"), 1);
+}
+
+#[tokio::test]
 async fn nothing_can_be_written() {
     let database = Database::with(
         "CREATE TABLE t (id int); INSERT INTO t VALUES (7); CREATE SEQUENCE s;
