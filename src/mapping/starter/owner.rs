@@ -2,6 +2,9 @@
 
 use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
 
+/// Mean number of children that may stand beside a parent, where the key does not ask for it.
+const MOST_CHILDREN: u64 = 100;
+
 /// The foreign key to the parent that a table's items stand beside: one that is never NULL and
 /// leads to the key of a table that stands for itself. The one that the primary key begins with
 /// comes first, then others within the primary key.
@@ -21,7 +24,20 @@ pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t Forei
     };
     let keys = table.foreign_keys.iter();
     keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
+        .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
         .min_by_key(place)
+}
+
+/// Whether a parent is a short list, such as languages, whose few rows would each gather a large
+/// part of this table in one partition.
+fn gathers_too_many(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    let parents = catalog
+        .table(&key.references)
+        .and_then(|parent| parent.estimated_rows);
+    match (table.estimated_rows, parents) {
+        (Some(rows), Some(parents)) => rows / parents.max(1) > MOST_CHILDREN,
+        _ => false,
+    }
 }
 
 fn has_parent(catalog: &Catalog, table: &Table) -> bool {
