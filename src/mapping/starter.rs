@@ -61,7 +61,7 @@ struct Names {
     partition: String,
     sort: String,
     type_attribute: String,
-    /// Item type names, in the order of the tables.
+    /// Item type names by table.
     item_types: Vec<(TableName, String)>,
 }
 
@@ -76,7 +76,11 @@ impl Names {
             name
         };
         let mut item_types: Vec<(TableName, String)> = Vec::new();
-        for table in tables {
+        // Tables that a bare name finds come first: theirs are the names that people know them by.
+        let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
+        let (found, others): (Vec<&Table>, Vec<&Table>) =
+            tables.iter().partition(|table| is_found(&table));
+        for table in found.into_iter().chain(others) {
             let plain = upper(&table.name.name);
             let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
             let mut name = plain.clone();
