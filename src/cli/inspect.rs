@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Dbms, Table, mermaid, tree};
 use crate::diagnostic::nearest;
 
 pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
-    let (_, all) = catalog::read(&arguments.source, output).await?;
+    let all = catalog::show(&arguments.source, output).await?;
     let mut catalog = all.clone();
     narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {

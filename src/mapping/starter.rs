@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 use super::template::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
 use crate::catalog::{Catalog, Column, DataType, Family, ForeignKey, Table, TableKind, TableName};
 
+/// Mean number of children that may stand beside a parent, where the key does not ask for it.
+const MOST_CHILDREN: u64 = 100;
+
 /// Writes a mapping for a catalog, as YAML.
 #[must_use]
 pub fn starter(catalog: &Catalog) -> String {
@@ -237,7 +240,20 @@ fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
     };
     let keys = table.foreign_keys.iter();
     keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
+        .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
         .min_by_key(place)
+}
+
+/// Whether a parent is a short list, such as languages, whose few rows would each gather a large
+/// part of this table in one partition.
+fn gathers_too_many(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    let parents = catalog
+        .table(&key.references)
+        .and_then(|parent| parent.estimated_rows);
+    match (table.estimated_rows, parents) {
+        (Some(rows), Some(parents)) => rows / parents.max(1) > MOST_CHILDREN,
+        _ => false,
+    }
 }
 
 fn has_parent(catalog: &Catalog, table: &Table) -> bool {
