@@ -71,6 +71,61 @@ fn a_starter_mapping_passes_check() {
 }
 
 #[test]
+fn a_starter_names_item_types_first_after_the_tables_that_bare_names_find() {
+    let mut catalog = catalog();
+    let mut other = catalog.tables[0].clone();
+    let name = other.name.name.clone();
+    other.name.schema = "A first schema".to_owned();
+    other.foreign_keys.clear();
+    catalog.tables.insert(0, other);
+    let text = starter(&catalog);
+    let (model, diagnostics) = check_with(&text, &catalog);
+    assert!(model.is_some(), "{diagnostics:#?}\n{text}");
+    let item_type = format!("  {}:\n    from: {name}\n", name.to_uppercase());
+    assert!(text.contains(&item_type), "{text}");
+}
+
+#[test]
+fn a_constant_that_is_no_number_of_dynamodbs_is_a_fault_and_a_code_is_text() {
+    let mapping = |constant: &str| {
+        format!(
+            "
+dynafold: 1
+table: {{ name: portal, key: {{ partition: PK, sort: SK }} }}
+items:
+  USER:
+    from: users
+    key: {{ PK: \"USER#{{id}}\", SK: \"USER#\" }}
+    attributes: {{ code: {constant} }}
+"
+        )
+    };
+    for constant in ["123456789012345678901234567890123456789", "[1, 1e126]"] {
+        let (model, diagnostics) = check(&mapping(constant));
+        assert!(model.is_none());
+        assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+        assert_eq!(diagnostics[0].code.as_str(), "wrong-value");
+    }
+    for (constant, expected) in [
+        ("01234", "Template"),
+        ("-01234", "Template"),
+        ("0x1F", "Template"),
+        ("'12345678901234567890123456789012345678901'", "Template"),
+        ("-12", "Constant"),
+        ("0.5", "Constant"),
+    ] {
+        let (model, diagnostics) = check(&mapping(constant));
+        let model = model.unwrap_or_else(|| panic!("{constant}: {diagnostics:#?}"));
+        let attributes = format!("{:?}", model.item_types[0].attributes);
+        let code = attributes.split("\"code\"").nth(1).unwrap();
+        assert!(
+            code.starts_with(&format!(", {expected}")),
+            "{constant}: {code}"
+        );
+    }
+}
+
+#[test]
 fn item_types_of_one_table_share_a_pass_and_its_conditions() {
     let text = "
 dynafold: 1

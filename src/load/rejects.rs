@@ -74,7 +74,7 @@ impl Rejects {
     pub(super) fn open(&mut self) -> Result<&mut File, Failure> {
         let made = match self.file.take() {
             Some(file) => Ok(file),
-            None => File::create(&self.path),
+            None => refuse_other_files(&self.path).and_then(|()| File::create(&self.path)),
         };
         made.map(|file| self.file.insert(file))
             .map_err(|error| failure(&self.path, error))
@@ -117,6 +117,30 @@ impl Rejects {
     }
 }
 
+/// How every line of a rejects file begins.
+const BEGINNING: &str = "{\"item_type\":";
+
+/// Refuses to take the place of a file that is no older rejects file: a mistyped `--rejects` must
+/// not cost the mapping, or a SQLite source. Pipes and devices hold nothing that could be lost.
+fn refuse_other_files(path: &Path) -> std::io::Result<()> {
+    use std::io::{Error, ErrorKind, Read as _};
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => return Ok(()),
+    }
+    let mut head = Vec::new();
+    let wanted = BEGINNING.len() as u64;
+    File::open(path)?.take(wanted).read_to_end(&mut head)?;
+    if head == BEGINNING.as_bytes() {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::AlreadyExists,
+        "the file is there and holds no rejects",
+    ))
+}
+
 /// The rejects file could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the rejects file {}", path.display())]
@@ -141,7 +165,7 @@ fn failure(path: &Path, cause: std::io::Error) -> Failure {
 }
 
 fn line(item_type: &ItemType, row: &str, reject: &Rejected) -> String {
-    let mut out = String::from("{\"item_type\":");
+    let mut out = String::from(BEGINNING);
     quote(&mut out, &item_type.name);
     out.push_str(",\"row\":");
     out.push_str(row);

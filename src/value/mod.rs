@@ -144,7 +144,9 @@ impl fmt::Display for UnfitReason {
             Self::ZeroDate => "the date is a zero date",
             Self::DateRange => "the date is outside the years 0001 to 9999",
             Self::NotUtf8 => "the text is not UTF-8",
-            Self::NotJson => "the value is not a well-formed JSON document",
+            Self::NotJson => {
+                "the value is no JSON document, or an object in it names a member twice"
+            }
             Self::Unreadable => "the value could not be read",
         })
     }

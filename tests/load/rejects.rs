@@ -26,6 +26,25 @@ fn lines(path: &std::path::Path) -> Vec<serde_json::Value> {
 }
 
 #[tokio::test]
+async fn a_file_that_holds_no_rejects_is_left_alone_and_an_older_rejects_file_is_replaced() {
+    let folder = tempdir().unwrap();
+    let run = || {
+        let target = Arc::new(FakeTarget::willing());
+        load(source(), target, users(), options(folder.path(), None))
+    };
+    let path = run().await.rejects_file.unwrap();
+    assert!(matches!(run().await.outcome, Outcome::CompleteWithRejects));
+    assert_eq!(lines(&path).len(), 10);
+    std::fs::write(&path, "dynafold: 1\n").unwrap();
+    let report = run().await;
+    let Outcome::Failed(failure) = &report.outcome else {
+        panic!("{report:?}");
+    };
+    assert_eq!(failure.code, "rejects-file");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "dynafold: 1\n");
+}
+
+#[tokio::test]
 async fn rejects_are_in_the_file_and_the_rest_goes_on() {
     let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::willing());

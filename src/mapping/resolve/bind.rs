@@ -12,7 +12,7 @@ use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
-use crate::value::Number;
+use crate::value::{Number, NumberError};
 
 /// Binds what one item type says.
 pub(super) struct Binder<'a> {
@@ -28,10 +28,19 @@ impl Binder<'_> {
     /// Binds a value of an attribute tree.
     pub(super) fn node(&mut self, yaml: &Yaml) -> Option<Node> {
         match &yaml.content {
-            Content::Scalar { text, plain } => match constant(text, *plain) {
-                Some(constant) => Some(Node::Constant(constant)),
-                None => self.template(yaml, text).map(Node::Template),
+            Content::Scalar { text, plain: true } => match constant(text) {
+                Ok(Some(constant)) => Some(Node::Constant(constant)),
+                Ok(None) => self.template(yaml, text).map(Node::Template),
+                Err(error) => {
+                    let message = format!("DynamoDB cannot hold the number `{text}`: {error}");
+                    self.diagnostics.push(
+                        Diagnostic::new(Code::WrongValue, yaml.span.clone(), message)
+                            .with_help("put it in quotes to make it text"),
+                    );
+                    None
+                }
             },
+            Content::Scalar { text, .. } => self.template(yaml, text).map(Node::Template),
             Content::List(elements) => {
                 let nodes: Vec<Option<Node>> = elements.iter().map(|e| self.node(e)).collect();
                 nodes.into_iter().collect::<Option<_>>().map(Node::List)
@@ -207,18 +216,22 @@ impl Binder<'_> {
     }
 }
 
-/// A number or boolean written plain is a constant of its type; in quotes it is text.
-fn constant(text: &str, plain: bool) -> Option<Attribute> {
-    if !plain {
-        return None;
+/// What a scalar without quotes is: a number or boolean is a constant of its type, anything else is
+/// a template. A number that DynamoDB cannot hold is neither: as text it would be another value
+/// than the one that was written.
+fn constant(text: &str) -> Result<Option<Attribute>, NumberError> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    // `01234` is a code, not a number: its zeros must not go.
+    if digits.starts_with('0') && digits.as_bytes().get(1).is_some_and(u8::is_ascii_digit) {
+        return Ok(None);
     }
     match text {
-        "true" => Some(Attribute::Bool(true)),
-        "false" => Some(Attribute::Bool(false)),
-        // `01234` is a code, not a number: its zeros must not go.
-        text if text.starts_with('0') && text.as_bytes().get(1).is_some_and(u8::is_ascii_digit) => {
-            None
-        }
-        text => Number::parse(text).ok().map(Attribute::N),
+        "true" => Ok(Some(Attribute::Bool(true))),
+        "false" => Ok(Some(Attribute::Bool(false))),
+        text => match Number::parse(text) {
+            Ok(number) => Ok(Some(Attribute::N(number))),
+            Err(NumberError::Malformed) => Ok(None),
+            Err(error) => Err(error),
+        },
     }
 }

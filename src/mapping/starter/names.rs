@@ -7,7 +7,7 @@ pub(super) struct Names {
     pub(super) partition: String,
     pub(super) sort: String,
     pub(super) type_attribute: String,
-    /// Item type names, in the order of the tables.
+    /// Item type names by table.
     item_types: Vec<(TableName, String)>,
 }
 
@@ -22,7 +22,11 @@ impl Names {
             name
         };
         let mut item_types: Vec<(TableName, String)> = Vec::new();
-        for table in tables {
+        // Tables that a bare name finds come first: theirs are the names that people know them by.
+        let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
+        let (found, others): (Vec<&Table>, Vec<&Table>) =
+            tables.iter().partition(|table| is_found(&table));
+        for table in found.into_iter().chain(others) {
             let plain = upper(&table.name.name);
             let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
             let mut name = plain.clone();
