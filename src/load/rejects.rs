@@ -130,7 +130,7 @@ fn refuse_other_files(path: &Path) -> std::io::Result<()> {
         _ => return Ok(()),
     }
     let mut head = Vec::new();
-    let wanted = BEGINNING.len() as u64;
+    let wanted = u64::try_from(BEGINNING.len()).unwrap_or(u64::MAX);
     File::open(path)?.take(wanted).read_to_end(&mut head)?;
     if head == BEGINNING.as_bytes() {
         return Ok(());

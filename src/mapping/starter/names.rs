@@ -25,7 +25,7 @@ impl Names {
         // Tables that a bare name finds come first: theirs are the names that people know them by.
         let is_found = |table: &&&Table| catalog.find(&table.name.name) == Some(**table);
         let (found, others): (Vec<&Table>, Vec<&Table>) =
-            tables.iter().partition(|table| is_found(&table));
+            tables.iter().partition(|table| is_found(table));
         for table in found.into_iter().chain(others) {
             let plain = upper(&table.name.name);
             let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
