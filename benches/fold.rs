@@ -89,7 +89,7 @@ fn catalog() -> Catalog {
 
 fn model() -> Option<Model> {
     let (raw, faults) = Raw::read(MAPPING, &|_| None);
-    resolve(&raw?, faults, &catalog(), &Described::new()).0
+    resolve(&raw?, faults, &catalog(), &Described::new()).model
 }
 
 /// The values as a source decodes them, in the order that the mapping's scan asks for.

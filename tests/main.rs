@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod datasets;
+#[cfg(test)]
 mod item;
 #[cfg(test)]
 mod load;
@@ -22,6 +24,9 @@ mod source {
 #[cfg(test)]
 mod support {
     pub(crate) mod cli;
+    pub(crate) mod contents;
+    pub(crate) mod datasets;
+    pub(crate) mod dynamodb_local;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;

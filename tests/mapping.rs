@@ -2,8 +2,8 @@
 
 mod faults;
 
-use dynafold::catalog::{Catalog, DataType};
-use dynafold::diagnostic::{Diagnostic, render};
+use dynafold::catalog::{Catalog, DataType, Key};
+use dynafold::diagnostic::{Code, Diagnostic, render};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::{Described, Raw, resolve, starter};
 
@@ -130,4 +130,46 @@ items:
     assert!(columns.iter().all(|column| column.name != "gender"));
     let (_, diagnostics) = check_with(&text.replace("    omit: [gender]", ""), &catalog);
     assert_eq!(diagnostics.len(), 1, "{diagnostics:#?}");
+}
+
+/// What a proof of unique keys goes by, for a table whose `gender` is unique where it is not NULL.
+#[test]
+fn keys_are_proved_unique_by_what_can_be_read_back() {
+    let mut catalog = catalog();
+    let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+    let users = users.unwrap();
+    users.unique_keys.push(Key {
+        name: "once".into(),
+        columns: vec!["gender".into()],
+    });
+    let codes = |key: &str| {
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: {{ name: SK, type: N }} }} }}\n\
+             items: {{ U: {{ from: users, key: {{ {key} }}, columns: [] }}, V: {{ from: users, key: {{ PK: \"V{{id}}\", SK: 1 }} }} }}"
+        );
+        let (_, diagnostics) = check_with(&text, &catalog);
+        let codes: Vec<Code> = diagnostics.iter().map(|d| d.code).collect();
+        codes
+    };
+    for (key, expected) in [
+        ("PK: \"U{id}\", SK: 1", vec![]),
+        ("PK: \"U\", SK: \"{id}\"", vec![Code::SinglePartition]),
+        // Optional, but never NULL.
+        ("PK: \"U[#{email}][#{id}]\", SK: 1", vec![]),
+        // Several rows may have NULL there.
+        ("PK: \"U[#{gender}]\", SK: 1", vec![Code::KeyNotUnique]),
+        (
+            "PK: \"U[#{gender}][#{id}]\", SK: 1",
+            vec![Code::KeyNotUnique],
+        ),
+        ("PK: \"U{email}{id}\", SK: 1", vec![Code::KeyNotUnique]),
+        ("PK: \"U{email}{id | pad(9)}\", SK: 1", vec![]),
+        // Constants prove nothing, and may meet.
+        ("PK: \"U{name}\", SK: 1", vec![Code::KeyNotUnique]),
+        ("PK: \"V{id}\", SK: 1", vec![Code::SameKey]),
+        ("PK: \"V{id}\", SK: 2", vec![]),
+        ("PK: \"V{name}\", SK: \"{id}\"", vec![Code::SameKey]),
+    ] {
+        assert_eq!(codes(key), expected, "{key}");
+    }
 }

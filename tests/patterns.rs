@@ -1,10 +1,9 @@
 //! The worked examples: exact items from every database, in every engine.
 
-use dynafold::item::write_item;
-use dynafold::target::{Target, TargetSpec, connect};
-use serde_json::{Map, Value};
+use dynafold::target::{TargetSpec, connect};
 
 use crate::support::cli::{command, dynafold, run};
+use crate::support::contents::{canonical, contents, sorted};
 use crate::support::source::Source;
 
 const MAPPING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/personalization.yaml");
@@ -79,40 +78,4 @@ async fn pattern_1_loads_and_verifies_from_every_database_into_every_engine() {
         );
         source.drop().await;
     }
-}
-
-/// Everything in a table, in the form of the golden file.
-async fn contents(target: &dyn Target, table: &str) -> String {
-    let table = target.describe(table).await.unwrap().unwrap().table;
-    let mut items = Vec::new();
-    let mut from = None;
-    loop {
-        let (found, next) = target.scan_keys(&table, from).await.unwrap();
-        for keys in found.chunks(100) {
-            for item in target.read(&table, keys).await.unwrap() {
-                let mut line = String::new();
-                write_item(&mut line, &item);
-                items.push(serde_json::from_str(&line).unwrap());
-            }
-        }
-        match next {
-            Some(token) => from = Some(token),
-            None => return canonical(items.into_iter()),
-        }
-    }
-}
-
-/// Items a line each, sorted, the key before the other attributes and these by their names.
-fn canonical(items: impl Iterator<Item = Map<String, Value>>) -> String {
-    let line = |item: Map<String, Value>| {
-        let mut attributes: Vec<(String, Value)> = item.into_iter().collect();
-        attributes.sort_by_key(|(name, _)| (name != "PK", name != "SK", name.clone()));
-        serde_json::to_string(&attributes.into_iter().collect::<Map<_, _>>()).unwrap()
-    };
-    sorted(items.map(line).collect())
-}
-
-fn sorted(mut lines: Vec<String>) -> String {
-    lines.sort_unstable();
-    lines.join("\n") + "\n"
 }

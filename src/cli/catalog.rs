@@ -16,15 +16,25 @@ pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>,
     Ok(source::connect(url).await?)
 }
 
-/// Connects, reads the catalog, and says what of it stays hidden.
+/// Connects and reads the catalog.
 pub(super) async fn read(
     arguments: &SourceArguments,
-    output: &Output,
 ) -> Result<(Box<dyn Source>, Catalog), Failure> {
     let mut source = open(arguments).await?;
     let catalog = source.catalog().await?;
-    for notice in &catalog.notices {
+    Ok((source, catalog))
+}
+
+/// Connects, reads the catalog, and says what of it stays hidden.
+pub(super) async fn show(arguments: &SourceArguments, output: &Output) -> Result<Catalog, Failure> {
+    let (_, catalog) = read(arguments).await?;
+    tell(&catalog.notices, output);
+    Ok(catalog)
+}
+
+/// Says what of a catalog stays hidden.
+pub(super) fn tell(notices: &[String], output: &Output) {
+    for notice in notices {
         output.warning(notice);
     }
-    Ok((source, catalog))
 }

@@ -27,10 +27,13 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
             ));
         }
         None => {
-            let (mut source, catalog) = catalog::read(&arguments.source, output).await?;
+            let (mut source, catalog) = catalog::read(&arguments.source).await?;
             mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?
         }
     };
+    if checked.model.is_none() {
+        catalog::tell(&checked.notices, output);
+    }
     match arguments.format {
         Format::Text => {
             output.text(&checked.rendered(Severity::Warning, output.color()))?;

@@ -17,8 +17,8 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
                 .with_help("say --force to overwrite it, or --output FILE for another"),
         );
     }
-    let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
-    inspect::narrow(&mut catalog, &arguments.tables, &[])?;
+    let mut catalog = catalog::show(&arguments.source, output).await?;
+    inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
     let text = starter(&catalog);
     if to_stdout {
         output.text(&text)?;

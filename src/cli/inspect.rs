@@ -4,28 +4,39 @@ use super::args::{Inspect, InspectFormat};
 use super::failure::Failure;
 use super::output::Output;
 use super::{Outcome, catalog};
-use crate::catalog::{Catalog, mermaid, tree};
+use crate::catalog::{Catalog, Dbms, Table, mermaid, tree};
 use crate::diagnostic::nearest;
 
 pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
-    let (_, mut catalog) = catalog::read(&arguments.source, output).await?;
-    narrow(&mut catalog, &arguments.tables, &arguments.schemas)?;
+    let all = catalog::show(&arguments.source, output).await?;
+    let mut catalog = all.clone();
+    narrow(&mut catalog, &arguments.tables, &arguments.schemas, output)?;
     match arguments.format {
-        InspectFormat::Tree => output.text(&tree(&catalog, |_| true))?,
+        // The tree calls tables that are not in it by the names that the whole catalog gives them.
+        InspectFormat::Tree => {
+            output.text(&tree(&all, |table| catalog.table(&table.name).is_some()))?;
+        }
         InspectFormat::Mermaid => output.text(&mermaid(&catalog))?,
         InspectFormat::Json => output.json(&catalog)?,
     }
     Ok(Outcome::Well)
 }
 
-/// Leaves only the tables and schemas that were asked for.
+/// Leaves only the tables and schemas that were asked for. A MySQL server shows all its databases:
+/// where the URL names one, the others are there only for those who name them.
 pub(super) fn narrow(
     catalog: &mut Catalog,
     tables: &[String],
     schemas: &[String],
+    output: &Output,
 ) -> Result<(), Failure> {
-    let is_named = |table: &crate::catalog::Table, name: &String| {
-        table.name.name == *name || table.name.to_string() == *name
+    let home = match catalog.dbms {
+        Dbms::Mysql | Dbms::Mariadb if schemas.is_empty() => catalog.search_path.clone(),
+        _ => Vec::new(),
+    };
+    let is_home = |table: &Table| home.is_empty() || home.contains(&table.name.schema);
+    let is_named = |table: &Table, name: &String| {
+        (table.name.name == *name && is_home(table)) || table.name.to_string() == *name
     };
     for name in tables {
         if !catalog.tables.iter().any(|table| is_named(table, name)) {
@@ -33,23 +44,34 @@ pub(super) fn narrow(
             return Err(unknown("table", name, names));
         }
     }
+    let shown: Vec<String> = (catalog.tables.iter())
+        .map(|table| table.name.schema.clone())
+        .collect();
     for name in schemas {
-        if !catalog
-            .tables
-            .iter()
-            .any(|table| table.name.schema == *name)
-        {
-            let names = catalog
-                .tables
-                .iter()
-                .map(|table| table.name.schema.as_str());
-            return Err(unknown("schema", name, names));
+        if !shown.contains(name) {
+            return Err(unknown("schema", name, shown.iter().map(String::as_str)));
         }
     }
-    catalog.tables.retain(|table| {
-        (tables.is_empty() || tables.iter().any(|name| is_named(table, name)))
-            && (schemas.is_empty() || schemas.contains(&table.name.schema))
+    catalog.tables.retain(|table| match tables {
+        [] if schemas.is_empty() => is_home(table),
+        [] => schemas.contains(&table.name.schema),
+        _ => {
+            tables.iter().any(|name| is_named(table, name))
+                && (schemas.is_empty() || schemas.contains(&table.name.schema))
+        }
     });
+    if tables.is_empty() && schemas.is_empty() && !home.is_empty() {
+        let mut others: Vec<String> = shown;
+        others.retain(|schema| !home.contains(schema));
+        others.sort_unstable();
+        others.dedup();
+        if !others.is_empty() {
+            output.note(&format!(
+                "not shown: the databases {}; `inspect --schema NAME` shows them",
+                others.join(", ")
+            ));
+        }
+    }
     Ok(())
 }
 

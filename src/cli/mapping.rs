@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::catalog;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::Catalog;
@@ -16,6 +17,8 @@ pub(super) struct Checked {
     pub(super) text: String,
     pub(super) model: Option<Model>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// What the catalog says of itself: it may explain a fault.
+    pub(super) notices: Vec<String>,
 }
 
 impl Checked {
@@ -64,6 +67,7 @@ impl Checked {
     /// The model, or the faults on stderr and a failure.
     pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
         if self.model.is_none() {
+            catalog::tell(&self.notices, output);
             output.note(&self.rendered(Severity::Error, output.color_stderr()));
             return Err(Failure::failed(self.summary())
                 .with_help("`dynafold check` shows the warnings too"));
@@ -96,6 +100,7 @@ pub(super) async fn check(
             text,
             model: None,
             diagnostics: faults,
+            notices: Vec::new(),
         });
     };
     let mut described = Described::new();
@@ -129,6 +134,7 @@ pub(super) async fn check(
         text,
         model,
         diagnostics,
+        notices: catalog.notices.clone(),
     })
 }
 

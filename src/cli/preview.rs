@@ -17,7 +17,7 @@ use crate::preview::{ItemTypeSample, SampleReject, sample};
 const WIDEST: usize = 60;
 
 pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&arguments.source, output).await?;
+    let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = checked.into_model(output)?;
     check_names(&arguments.items, &model)?;

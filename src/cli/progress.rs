@@ -1,11 +1,12 @@
 //! How a run goes, on stderr: a bar for each item type on a terminal, plain lines elsewhere.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::IsTerminal as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::format;
 use crate::load::{Progress, Step};
@@ -77,14 +78,17 @@ impl Progress for Bars {
             .unwrap_or(0)
             .min(30);
         let template = match estimated_rows {
-            Some(_) => {
-                "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left{msg}"
-            }
-            None => "{prefix:<WIDTH} {spinner} {human_pos} {per_sec}{msg}",
+            Some(_) => "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {rate} {eta} left{msg}",
+            None => "{prefix:<WIDTH} {spinner} {human_pos} {rate}{msg}",
         };
         let template = template.replace("WIDTH", &width.to_string());
+        let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+            // A bar that cannot be drawn is no failure of the load.
+            let _ = out.write_str(&format::rate(state.per_sec(), "item"));
+        };
         let style = ProgressStyle::with_template(&template)
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
+            .unwrap_or_else(|_| ProgressStyle::default_bar())
+            .with_key("rate", rate);
         let mut bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
             let name = self

@@ -14,7 +14,7 @@ use crate::verify::{self, VerifyOutcome};
 const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&arguments.source, output).await?;
+    let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = Arc::new(checked.into_model(output)?);
     let target = target::open(&arguments.target).await?;

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::keys::Keys;
 use crate::item::{Folded, Folder, Reject};
-use crate::mapping::model::{ItemType, Model};
+use crate::mapping::model::{ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
 use crate::value::Value;
 
@@ -59,12 +59,20 @@ impl Reader {
     }
 
     /// Ends the reading and gives the source back. `reusable`: reads the scan that goes on to its
-    /// end, unseen, as the source's contract asks for before another scan.
+    /// end, unseen, as the source's contract asks for before another scan; otherwise whatever the
+    /// database is at is abandoned.
     pub(crate) async fn finish(mut self, reusable: bool) -> Option<Box<dyn Source>> {
         self.drain.store(reusable, Ordering::Release);
         self.chunks.close();
         while self.chunks.recv().await.is_some() {}
-        self.task.await.ok()
+        (&mut self.task).await.ok()
+    }
+}
+
+impl Drop for Reader {
+    /// Whoever lets go of a reader must not leave it reading.
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 
@@ -75,49 +83,26 @@ async fn read(
     sender: mpsc::Sender<Read>,
     drain: Arc<AtomicBool>,
 ) -> Box<dyn Source> {
-    if begin && let Err(error) = source.begin().await {
-        let _ = sender.send(Read::Failed(error)).await;
-        return source;
+    if begin {
+        let begun = tokio::select! {
+            begun = source.begin() => begun,
+            () = abandoned(&sender, &drain) => return source,
+        };
+        if let Err(error) = begun {
+            let _ = sender.send(Read::Failed(error)).await;
+            return source;
+        }
     }
     for (index, pass) in model.passes.iter().enumerate() {
         if sender.send(Read::Start(index)).await.is_err() {
             return source;
         }
-        let mut rows = source.scan(&pass.scan);
-        let mut listening = true;
-        while let Some(chunk) = rows.next().await {
-            if !listening {
-                continue;
-            }
-            let read = match chunk {
-                Ok(chunk) => Read::Rows(chunk),
-                Err(error) => Read::Failed(error),
-            };
-            let failed = matches!(read, Read::Failed(_));
-            listening = sender.send(read).await.is_ok();
-            if failed || (!listening && !drain.load(Ordering::Acquire)) {
-                drop(rows);
-                return source;
-            }
-        }
-        drop(rows);
-        if !listening {
+        if !scan(source.as_mut(), pass, &sender, &drain).await {
             return source;
         }
-        let left_out = !pass.scan.conditions.is_empty() && !pass.scan.keep_unmatched;
-        let end = if left_out {
-            match source.count(&pass.scan.from).await {
-                Ok(all) => Read::End {
-                    pass: index,
-                    all: Some(all),
-                },
-                Err(error) => Read::Failed(error),
-            }
-        } else {
-            Read::End {
-                pass: index,
-                all: None,
-            }
+        let end = tokio::select! {
+            end = count(source.as_mut(), index, pass) => end,
+            () = abandoned(&sender, &drain) => return source,
         };
         let failed = matches!(end, Read::Failed(_));
         if sender.send(end).await.is_err() || failed {
@@ -125,6 +110,56 @@ async fn read(
         }
     }
     source
+}
+
+/// Hands on the rows of one pass; `false` where nothing is to follow.
+async fn scan(
+    source: &mut dyn Source,
+    pass: &Pass,
+    sender: &mpsc::Sender<Read>,
+    drain: &AtomicBool,
+) -> bool {
+    let mut rows = source.scan(&pass.scan);
+    let mut listening = true;
+    loop {
+        let chunk = tokio::select! {
+            chunk = rows.next() => chunk,
+            () = abandoned(sender, drain) => return false,
+        };
+        let read = match chunk {
+            None => return listening,
+            Some(Ok(_)) if !listening => continue,
+            Some(Ok(chunk)) => Read::Rows(chunk),
+            Some(Err(error)) => {
+                let _ = sender.send(Read::Failed(error)).await;
+                return false;
+            }
+        };
+        listening = sender.send(read).await.is_ok();
+    }
+}
+
+/// How a pass ends: with all the relation's rows counted, where the database left out some.
+async fn count(source: &mut dyn Source, index: usize, pass: &Pass) -> Read {
+    let left_out = !pass.scan.conditions.is_empty() && !pass.scan.keep_unmatched;
+    let all = if left_out {
+        match source.count(&pass.scan.from).await {
+            Ok(all) => Some(all),
+            Err(error) => return Read::Failed(error),
+        }
+    } else {
+        None
+    };
+    Read::End { pass: index, all }
+}
+
+/// Waits until nobody listens any more. A query may take long to give its first row, and whoever
+/// has ended the run must not wait for it; only for a scan that is read to its end.
+async fn abandoned(sender: &mpsc::Sender<Read>, drain: &AtomicBool) {
+    sender.closed().await;
+    if drain.load(Ordering::Acquire) {
+        std::future::pending::<()>().await;
+    }
 }
 
 /// What became of a row for one item type.

@@ -28,6 +28,8 @@ pub(super) enum Shape {
     Word(&'static [&'static str], &'static [&'static str]),
     /// A list of values of one shape.
     List(&'static Shape),
+    /// Such a list with at least one value.
+    Some(&'static Shape),
     /// A map with known keys.
     Record(&'static [Field]),
     /// A map from names that the user chooses to values of one shape.

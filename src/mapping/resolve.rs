@@ -1,15 +1,20 @@
 //! Holds a mapping against a catalog: names become indices, templates are compiled, and what
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
+mod anchor;
 mod bind;
 mod carried;
+mod constraints;
+mod join;
 mod keys;
 mod overlap;
 mod pass;
 mod patterns;
+mod place;
 mod risks;
 mod scope;
 mod table;
+mod unique;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,7 +56,7 @@ struct Resolved {
     condition: Option<Spanned<String>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
-    /// Which columns make the key unique, as far as that is known: see [`risks`].
+    /// Which columns make the key unique, as far as that is known: see [`unique`].
     unique: Vec<Vec<usize>>,
     /// Where these columns are known, so are those: see [`Binder::determined`].
     determined: Vec<(Vec<usize>, Vec<usize>)>,

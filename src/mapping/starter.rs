@@ -1,10 +1,15 @@
 //! A starter mapping from a schema: every table one item type, keys from primary keys, children
 //! beside their parents by foreign key, and comments that say what to decide next.
 
+mod names;
+mod owner;
+
 use std::fmt::Write as _;
 
+use self::names::Names;
+use self::owner::owner;
 use super::template::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
-use crate::catalog::{Catalog, Column, DataType, Family, ForeignKey, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Column, DataType, Family, Table, TableKind, TableName};
 
 /// Writes a mapping for a catalog, as YAML.
 #[must_use]
@@ -38,76 +43,23 @@ pub fn starter(catalog: &Catalog) -> String {
         ));
     }
     if !left.is_empty() {
-        out.push_str("\n# Left out:\n");
+        out.push_str("# Left out:\n");
         for line in left {
             // Writing to a String cannot fail.
             let _ = writeln!(out, "#   {}", line.replace('\n', " "));
         }
+        out.push('\n');
     }
     out.push_str(ACCESS_PATTERNS);
     out
 }
 
-const ACCESS_PATTERNS: &str = "
-# Who asks what? Write down every access pattern; each needs its partition key as a whole.
+const ACCESS_PATTERNS: &str =
+    "# Who asks what? Write down every access pattern; each needs its partition key as a whole.
 # access_patterns:
 #   findUser:
 #     key: { PK: \"USER#{userId}\" }
 ";
-
-/// The names that a mapping is made of, chosen so that they do not clash with columns.
-struct Names {
-    partition: String,
-    sort: String,
-    type_attribute: String,
-    /// Item type names, in the order of the tables.
-    item_types: Vec<(TableName, String)>,
-}
-
-impl Names {
-    fn choose(catalog: &Catalog, tables: &[&Table]) -> Self {
-        let is_column = |name: &str| tables.iter().any(|table| table.column(name).is_some());
-        let free = |wanted: &str| {
-            let mut name = wanted.to_owned();
-            while is_column(&name) {
-                name.insert(0, '_');
-            }
-            name
-        };
-        let mut item_types: Vec<(TableName, String)> = Vec::new();
-        for table in tables {
-            let plain = upper(&table.name.name);
-            let taken = |name: &str| item_types.iter().any(|(_, other)| other == name);
-            let mut name = plain.clone();
-            if taken(&name) {
-                name = upper(&catalog.display_name(&table.name));
-            }
-            let mut number = 2;
-            while taken(&name) {
-                name = format!("{plain}_{number}");
-                number += 1;
-            }
-            item_types.push((table.name.clone(), name));
-        }
-        Self {
-            partition: free("PK"),
-            sort: free("SK"),
-            type_attribute: free("_type"),
-            item_types,
-        }
-    }
-
-    fn item_type(&self, table: &TableName) -> &str {
-        let found = self.item_types.iter().find(|(name, _)| name == table);
-        found.map_or("ITEM", |(_, item_type)| item_type)
-    }
-}
-
-/// An item type's name from a table's: upper case, other signs than letters and digits as `_`.
-fn upper(name: &str) -> String {
-    let sign = |c: char| if c.is_alphanumeric() { c } else { '_' };
-    name.chars().map(sign).collect::<String>().to_uppercase()
-}
 
 fn header(catalog: &Catalog, names: &Names) -> String {
     let mut table: String = catalog
@@ -211,50 +163,6 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
         names.sort,
         quoted(&sort),
     );
-}
-
-/// The foreign key to the parent that a table's items stand beside: one that is never NULL and
-/// leads to the key of a table that stands for itself. The one that the primary key begins with
-/// comes first, then others within the primary key.
-fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
-    let stands_alone = |key: &ForeignKey| {
-        let parent = catalog.table(&key.references);
-        parent.is_some_and(|parent| !has_parent(catalog, parent))
-    };
-    let place = |key: &&ForeignKey| {
-        let places = key.columns.iter().map(|column| {
-            let mut row_key = table.row_key().iter();
-            row_key
-                .position(|other| other == column)
-                .unwrap_or(usize::MAX)
-        });
-        places.max()
-    };
-    let keys = table.foreign_keys.iter();
-    keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
-        .min_by_key(place)
-}
-
-fn has_parent(catalog: &Catalog, table: &Table) -> bool {
-    table
-        .foreign_keys
-        .iter()
-        .any(|key| leads_to_key(catalog, table, key))
-}
-
-fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
-    let never_null = |name: &String| table.column(name).is_some_and(|column| !column.nullable);
-    let of_parent = catalog.table(&key.references).is_some_and(|parent| {
-        parent.readable
-            && matches!(parent.kind, TableKind::Table | TableKind::Partitioned)
-            && !parent.row_key().is_empty()
-            && parent.row_key().len() == key.referenced_columns.len()
-            && parent
-                .row_key()
-                .iter()
-                .all(|column| key.referenced_columns.contains(column))
-    });
-    key.references != table.name && of_parent && key.columns.iter().all(never_null)
 }
 
 /// `USER#{id}`; in a sort key numbers are padded, so that their text sorts as they do.

@@ -239,6 +239,35 @@ async fn a_cancelled_run_delivers_what_is_in_flight() {
     assert_eq!(report.total.written, u64::try_from(there).unwrap());
 }
 
+/// A query that sorts a large table says nothing for minutes.
+#[tokio::test(start_paused = true)]
+async fn a_cancelled_run_does_not_wait_for_a_silent_database() {
+    for chunks in [0, 2] {
+        let folder = tempdir().unwrap();
+        let cancel = Cancel::default();
+        let mut source = source(100);
+        source.stalls_after = Some(chunks);
+        let wish = cancel.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            wish.cancel();
+        });
+        let target = Arc::new(FakeTarget::willing());
+        let run = load_until(
+            source,
+            target,
+            users(),
+            options(folder.path(), Some(0)),
+            cancel,
+        );
+        let report = tokio::time::timeout(Duration::from_secs(5), run)
+            .await
+            .expect("the run ends");
+        assert!(matches!(report.outcome, Outcome::Interrupted));
+        assert_eq!(report.total.written, 10 * u64::try_from(chunks).unwrap());
+    }
+}
+
 /// Faults that pass, by the number of the request.
 fn passing(kind: u8, items: usize) -> Answer {
     match kind {

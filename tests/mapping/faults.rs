@@ -37,6 +37,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Yaml, String::new(), ""),
         (Code::UnknownKey, user("colums: [id]"), "colums"),
         (Code::DuplicateKey, user("nulls: keep, nulls: omit"), "nulls"),
+        (Code::DuplicateKey, mapping("name: portal, key: { partition: PK, sort: PK }", "from: users, key: { PK: \"USER#{id}\" }", ""), "PK"),
         (Code::MissingKey, "dynafold: 1\nitems: {}".to_owned(), "dynafold"),
         (Code::MissingKey, item("from: users, key: { PK: \"USER#{id}\" }"), "USER"),
         (Code::MissingKey, "dynafold: 1\ntable: { name: portal, key: { partition: PK } }\nitems: {}".to_owned(), ""),
@@ -45,6 +46,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::WrongValue, user("nulls: maybe"), "maybe"),
         (Code::WrongValue, "dynafold: 2\ntable: { name: portal, key: { partition: PK } }\nitems: { U: { from: users, key: { PK: \"{id}#\" } } }".to_owned(), "2"),
         (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, time_zone: Mars/Base"), "Mars/Base"),
+        (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: email, project: [] } }"), "[]"),
         (Code::WrongValue, user("columns: [], attributes: { $spread: name }"), "name"),
         (Code::NotYet, user("explode: { t: name }"), "explode"),
         (Code::NotYet, user("attributes: { friends: { $embed: users } }"), "$embed"),
@@ -67,7 +69,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::AttributeClash, user("attributes: { name: x }"), "x"),
         (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
         (Code::KeyType, mapping(
-                "name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: { name: email, type: S }, sort: { name: email, type: N } } }",
+                "name: portal, key: { partition: PK, sort: SK }, indexes: { GSI1: { partition: { name: email, type: S } }, GSI2: { partition: { name: email, type: N } } }",
                 "",
                 "",
             ), "email"),
@@ -82,6 +84,8 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
         (Code::SameKey, mapping("", "", "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }"), "\"USER#\""),
         (Code::KeyNotUnique, item("from: users, key: { PK: \"U#{name}\", SK: \"U#\" }"), "\"U#{name}\""),
+        // Values that run into each other.
+        (Code::KeyNotUnique, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}{setting_type}\" }"), "\"U#{user_id}\""),
         (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),

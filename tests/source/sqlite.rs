@@ -3,6 +3,7 @@
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
 use dynafold::source::{Join, Relation, Scan, ScanColumn, Source, SourceError, connect};
 
+use crate::support::datasets::folder;
 use crate::support::sqlite::Database;
 use crate::support::types::{
     cases, columns_of, compare, read_all, read_everything, rows_of, scan_of, script, shown,
@@ -27,8 +28,9 @@ fn whole(name: &str) -> Relation {
 
 #[tokio::test]
 async fn every_type_arrives_as_the_file_of_cases_says() {
-    let cases = cases(include_str!("../types/sqlite.txt"), "sqlite");
-    let database = Database::new(&script(&cases)).await;
+    let file = include_str!("../types/sqlite.txt");
+    let cases = cases(file, &[]);
+    let database = Database::new(&script(file, &cases)).await;
     let mut source = open(&database).await;
     compare(source.as_mut(), &cases).await;
 }
@@ -323,14 +325,14 @@ async fn a_bad_condition_is_found_before_the_run() {
 
 #[tokio::test]
 async fn published_databases_read_in_full() {
-    let Ok(datasets) = std::env::var("DYNAFOLD_DATASETS") else {
-        panic!("DYNAFOLD_DATASETS is not set: run tests/run");
-    };
+    let Some(datasets) = folder() else { return };
     for (file, expected) in [
         ("chinook/Chinook_Sqlite.sqlite", 15_607),
         ("northwind/northwind.sqlite", 0),
     ] {
-        let mut source = connect(&format!("sqlite:{datasets}/{file}")).await.unwrap();
+        let mut source = connect(&format!("sqlite:{}/{file}", datasets.display()))
+            .await
+            .unwrap();
         let catalog = source.catalog().await.unwrap();
         source.begin().await.unwrap();
         let (rows, unfit) = read_everything(source.as_mut(), &catalog).await;

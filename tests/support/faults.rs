@@ -25,6 +25,8 @@ pub(crate) struct FakeSource {
     pub(crate) relations: HashMap<Relation, Vec<Row>>,
     /// Breaks the connection after so many chunks of a scan.
     pub(crate) breaks_after: Option<usize>,
+    /// Says nothing more after so many chunks of a scan.
+    pub(crate) stalls_after: Option<usize>,
     pub(crate) scans: Arc<AtomicUsize>,
 }
 
@@ -75,7 +77,13 @@ impl Source for FakeSource {
                 cause: sqlx::Error::WorkerCrashed,
             }));
         }
-        stream::iter(chunks).boxed()
+        match self.stalls_after {
+            None => stream::iter(chunks).boxed(),
+            Some(after) => stream::iter(chunks)
+                .take(after)
+                .chain(stream::pending())
+                .boxed(),
+        }
     }
 }
 

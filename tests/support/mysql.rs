@@ -1,6 +1,7 @@
 //! Throwaway databases on the MariaDB and MySQL servers that `tests/run` names.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
@@ -48,20 +49,20 @@ impl Database {
     }
 
     /// Loads a packed dump with the products' own client, which knows DELIMITER. The dump's
-    /// database is renamed to this one.
-    pub(crate) fn load(&self, file: &str, named: &str) {
-        let script = r#"zcat -f "$1" | sed -e 's#/\*!50705#/*!50500#g' -e "s/\b$2\b/$3/g" |
+    /// database is renamed to this one. `before` is SQL that comes first.
+    pub(crate) fn load(&self, file: &Path, named: &str, before: &str) {
+        let script = r#"{ echo "$7"; zcat -f "$1"; } | sed -e 's#/\*!50705#/*!50500#g' -e "s/\b$2\b/$3/g" |
             mariadb --no-defaults --protocol=tcp --host="$4" --port="$5" --user="$6" "$3""#;
         let port = self.server.port().unwrap_or(3306).to_string();
         let host = self.server.host_str().unwrap();
         let user = self.server.username();
         let loaded = std::process::Command::new("sh")
-            .args([
-                "-ec", script, "sh", file, named, &self.name, host, &port, user,
-            ])
+            .args(["-ec", script, "sh"])
+            .arg(file)
+            .args([named, &self.name, host, &port, user, before])
             .env("MYSQL_PWD", self.server.password().unwrap_or_default())
             .status();
-        assert!(loaded.unwrap().success(), "{file}");
+        assert!(loaded.unwrap().success(), "{}", file.display());
     }
 
     /// Makes a second database beside it, and returns its name.

@@ -45,6 +45,11 @@ impl Database {
         database
     }
 
+    /// The database's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// The URL for the server's owner.
     pub(crate) fn url(&self) -> String {
         let mut url = self.server.clone();

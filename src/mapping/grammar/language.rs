@@ -117,10 +117,10 @@ const KEY_ATTRIBUTES: Shape = OneOf(&[
         Field::new("name", Text, "The attribute's name.").required(),
         Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
     ]),
-    List(&KEY_ATTRIBUTE),
+    Shape::Some(&KEY_ATTRIBUTE),
 ]);
 
-const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"], &[]), List(&Text)]);
+const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"], &[]), Shape::Some(&Text)]);
 
 const THROUGHPUT: &[Field] = &[
     Field::new("read", Integer, "Read capacity units.").required(),

@@ -49,6 +49,9 @@ fn of(shape: &Shape) -> Value {
         Shape::Word(["1"], _) => json!({ "enum": [1, "1"] }),
         Shape::Word(words, _) => json!({ "enum": words }),
         Shape::List(element) => json!({ "type": "array", "items": of(element) }),
+        Shape::Some(element) => {
+            json!({ "type": "array", "items": of(element), "minItems": 1 })
+        }
         Shape::Record(fields) => record(fields),
         Shape::Named(value) => json!({ "type": "object", "additionalProperties": of(value) }),
         Shape::OneOf(shapes) => {

@@ -19,7 +19,15 @@ pub(in crate::mapping) fn validate(
         Shape::Text | Shape::Template | Shape::Integer | Shape::Bool | Shape::Word(..) => {
             scalar(node, shape, what, faults);
         }
-        Shape::List(element) => match &node.content {
+        Shape::Some(_) if matches!(&node.content, Content::List(list) if list.is_empty()) => {
+            let message = format!("{what} must not be an empty list");
+            faults.push(Diagnostic::new(
+                Code::WrongValue,
+                node.span.clone(),
+                message,
+            ));
+        }
+        Shape::List(element) | Shape::Some(element) => match &node.content {
             Content::List(elements) => {
                 for each in elements {
                     validate(each, element, what, faults);
@@ -53,7 +61,7 @@ pub(in crate::mapping) fn validate(
 
 fn takes(shape: &Shape, node: &Node) -> bool {
     match shape {
-        Shape::List(_) => matches!(node.content, Content::List(_)),
+        Shape::List(_) | Shape::Some(_) => matches!(node.content, Content::List(_)),
         Shape::Record(_) | Shape::Named(_) | Shape::Tree => {
             matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
         }
@@ -278,7 +286,7 @@ fn words(shape: &Shape) -> String {
         Shape::Bool => "true or false".to_owned(),
         Shape::Word([only], _) => format!("`{only}`"),
         Shape::Word(words, _) => format!("one of {}", quoted(words)),
-        Shape::List(_) => "a list".to_owned(),
+        Shape::List(_) | Shape::Some(_) => "a list".to_owned(),
         Shape::Record(fields) => {
             let now = fields.iter().filter(|field| !field.later);
             let now: Vec<&str> = now.map(|field| field.name).collect();

@@ -30,7 +30,8 @@ pub(super) fn check(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<
     }
 }
 
-fn node<'a>(item: &'a Resolved, name: &str) -> Option<&'a Node> {
+/// What an item type makes an attribute from.
+pub(super) fn node<'a>(item: &'a Resolved, name: &str) -> Option<&'a Node> {
     let mut attributes = item.item.attributes.iter();
     attributes
         .find(|(other, _)| other.as_ref() == name)

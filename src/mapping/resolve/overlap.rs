@@ -88,7 +88,7 @@ fn variants(template: &Template) -> Vec<Vec<Piece>> {
                 Part::Optional(_) if left == 0 => {}
                 Part::Optional(inner) => {
                     left -= 1;
-                    inner.iter().for_each(|part| add(part, &mut pieces));
+                    add_all(inner, &mut pieces);
                 }
                 part => add(part, &mut pieces),
             }
@@ -102,7 +102,13 @@ fn add(part: &Part, pieces: &mut Vec<Piece>) {
     match part {
         Part::Text(text) => pieces.extend(text.chars().map(|c| Piece::one(Letter::Is(c)))),
         Part::Value(placeholder) => value(placeholder, pieces),
-        Part::Optional(inner) => inner.iter().for_each(|part| add(part, pieces)),
+        Part::Optional(inner) => add_all(inner, pieces),
+    }
+}
+
+fn add_all(parts: &[Part], pieces: &mut Vec<Piece>) {
+    for part in parts {
+        add(part, pieces);
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Resolved;
-use super::keys::may_be_in;
+use super::keys::{may_be_in, node};
 use super::overlap::may_be_equal;
+use super::{Resolved, unique};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
+use crate::item::Attribute;
 use crate::mapping::model::{KeyType, Node, Table, Template};
 use crate::mapping::raw::Raw;
 use crate::mapping::template::Filter;
@@ -22,10 +23,7 @@ pub(super) fn check(
 ) {
     for item in resolved {
         nullable_key(item, table, diagnostics);
-        // Of a faulty key nothing can be said.
-        if key_templates(item, table).count() == 1 + usize::from(table.sort.is_some()) {
-            key_not_unique(item, table, diagnostics);
-        }
+        unique::check(item, table, diagnostics);
         unpadded_numbers(item, table, diagnostics);
     }
     same_keys(table, resolved, diagnostics);
@@ -33,9 +31,20 @@ pub(super) fn check(
 }
 
 fn template<'a>(item: &'a Resolved, name: &str) -> Option<&'a Template> {
-    let mut attributes = item.item.attributes.iter();
-    match attributes.find(|(other, _)| other.as_ref() == name) {
-        Some((_, Node::Template(template))) => Some(template),
+    match node(item, name) {
+        Some(Node::Template(template)) => Some(template),
+        _ => None,
+    }
+}
+
+/// The one value that an attribute has in every item, if it has one.
+fn fixed(item: &Resolved, name: &str) -> Option<String> {
+    match node(item, name)? {
+        Node::Template(template) => match template.prefix() {
+            (text, true) => Some(text.to_owned()),
+            _ => None,
+        },
+        Node::Constant(Attribute::N(number)) => Some(number.to_string()),
         _ => None,
     }
 }
@@ -81,67 +90,8 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-fn replaces_null(filter: &Filter) -> bool {
+pub(super) fn replaces_null(filter: &Filter) -> bool {
     matches!(filter, Filter::Default(_) | Filter::Present { .. })
-}
-
-/// Whether different values stay different.
-fn is_injective(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Pad { .. }
-            | Filter::Ordered
-            | Filter::Desc { .. }
-            | Filter::Iso
-            | Filter::Hex
-            | Filter::Base64
-            | Filter::Uuid { .. }
-            | Filter::String
-            | Filter::Pseudonym
-    )
-}
-
-fn key_not_unique(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    let mut used: Vec<usize> = key_templates(item, table)
-        .flat_map(|(_, template)| template.placeholders())
-        .filter(|placeholder| {
-            placeholder.place.path.is_empty() && placeholder.filters.iter().all(is_injective)
-        })
-        .map(|placeholder| placeholder.place.column)
-        .collect();
-    for (theirs, ours) in &item.determined {
-        if theirs.iter().all(|column| used.contains(column)) {
-            used.extend(ours);
-        }
-    }
-    let covered = item
-        .unique
-        .iter()
-        .any(|key| key.iter().all(|column| used.contains(column)));
-    if covered {
-        return;
-    }
-    let help = match item.item.row_key.as_slice() {
-        [] if item.is_table => "the table has no primary or unique key; the load will find rows with one key and reject them".to_owned(),
-        [] => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
-        columns => {
-            let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_ref()).collect();
-            format!("put {} into the key; else the load will find rows with one key and reject them", names.join(", "))
-        }
-    };
-    let span = item
-        .spans
-        .get(&table.partition.name)
-        .cloned()
-        .unwrap_or(item.name_span.clone());
-    diagnostics.push(
-        Diagnostic::new(
-            Code::KeyNotUnique,
-            span,
-            format!("two rows of `{}` may have one key", item.item.name),
-        )
-        .with_help(help),
-    );
 }
 
 /// Text order is not number order: 9 sorts after 31.
@@ -194,8 +144,8 @@ fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnos
             let apart = std::iter::once(&table.partition)
                 .chain(&table.sort)
                 .any(
-                    |key| match (template(item, &key.name), template(earlier, &key.name)) {
-                        (Some(a), Some(b)) => !may_be_equal(a, b),
+                    |key| match (node(item, &key.name), node(earlier, &key.name)) {
+                        (Some(a), Some(b)) => are_apart(a, b),
                         _ => true,
                     },
                 );
@@ -218,6 +168,16 @@ fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnos
                 );
             }
         }
+    }
+}
+
+/// Whether two key attributes are never the same; of a faulty one nothing can be said.
+fn are_apart(a: &Node, b: &Node) -> bool {
+    match (a, b) {
+        (Node::Template(a), Node::Template(b)) => !may_be_equal(a, b),
+        (Node::Constant(a), Node::Constant(b)) => a != b,
+        (Node::Constant(_), Node::Template(_)) | (Node::Template(_), Node::Constant(_)) => false,
+        _ => true,
     }
 }
 
@@ -246,20 +206,14 @@ fn single_partitions(
             );
         }
         // One value of a multi-attribute key is a partition of its own only if all parts are fixed.
-        let fixed: Vec<(&str, String)> =
-            within
-                .iter()
-                .filter_map(|item| {
-                    let values = index.partition.iter().map(|key| {
-                        match template(item, &key.name)?.prefix() {
-                            (text, true) => Some(text),
-                            _ => None,
-                        }
-                    });
-                    let values: Option<Vec<&str>> = values.collect();
-                    Some((item.item.name.as_ref(), values?.join(" / ")))
-                })
-                .collect();
+        let fixed: Vec<(&str, String)> = within
+            .iter()
+            .filter_map(|item| {
+                let values = index.partition.iter().map(|key| fixed(item, &key.name));
+                let values: Option<Vec<String>> = values.collect();
+                Some((item.item.name.as_ref(), values?.join(" / ")))
+            })
+            .collect();
         if fixed.is_empty() {
             continue;
         }
@@ -279,9 +233,7 @@ fn single_partitions(
         );
     }
     for item in resolved {
-        if let Some((value, true)) = template(item, &table.partition.name).map(Template::prefix)
-            && !value.is_empty()
-        {
+        if fixed(item, &table.partition.name).is_some_and(|value| !value.is_empty()) {
             let span = item
                 .spans
                 .get(&table.partition.name)

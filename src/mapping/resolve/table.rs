@@ -23,6 +23,10 @@ const MAX_NAME: usize = 255;
 
 pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Table, TimeZone) {
     check_name(&raw.name, "a table's name", diagnostics);
+    check_distinct(
+        std::iter::once(&raw.partition).chain(&raw.sort),
+        diagnostics,
+    );
     let types = key_types(raw, diagnostics);
     let partition = key(&raw.partition, &types);
     let own = match raw.billing {
@@ -47,6 +51,11 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
                 .with_help("give the table's key a `sort`, or make it a global index"),
             );
         }
+        check_distinct(
+            std::iter::once(&raw.partition).chain(&index.sort),
+            diagnostics,
+        );
+        check_projection(index, diagnostics);
         resolve_index(index, vec![partition.clone()], &types, None)
     });
     let local_indexes: Vec<Index> = local.collect();
@@ -157,6 +166,8 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
             .with_other(index.name.span.clone(), "the other one"),
         );
     }
+    check_distinct(index.partition.iter().chain(&index.sort), diagnostics);
+    check_projection(index, diagnostics);
     for keys in [&index.partition, &index.sort] {
         if let Some(extra) = keys.get(MAX_KEY_ATTRIBUTES) {
             diagnostics.push(Diagnostic::new(
@@ -175,6 +186,38 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
             )
             .with_help("take its `billing` away, or give the table provisioned capacity"),
         );
+    }
+}
+
+/// An attribute stands once in a key.
+fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut earlier: Vec<&RawKey> = Vec::new();
+    for key in keys {
+        let mut same = earlier.iter();
+        if let Some(first) = same.find(|other| other.name.value == key.name.value) {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::DuplicateKey,
+                    key.name.span.clone(),
+                    format!("`{}` stands twice in one key", key.name.value),
+                )
+                .with_other(first.name.span.clone(), "first here")
+                .with_help("name another attribute, or take this one away"),
+            );
+        }
+        earlier.push(key);
+    }
+}
+
+fn check_projection(index: &RawIndex, diagnostics: &mut Vec<Diagnostic>) {
+    if let Projection::Include(names) = &index.projection
+        && names.iter().any(|name| name.len() > MAX_NAME)
+    {
+        diagnostics.push(Diagnostic::new(
+            Code::Name,
+            index.name.span.clone(),
+            format!("a projected attribute's name has 1 to {MAX_NAME} bytes"),
+        ));
     }
 }
 

@@ -1,9 +1,9 @@
 //! Asks MySQL and MariaDB for rows, in the text protocol: what the server prints is exact for every
 //! type but FLOAT, and the same in both products.
 
-use futures_util::stream::BoxStream;
+use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use sqlx::mysql::{MySqlConnection, MySqlRow};
-use sqlx::{AssertSqlSafe, Decode, MySql, Row as _, ValueRef as _};
+use sqlx::{AssertSqlSafe, Decode, Executor as _, MySql, Row as _, SqlSafeStr as _, ValueRef as _};
 
 use super::decode::decode;
 use crate::catalog::DataType;
@@ -44,8 +44,18 @@ pub(super) fn scan<'a>(
     scan: &'a Scan,
     fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
-    let sql = select(&MysqlDialect, scan);
-    let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
+    let opened = async move {
+        let sql = select(&MysqlDialect, scan);
+        if !scan.conditions.is_empty() || matches!(scan.from, Relation::Query(_)) {
+            // SQL from outside: preparing takes one statement only, the text protocol takes many,
+            // and a second one could make the session writable.
+            let sql = AssertSqlSafe(sql.clone()).into_sql_str();
+            connection.prepare(sql).await?;
+        }
+        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
+        Ok::<_, sqlx::Error>(rows)
+    };
+    let rows = stream::once(opened).try_flatten().boxed();
     chunks(
         rows,
         |row| read(row, scan),

@@ -11,9 +11,9 @@ use super::output::Output;
 use super::{Outcome, check, init, inspect, migrate, preview, verify};
 use crate::source::sqlite;
 
-const SCHEMA: &str = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
-const ROWS: &str = include_str!("demo/rows.sql");
-const MAPPING: &str = include_str!("../../mappings/personalization.yaml");
+const SCHEMA: &str = include_str!("../../../migrations/sqlite/20260101000001_personalization.sql");
+const ROWS: &str = include_str!("rows.sql");
+const MAPPING: &str = include_str!("../../../mappings/personalization.yaml");
 
 pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Failure> {
     let folder = &arguments.folder;

@@ -1,0 +1,42 @@
+//! Whole tables as text that can be compared.
+
+use dynafold::item::write_item;
+use dynafold::target::Target;
+use serde_json::{Map, Value};
+
+/// Everything in a table, in canonical form.
+pub(crate) async fn contents(target: &dyn Target, table: &str) -> String {
+    let table = target.describe(table).await.unwrap().unwrap().table;
+    let mut items = Vec::new();
+    let mut from = None;
+    loop {
+        let (found, next) = target.scan_keys(&table, from).await.unwrap();
+        for keys in found.chunks(100) {
+            for item in target.read(&table, keys).await.unwrap() {
+                let mut line = String::new();
+                write_item(&mut line, &item);
+                items.push(serde_json::from_str(&line).unwrap());
+            }
+        }
+        match next {
+            Some(token) => from = Some(token),
+            None => return canonical(items.into_iter()),
+        }
+    }
+}
+
+/// Items a line each, sorted, the key before the other attributes and these by their names.
+pub(crate) fn canonical(items: impl Iterator<Item = Map<String, Value>>) -> String {
+    let line = |item: Map<String, Value>| {
+        let mut attributes: Vec<(String, Value)> = item.into_iter().collect();
+        attributes.sort_by_key(|(name, _)| (name != "PK", name != "SK", name.clone()));
+        serde_json::to_string(&attributes.into_iter().collect::<Map<_, _>>()).unwrap()
+    };
+    sorted(items.map(line).collect())
+}
+
+/// Lines in the order of their bytes.
+pub(crate) fn sorted(mut lines: Vec<String>) -> String {
+    lines.sort_unstable();
+    lines.join("\n") + "\n"
+}

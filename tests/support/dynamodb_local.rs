@@ -1,0 +1,30 @@
+//! DynamoDB Local, which `DYNAFOLD_TEST_DYNAMODB` names.
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+/// Its URL.
+pub(crate) fn endpoint() -> String {
+    std::env::var("DYNAFOLD_TEST_DYNAMODB")
+        .expect("DYNAFOLD_TEST_DYNAMODB is not set: run tests/run")
+}
+
+/// Deletes a table, which Dynafold itself never does. DynamoDB Local keeps tables apart by access
+/// key and region, does not look at the signature, and these are those that Dynafold makes up.
+pub(crate) async fn delete_table(name: &str) {
+    let url: url::Url = endpoint().parse().unwrap();
+    let address = url.socket_addrs(|| None).unwrap();
+    let body = serde_json::json!({ "TableName": name }).to_string();
+    let request = format!(
+        "POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Content-Type: application/x-amz-json-1.0\r\nX-Amz-Target: DynamoDB_20120810.DeleteTable\r\n\
+         Authorization: AWS4-HMAC-SHA256 Credential=local/20200101/us-east-1/dynamodb/aws4_request, \
+         SignedHeaders=host, Signature=0\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address.as_slice()).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{name}: {answer}");
+}
