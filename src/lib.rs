@@ -1,4 +1,45 @@
 //! Dynafold folds a relational database into one DynamoDB table.
+//!
+//! The program is a thin shell around this library. The way of a row: a [`source`] reads it, a
+//! [`mapping`] that was held against the [`catalog`] says what becomes of it, the [`item`] room
+//! folds it into an item, the [`load`] sends it to a [`target`] and keeps the books, and [`verify`]
+//! makes it again and compares. `ARCHITECTURE.md` tells more.
+//!
+//! ```
+//! use dynafold::mapping::template::Context;
+//! use dynafold::mapping::{Described, Raw, resolve};
+//! use dynafold::{item, preview, source};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let file = folder.path().join("shop.db");
+//! let script = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);
+//!               INSERT INTO users VALUES (7, 'Ada')";
+//! source::sqlite::create(&file, &[script]).await?;
+//!
+//! let mapping = r#"
+//! dynafold: 1
+//! table: { name: shop, key: { partition: PK, sort: SK }, type_attribute: false }
+//! items:
+//!   USER: { from: users, key: { PK: "USER#{id | pad(3)}", SK: "USER#" }, columns: [name] }
+//! "#;
+//! let mut source = source::connect(&format!("sqlite:{}", file.display())).await?;
+//! let catalog = source.catalog().await?;
+//! let (raw, faults) = Raw::read(mapping, &|_variable| None);
+//! let raw = raw.ok_or("the file is no mapping")?;
+//! let resolution = resolve(&raw, faults, &catalog, &Described::new());
+//! let model = resolution.model.ok_or("the mapping has faults")?;
+//!
+//! let samples =
+//!     preview::sample(source.as_mut(), &model, Context::default(), 5, &|_| true).await?;
+//! let mut json = String::new();
+//! item::write_item(&mut json, &samples[0].items[0].item);
+//! assert_eq!(json, r#"{"PK":{"S":"USER#007"},"SK":{"S":"USER#"},"name":{"S":"Ada"}}"#);
+//! # Ok(())
+//! # }
+//! # tokio::runtime::Runtime::new()?.block_on(example())?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod batch;
 pub mod catalog;
