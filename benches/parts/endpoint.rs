@@ -94,7 +94,7 @@ fn fill_until(
     buffer: &mut Vec<u8>,
     found: impl Fn(&[u8]) -> Option<usize>,
 ) -> io::Result<Option<usize>> {
-    let mut part = [0; HEAD];
+    let mut part = vec![0; HEAD];
     loop {
         if let Some(at) = found(buffer) {
             return Ok(Some(at));
@@ -156,7 +156,7 @@ fn respond(operation: &str, body: &[u8], tables: &Tables) -> (&'static str, Stri
     }
 }
 
-/// What DescribeTable says of a table that was made as this request asks.
+/// What `DescribeTable` says of a table that was made as this request asks.
 fn description(mut request: Value) -> Value {
     let billing = request.get("BillingMode").cloned().unwrap_or_default();
     let mut indexes = request.get("GlobalSecondaryIndexes").cloned();

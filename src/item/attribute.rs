@@ -89,8 +89,8 @@ impl Attribute {
     /// Whether two values are the same to DynamoDB: members of maps and sets in any order.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
-        fn same_set<T: PartialEq>(a: &[T], b: &[T]) -> bool {
-            a.len() == b.len() && a.iter().all(|member| b.contains(member))
+        fn same_set<T: Ord>(a: &[T], b: &[T]) -> bool {
+            a.len() == b.len() && sorted(a, Ord::cmp) == sorted(b, Ord::cmp)
         }
         match (self, other) {
             (Self::L(a), Self::L(b)) => {
@@ -106,12 +106,19 @@ impl Attribute {
 }
 
 fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> bool {
+    let by_name = |(a, _): &(Arc<str>, _), (b, _): &(Arc<str>, _)| a.cmp(b);
+    // A document may have tens of thousands of members: to look each up would take minutes.
     a.len() == b.len()
-        && a.iter().all(|(name, value)| {
-            b.iter()
-                .find(|(other, _)| other == name)
-                .is_some_and(|(_, other)| value.same(other))
-        })
+        && sorted(a, by_name)
+            .into_iter()
+            .zip(sorted(b, by_name))
+            .all(|((name, value), (other_name, other))| name == other_name && value.same(other))
+}
+
+fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<&T> {
+    let mut sorted: Vec<&T> = members.iter().collect();
+    sorted.sort_by(|a, b| order(a, b));
+    sorted
 }
 
 impl Item {

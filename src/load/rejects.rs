@@ -129,11 +129,11 @@ fn refuse_other_files(path: &Path) -> std::io::Result<()> {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => return Ok(()),
     }
-    let mut head = [0; BEGINNING.len()];
-    match File::open(path)?.read_exact(&mut head) {
-        Ok(()) if head == *BEGINNING.as_bytes() => return Ok(()),
-        Err(error) if error.kind() != ErrorKind::UnexpectedEof => return Err(error),
-        _ => {}
+    let mut head = Vec::new();
+    let wanted = u64::try_from(BEGINNING.len()).unwrap_or(u64::MAX);
+    File::open(path)?.take(wanted).read_to_end(&mut head)?;
+    if head == BEGINNING.as_bytes() {
+        return Ok(());
     }
     Err(Error::new(
         ErrorKind::AlreadyExists,

@@ -6,6 +6,7 @@ mod raw;
 mod resolve;
 mod starter;
 pub mod template;
+mod variables;
 pub mod yaml;
 
 pub use grammar::schema;

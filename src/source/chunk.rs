@@ -1,4 +1,4 @@
-//! Gathers a driver's rows into chunks, the same for the databases that hand rows out one by one.
+//! Gathers a driver's rows into chunks, the same for all databases.
 
 use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream};

@@ -28,8 +28,9 @@ fn whole(name: &str) -> Relation {
 
 #[tokio::test]
 async fn every_type_arrives_as_the_file_of_cases_says() {
-    let cases = cases(include_str!("../types/sqlite.txt"), "sqlite");
-    let database = Database::new(&script(&cases)).await;
+    let file = include_str!("../types/sqlite.txt");
+    let cases = cases(file, &[]);
+    let database = Database::new(&script(file, &cases)).await;
     let mut source = open(&database).await;
     compare(source.as_mut(), &cases).await;
 }

@@ -2,8 +2,9 @@
 //! DynamoDB. The real database is the oracle: it takes the literal and hands it to the source.
 //!
 //! A line is `type | literal | expected`, with a space on either side of each bar. Expected is
-//! DynamoDB JSON, `absent`, or `unfit: Reason`. `[product]` before the type keeps a line for one
-//! product. `#` starts a comment.
+//! DynamoDB JSON, `absent`, or `unfit: Reason`. `[tag]` before the type keeps a line for what has
+//! that tag: one product, or versions from one on. `!` starts a line of SQL that runs first, `#` a
+//! comment.
 
 use dynafold::catalog::{Catalog, Table};
 use dynafold::item::{ConvertError, to_attribute, write_attribute};
@@ -20,23 +21,23 @@ pub(crate) struct Case {
     expected: String,
 }
 
-/// The lines that hold for a product.
-pub(crate) fn cases(file: &str, product: &str) -> Vec<Case> {
+/// The cases that hold for these tags.
+pub(crate) fn cases(file: &str, tags: &[&str]) -> Vec<Case> {
     let lines = file.lines().enumerate();
     lines
-        .filter(|(_, text)| !text.trim().is_empty() && !text.starts_with('#'))
+        .filter(|(_, text)| !text.trim().is_empty() && !text.starts_with(['#', '!']))
         .filter_map(|(index, text)| {
             let text = match text.strip_prefix('[') {
                 Some(tagged) => {
                     let (only, text) = tagged.split_once("] ").expect("a closing bracket");
-                    if only != product {
+                    if !tags.contains(&only) {
                         return None;
                     }
                     text
                 }
                 None => text,
             };
-            let mut parts = text.split(" | ").map(str::trim);
+            let mut parts = text.splitn(3, " | ").map(str::trim);
             let mut part = || parts.next().expect("three parts").to_owned();
             Some(Case {
                 line: index + 1,
@@ -48,10 +49,14 @@ pub(crate) fn cases(file: &str, product: &str) -> Vec<Case> {
         .collect()
 }
 
-/// The SQL that makes a table for each type, `t0` and so on, with the literals in it.
-pub(crate) fn script(cases: &[Case]) -> String {
+/// The SQL of a file that runs first, and then makes a table for each type, `t0` and so on, with
+/// the literals in it.
+pub(crate) fn script(file: &str, cases: &[Case]) -> String {
     use std::fmt::Write as _;
     let mut sql = String::new();
+    for first in file.lines().filter_map(|text| text.strip_prefix('!')) {
+        writeln!(sql, "{first};").unwrap();
+    }
     for (index, column_type) in types(cases).iter().enumerate() {
         writeln!(
             sql,
@@ -78,6 +83,7 @@ fn types(cases: &[Case]) -> Vec<&String> {
 
 /// Reads the tables back and compares, naming every line that differs.
 pub(crate) async fn compare(source: &mut dyn Source, cases: &[Case]) {
+    assert!(cases.len() > 50, "{} cases", cases.len());
     let catalog = source.catalog().await.unwrap();
     source.begin().await.unwrap();
     let mut faults = Vec::new();

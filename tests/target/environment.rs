@@ -12,13 +12,18 @@ use sha2::{Digest, Sha256};
 use super::sample::{batch, full, table};
 use crate::support::endpoint::{Endpoint, Request, Step};
 
-/// Runs one of the ignored tests below alone, with nothing in the environment but what is given.
+/// Names the test that a process of its own was started for.
+const CHILD: &str = "DYNAFOLD_TEST_CHILD";
+
+/// Runs a test again in a process of its own, with nothing in the environment but what is given.
+/// There the test finds its name in [`CHILD`] and does its part: see [`is_child`].
 fn alone(name: &str, environment: &[(&str, &str)]) {
     let home = tempfile::tempdir().unwrap();
     let output = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "--ignored", "--nocapture"])
+        .args(["--exact", "--nocapture"])
         .arg(format!("target::environment::{name}"))
         .env_clear()
+        .env(CHILD, name)
         .env("HOME", home.path())
         .envs(environment.iter().copied())
         .output()
@@ -31,18 +36,20 @@ fn alone(name: &str, environment: &[(&str, &str)]) {
     );
 }
 
+fn is_child(name: &str) -> bool {
+    std::env::var(CHILD).is_ok_and(|child| child == name)
+}
+
 async fn real(profile: Option<&str>) -> Result<Arc<dyn Target>, TargetError> {
     connect(&TargetSpec::parse("dynamodb", None, profile, None).unwrap()).await
 }
 
-#[test]
-fn without_a_region_nothing_is_tried() {
-    alone("child_without_region", &[]);
-}
-
 #[tokio::test]
-#[ignore = "needs an environment of its own"]
-async fn child_without_region() {
+async fn without_a_region_nothing_is_tried() {
+    const NAME: &str = "without_a_region_nothing_is_tried";
+    if !is_child(NAME) {
+        return alone(NAME, &[]);
+    }
     let begun = Instant::now();
     let error = real(None).await.err().unwrap();
     assert_eq!(error.code, "Region");
@@ -57,6 +64,10 @@ async fn child_without_region() {
 /// The machine's metadata service stays out of it: a stalled one stands in, the worst there is.
 #[tokio::test]
 async fn without_credentials_the_error_is_clear_and_fast() {
+    const NAME: &str = "without_credentials_the_error_is_clear_and_fast";
+    if is_child(NAME) {
+        return without_credentials().await;
+    }
     let metadata = Endpoint::start([Step::Stall]).await;
     let url = metadata.url.clone();
     tokio::task::spawn_blocking(move || {
@@ -64,15 +75,13 @@ async fn without_credentials_the_error_is_clear_and_fast() {
             ("AWS_REGION", "eu-west-1"),
             ("AWS_EC2_METADATA_SERVICE_ENDPOINT", url.as_str()),
         ];
-        alone("child_without_credentials", &environment);
+        alone(NAME, &environment);
     })
     .await
     .unwrap();
 }
 
-#[tokio::test]
-#[ignore = "needs an environment of its own"]
-async fn child_without_credentials() {
+async fn without_credentials() {
     assert!(std::env::var("AWS_EC2_METADATA_SERVICE_ENDPOINT").is_ok());
     let target = real(None).await.unwrap();
     assert!(target.is_billed());
@@ -105,6 +114,10 @@ async fn child_without_credentials() {
 
 #[tokio::test]
 async fn a_request_is_signed_with_the_body_that_is_sent() {
+    const NAME: &str = "a_request_is_signed_with_the_body_that_is_sent";
+    if is_child(NAME) {
+        return sign().await;
+    }
     let endpoint = Endpoint::start([Step::Answer(
         200,
         json!({"UnprocessedItems": {}}).to_string(),
@@ -113,7 +126,7 @@ async fn a_request_is_signed_with_the_body_that_is_sent() {
     let url = endpoint.url.clone();
     // In another thread, so that the endpoint goes on answering.
     tokio::task::spawn_blocking(move || {
-        alone("child_signs", &[("AWS_ENDPOINT_URL_DYNAMODB", &url)]);
+        alone(NAME, &[("AWS_ENDPOINT_URL_DYNAMODB", &url)]);
     })
     .await
     .unwrap();
@@ -130,9 +143,7 @@ async fn a_request_is_signed_with_the_body_that_is_sent() {
 }
 
 /// A loopback endpoint from the environment, and made-up credentials.
-#[tokio::test]
-#[ignore = "needs an environment of its own"]
-async fn child_signs() {
+async fn sign() {
     let target = real(None).await.unwrap();
     assert!(!target.is_billed());
     assert!(target.place().starts_with("http://127.0.0.1:"));

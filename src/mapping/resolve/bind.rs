@@ -3,13 +3,13 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::anchor::Anchor;
 use super::pass::PassBuilder;
-use super::scope::{Parent, Scope, unknown_column};
-use crate::catalog::{Column, DataType, Family};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use super::scope::Scope;
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
-use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::value::{Number, NumberError};
@@ -187,149 +187,6 @@ impl Binder<'_> {
         })
     }
 
-    /// Binds a path: a column, `alias.column`, and members below either.
-    fn place(&mut self, path: &[String], span: Range<usize>) -> Option<(Place, Family)> {
-        let first = path.first()?;
-        let written: Arc<str> = path.join(".").into();
-        if first == "*" || path.iter().any(|part| part.starts_with('$')) {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::NotYet,
-                    span,
-                    format!(
-                        "`{written}` is part of the language, but not of this version of Dynafold"
-                    ),
-                )
-                .with_help("it is refused rather than ignored"),
-            );
-            return None;
-        }
-        let scope = self.scope;
-        let (alias, column, members) = match (scope.parent(first), path.get(1)) {
-            (Some(parent), Some(name)) => {
-                let column = parent.table.column(name).cloned();
-                if column.is_none() {
-                    let name = Spanned {
-                        value: name.clone(),
-                        span: span.clone(),
-                    };
-                    let names = parent
-                        .table
-                        .columns
-                        .iter()
-                        .map(|column| column.name.as_str());
-                    self.diagnostics
-                        .push(unknown_column(&name, &format!("`{first}`"), names));
-                }
-                (
-                    Some(first.as_str()),
-                    column?,
-                    path.get(2..).unwrap_or_default(),
-                )
-            }
-            _ => (
-                None,
-                self.base_column(path, span.clone())?,
-                path.get(1..).unwrap_or_default(),
-            ),
-        };
-        let mut data_type = Some(&column.data_type);
-        for member in members {
-            data_type = match data_type {
-                Some(DataType::Composite { fields }) => {
-                    match fields.iter().find(|f| &f.0 == member) {
-                        Some((_, field)) => Some(field),
-                        None => {
-                            let name = Spanned {
-                                value: member.clone(),
-                                span: span.clone(),
-                            };
-                            let names = fields.iter().map(|field| field.0.as_str());
-                            self.diagnostics
-                                .push(unknown_column(&name, "the composite", names));
-                            return None;
-                        }
-                    }
-                }
-                Some(
-                    DataType::Json | DataType::Hstore | DataType::Range { .. } | DataType::Dynamic,
-                )
-                | None => None,
-                Some(other) => {
-                    self.diagnostics.push(
-                        Diagnostic::new(
-                            Code::UnknownColumn,
-                            span,
-                            format!("`{written}`: {} has no members", other.family().name()),
-                        )
-                        .with_help("only JSON columns, composites, hstore and ranges have members"),
-                    );
-                    return None;
-                }
-            };
-        }
-        let family = data_type.map_or(Family::Any, DataType::family);
-        let place = Place {
-            column: self.pass.column(alias, &column.name, &column.data_type),
-            path: members
-                .iter()
-                .map(|member| member.as_str().into())
-                .collect(),
-            written,
-        };
-        Some((place, family))
-    }
-
-    pub(super) fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
-        let first = path.first()?;
-        if let Some(column) = self
-            .scope
-            .columns
-            .iter()
-            .find(|column| &column.name == first)
-        {
-            return Some(column.clone());
-        }
-        if self.scope.broken.contains(first) && path.len() > 1 {
-            return None;
-        }
-        if !self.scope.known {
-            return Some(unknown(first));
-        }
-        let aliases = self
-            .scope
-            .joins
-            .iter()
-            .map(|parent| parent.join.alias.as_str());
-        if path.len() > 1 {
-            let help = match nearest(first, aliases.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("declare it: join: {{ {first}: foreign_key_column }}"),
-            };
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::UnknownAlias,
-                    span,
-                    format!(
-                        "`{first}` is neither a column of `{}` nor a joined alias",
-                        self.scope.written
-                    ),
-                )
-                .with_help(help),
-            );
-        } else {
-            let name = Spanned {
-                value: first.clone(),
-                span,
-            };
-            let names = self.scope.columns.iter().map(|column| column.name.as_str());
-            let relation = format!("`{}`", self.scope.written);
-            self.diagnostics
-                .push(unknown_column(&name, &relation, names));
-        }
-        None
-    }
-
     /// A composite template takes scalars alone.
     fn check_text(&mut self, template: &Template, yaml: &Yaml) {
         if matches!(template.parts.as_slice(), [Part::Value(_)]) {
@@ -357,104 +214,6 @@ impl Binder<'_> {
             );
         }
     }
-
-    /// What tells source rows apart: names and indices into the row.
-    pub(super) fn row_key(&mut self) -> Vec<(Arc<str>, usize)> {
-        self.indices(&self.scope.key)
-            .into_iter()
-            .zip(&self.scope.key)
-            .map(|(index, name)| (name.as_str().into(), index))
-            .collect()
-    }
-
-    /// The sets of columns that are unique, as indices into the row.
-    pub(super) fn unique_keys(&mut self) -> Vec<Vec<usize>> {
-        let scope = self.scope;
-        let unique = scope.table.iter().flat_map(|table| &table.unique_keys);
-        let mut keys: Vec<&[String]> = unique.map(|key| key.columns.as_slice()).collect();
-        keys.insert(0, &scope.key);
-        keys.retain(|key| !key.is_empty());
-        keys.into_iter().map(|key| self.indices(key)).collect()
-    }
-
-    /// What a parent's unique keys tell of the row: where all of these columns are known, so are
-    /// those, because the foreign key leads to one parent.
-    pub(super) fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
-        let scope = self.scope;
-        let mut determined = Vec::new();
-        for parent in &scope.joins {
-            let ours: Vec<String> = parent
-                .join
-                .on
-                .iter()
-                .map(|(ours, _)| ours.clone())
-                .collect();
-            let unique = parent
-                .table
-                .unique_keys
-                .iter()
-                .map(|key| key.columns.as_slice());
-            let keys = std::iter::once(parent.table.primary_key.as_slice()).chain(unique);
-            for key in keys.filter(|key| !key.is_empty()) {
-                let alias = Some(parent.join.alias.as_str());
-                let theirs = key.iter().map(|name| self.pass.find(alias, name));
-                if let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() {
-                    determined.push((theirs, self.indices(&ours)));
-                }
-            }
-        }
-        determined
-    }
-
-    fn indices(&mut self, names: &[String]) -> Vec<usize> {
-        let scope = self.scope;
-        let columns = names.iter().map(|name| {
-            let known = scope.columns.iter().find(|column| &column.name == name);
-            known.cloned().unwrap_or_else(|| unknown(name))
-        });
-        let columns: Vec<Column> = columns.collect();
-        columns
-            .iter()
-            .map(|column| self.pass.column(None, &column.name, &column.data_type))
-            .collect()
-    }
-
-    /// The columns of the row so far that may hold NULL.
-    pub(super) fn nullable(&mut self) -> Vec<usize> {
-        let scope = self.scope;
-        let base = scope.columns.iter().filter(|column| column.nullable);
-        let base = base.map(|column| (None, column));
-        let of_parent = |parent: &'_ Parent<'_>| {
-            let (alias, optional) = (parent.join.alias.clone(), parent.optional);
-            let columns = parent.table.columns.clone().into_iter();
-            columns
-                .filter(move |column| optional || column.nullable)
-                .map(move |column| (alias.clone(), column))
-                .collect::<Vec<_>>()
-        };
-        let mut nullable: Vec<usize> = base
-            .filter_map(|(alias, column)| self.pass.find(alias, &column.name))
-            .collect();
-        for parent in &scope.joins {
-            for (alias, column) in of_parent(parent) {
-                nullable.extend(self.pass.find(Some(&alias), &column.name));
-            }
-        }
-        nullable
-    }
-}
-
-/// A column of a query whose columns are not known.
-pub(super) fn unknown(name: &str) -> Column {
-    Column {
-        name: name.to_owned(),
-        declared: String::new(),
-        data_type: DataType::Dynamic,
-        nullable: true,
-        default: None,
-        generated: None,
-        comment: None,
-    }
 }
 
 /// What a scalar without quotes is: a number or boolean is a constant of its type, anything else is
@@ -474,37 +233,5 @@ fn constant(text: &str) -> Result<Option<Attribute>, NumberError> {
             Err(NumberError::Malformed) => Ok(None),
             Err(error) => Err(error),
         },
-    }
-}
-
-/// Where a template's text stands in the file, so that a place within the template can be shown.
-struct Anchor {
-    node: Range<usize>,
-    /// Where the text begins, when it stands in the file as it is.
-    start: Option<usize>,
-}
-
-impl Anchor {
-    fn new(yaml: &Yaml, text: &str) -> Self {
-        let width = yaml.span.len();
-        let start = match yaml.content {
-            Content::Scalar { plain: true, .. } if width == text.len() => Some(yaml.span.start),
-            // Quotes at both ends and no escapes between them.
-            Content::Scalar { plain: false, .. } if width == text.len() + 2 => {
-                Some(yaml.span.start + 1)
-            }
-            _ => None,
-        };
-        Self {
-            node: yaml.span.clone(),
-            start,
-        }
-    }
-
-    fn range(&self, within: &Range<usize>) -> Range<usize> {
-        match self.start {
-            Some(start) => start + within.start..start + within.end,
-            None => self.node.clone(),
-        }
     }
 }

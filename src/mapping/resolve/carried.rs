@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bind::{Binder, unknown};
+use super::bind::Binder;
+use super::place::unknown;
 use super::scope::unknown_column;
 use crate::catalog::{Column, DataType};
 use crate::diagnostic::{Code, Diagnostic};

@@ -190,13 +190,11 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
 }
 
 /// An attribute stands once in a key.
-fn check_distinct<'k>(
-    keys: impl Iterator<Item = &'k RawKey> + Clone,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for (at, key) in keys.clone().enumerate() {
-        let mut earlier = keys.clone().take(at);
-        if let Some(first) = earlier.find(|other| other.name.value == key.name.value) {
+fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &mut Vec<Diagnostic>) {
+    let mut earlier: Vec<&RawKey> = Vec::new();
+    for key in keys {
+        let mut same = earlier.iter();
+        if let Some(first) = same.find(|other| other.name.value == key.name.value) {
             diagnostics.push(
                 Diagnostic::new(
                     Code::DuplicateKey,
@@ -207,6 +205,7 @@ fn check_distinct<'k>(
                 .with_help("name another attribute, or take this one away"),
             );
         }
+        earlier.push(key);
     }
 }
 

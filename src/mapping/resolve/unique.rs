@@ -77,9 +77,9 @@ fn readable<'t>(template: &'t Template, nullable: &[usize]) -> Vec<&'t Placehold
             Part::Optional(inner) => {
                 certain &= !placeholders(inner).any(may_be_null);
                 if certain {
-                    inner
-                        .iter()
-                        .for_each(|part| read(part, &mut run, &mut found));
+                    for part in inner {
+                        read(part, &mut run, &mut found);
+                    }
                 }
             }
             part => read(part, &mut run, &mut found),

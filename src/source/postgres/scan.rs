@@ -1,90 +1,56 @@
 //! Reads rows: one SELECT streamed as text, decoded column by column into chunks.
 
-use futures_util::stream::{self, BoxStream, Stream, StreamExt as _};
+use futures_util::stream::BoxStream;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
 use super::decode::Decoder;
 use super::error::{self, Subject};
 use super::{Postgres, Sql};
+use crate::source::chunk::chunks;
 use crate::source::{Chunk, Dialect as _, Relation, Row, Scan, Source as _, SourceError, select};
 use crate::value::Value;
-
-/// Most rows of a chunk.
-const CHUNK_ROWS: usize = 256;
-/// Bytes of text from which on a chunk is full.
-const CHUNK_BYTES: usize = 1 << 20;
-
-/// A scan under way.
-struct Reader<'a> {
-    rows: BoxStream<'a, Result<PgRow, sqlx::Error>>,
-    decoders: Vec<Decoder>,
-    scan: &'a Scan,
-    user: String,
-    ended: bool,
-}
 
 /// Sends a scan's SELECT and hands out its rows.
 pub(super) async fn open<'a>(
     source: &'a mut Postgres,
     scan: &'a Scan,
-) -> Result<impl Stream<Item = Result<Chunk, SourceError>> + 'a, SourceError> {
+) -> Result<BoxStream<'a, Result<Chunk, SourceError>>, SourceError> {
     source.open_snapshot().await?;
     if !scan.conditions.is_empty() || matches!(scan.from, Relation::Query(_)) {
         // SQL from outside: the plan proves that it is one statement.
         source.prepare(scan).await?;
     }
     let columns = scan.columns.iter();
-    let reader = Reader {
-        decoders: columns
-            .map(|column| Decoder::new(&column.data_type))
-            .chain(scan.conditions.iter().map(|_| Decoder::Boolean))
-            .collect(),
-        scan,
-        user: source.user.clone(),
-        ended: false,
-        rows: sqlx::raw_sql(AssertSqlSafe(select(&Sql, scan))).fetch(&mut source.connection),
-    };
-    Ok(stream::try_unfold(reader, |mut reader| async move {
-        let chunk = reader.chunk().await?;
-        Ok((!chunk.is_empty()).then_some((chunk, reader)))
-    }))
+    let decoders: Vec<Decoder> = columns
+        .map(|column| Decoder::new(&column.data_type))
+        .chain(scan.conditions.iter().map(|_| Decoder::Boolean))
+        .collect();
+    let Postgres {
+        connection, user, ..
+    } = source;
+    let rows = sqlx::raw_sql(AssertSqlSafe(select(&Sql, scan))).fetch(connection);
+    Ok(chunks(
+        rows,
+        move |row| read(row, &decoders),
+        move |cause| error::query(cause, &Subject::Scan(scan), user),
+    ))
 }
 
-impl Reader<'_> {
-    /// Reads the next chunk; an empty one at the end.
-    async fn chunk(&mut self) -> Result<Chunk, SourceError> {
-        let mut chunk = Vec::new();
-        let mut bytes = 0;
-        while !self.ended && chunk.len() < CHUNK_ROWS && bytes < CHUNK_BYTES {
-            let row = match self.rows.next().await {
-                Some(Ok(row)) => self.row(&row, &mut bytes),
-                Some(Err(cause)) => Err(cause),
-                None => {
-                    self.ended = true;
-                    break;
-                }
-            };
-            let failed = |cause| error::query(cause, &Subject::Scan(self.scan), &self.user);
-            chunk.push(row.map_err(failed)?);
+fn read(row: &PgRow, decoders: &[Decoder]) -> Result<(Row, usize), sqlx::Error> {
+    let mut values = Vec::with_capacity(decoders.len());
+    let mut bytes = 0;
+    for (index, decoder) in decoders.iter().enumerate() {
+        let raw = row.try_get_raw(index)?;
+        if raw.is_null() {
+            values.push(Value::Null);
+            continue;
         }
-        Ok(chunk)
+        let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
+        bytes += raw.len();
+        values.push(decoder.read(raw));
     }
-
-    fn row(&self, row: &PgRow, bytes: &mut usize) -> Result<Row, sqlx::Error> {
-        let mut values = Vec::with_capacity(self.decoders.len());
-        for (index, decoder) in self.decoders.iter().enumerate() {
-            let raw = row.try_get_raw(index)?;
-            if raw.is_null() {
-                values.push(Value::Null);
-                continue;
-            }
-            let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
-            *bytes += raw.len();
-            values.push(decoder.read(raw));
-        }
-        Ok(values.into_boxed_slice())
-    }
+    Ok((values.into_boxed_slice(), bytes))
 }
 
 /// Counts a relation's rows. The order of nothing hangs on it, so it may use the server's workers.

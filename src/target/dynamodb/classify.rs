@@ -209,7 +209,12 @@ impl Action<'_> {
             }
             other => format!("the AWS credentials cannot be had: {}", chain(other)),
         };
-        self.error(Fatal, "Credentials", &message, Some(&help))
+        // The network may be cut just when credentials that expire are renewed.
+        let class = match error {
+            CredentialsError::ProviderTimedOut(_) => Transient,
+            _ => Fatal,
+        };
+        self.error(class, "Credentials", &message, Some(&help))
     }
 
     /// An error of this action in our own words.
@@ -317,6 +322,24 @@ mod tests {
             classified("CreateTable", "ValidationException").class,
             Fatal
         );
+    }
+
+    #[test]
+    fn credentials_that_come_late_may_come_yet() {
+        let place = Place {
+            name: "dynamodb in eu-west-1".to_owned(),
+            billed: true,
+            profile: None,
+        };
+        let action = Action {
+            operation: "BatchWriteItem",
+            table: "app",
+            place: &place,
+        };
+        let class = |error: CredentialsError| action.credentials(&error).class;
+        let late = CredentialsError::provider_timed_out(std::time::Duration::from_secs(5));
+        assert_eq!(class(late), Transient);
+        assert_eq!(class(CredentialsError::not_loaded("none")), Fatal);
     }
 
     #[test]

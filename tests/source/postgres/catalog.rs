@@ -5,8 +5,9 @@ use std::error::Error as _;
 use dynafold::catalog::{DataType, ForeignKey, Index, Key, TableKind, TableName};
 use dynafold::source::Relation;
 
-use super::{catalog, connect, name, rows, strings, table, whole};
+use super::{catalog, connect, name, rows, strings, table};
 use crate::support::postgres::Database;
+use crate::support::types::scan_of;
 
 fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str]) -> ForeignKey {
     ForeignKey {
@@ -225,7 +226,7 @@ async fn a_partitioned_table_is_seen_as_one_and_views_as_what_they_are() {
     source.begin().await.expect("a snapshot");
     let from = Relation::Table(visit.name.clone());
     assert_eq!(source.count(&from).await.expect("a count"), 20);
-    let read = rows(source.as_mut(), &whole(visit)).await.expect("rows");
+    let read = rows(source.as_mut(), &scan_of(visit)).await.expect("rows");
     assert_eq!(read.len(), 20);
 }
 
@@ -273,7 +274,7 @@ async fn a_user_who_may_only_select_sees_what_is_theirs_and_is_told_of_the_rest(
     assert_eq!(employee.unique_keys.len(), 1);
     assert_eq!(employee.foreign_keys.len(), 1);
     assert_eq!(
-        rows(source.as_mut(), &whole(employee))
+        rows(source.as_mut(), &scan_of(employee))
             .await
             .expect("rows")
             .len(),
@@ -284,7 +285,7 @@ async fn a_user_who_may_only_select_sees_what_is_theirs_and_is_told_of_the_rest(
     assert_eq!(hen.columns.len(), 2);
 
     let refused = source
-        .prepare(&whole(hen))
+        .prepare(&scan_of(hen))
         .await
         .expect_err("no permission");
     assert_eq!(refused.to_string(), "no permission on public.hen");

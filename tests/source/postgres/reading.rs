@@ -6,8 +6,9 @@ use dynafold::catalog::DataType;
 use dynafold::source::{self, Join, Relation, Row, Scan, ScanColumn, SourceError};
 use futures_util::TryStreamExt as _;
 
-use super::{connect, name, outcome, rows, strings, table, whole};
+use super::{connect, name, rows, strings, table};
 use crate::support::postgres::Database;
+use crate::support::types::{scan_of, shown};
 
 #[tokio::test]
 async fn identifiers_of_any_kind_are_read() {
@@ -26,8 +27,8 @@ async fn identifiers_of_any_kind_are_read() {
     let catalog = source.catalog().await.expect("a catalog");
     let mut seen = Vec::new();
     for table in &catalog.tables {
-        let read = rows(source.as_mut(), &whole(table)).await.expect("rows");
-        let values: Vec<String> = read[0].iter().map(outcome).collect();
+        let read = rows(source.as_mut(), &scan_of(table)).await.expect("rows");
+        let values: Vec<String> = read[0].iter().map(shown).collect();
         let columns: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
         seen.push(format!("{} {columns:?} {}", table.name, values.join(" ")));
     }
@@ -52,7 +53,7 @@ async fn a_scan_joins_and_tells_its_conditions_and_prepare_finds_bad_ones() {
     .await;
     let mut source = connect(&database.url()).await;
     let catalog = source.catalog().await.expect("a catalog");
-    let mut scan = whole(table(&catalog, "b"));
+    let mut scan = scan_of(table(&catalog, "b"));
     scan.joins.push(Join {
         alias: "parent".into(),
         table: name("public", "a"),
@@ -68,7 +69,7 @@ async fn a_scan_joins_and_tells_its_conditions_and_prepare_finds_bad_ones() {
     let read = rows(source.as_mut(), &scan).await.expect("rows");
     let lines = |read: &[Row]| -> Vec<String> {
         (read.iter())
-            .map(|row| row.iter().map(outcome).collect::<Vec<_>>().join(" "))
+            .map(|row| row.iter().map(shown).collect::<Vec<_>>().join(" "))
             .collect()
     };
     assert_eq!(
@@ -112,12 +113,12 @@ async fn a_run_sees_one_snapshot_in_chunks_of_bounded_size() {
     database
         .run("DELETE FROM many WHERE id > 10; DELETE FROM wide")
         .await;
-    let many = whole(table(&catalog, "many"));
+    let many = scan_of(table(&catalog, "many"));
     assert_eq!(source.count(&many.from).await.expect("a count"), 1000);
     let chunks: Vec<_> = source.scan(&many).try_collect().await.expect("chunks");
     let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
     assert_eq!(sizes, [256, 256, 256, 232]);
-    let wide = whole(table(&catalog, "wide"));
+    let wide = scan_of(table(&catalog, "wide"));
     let chunks: Vec<_> = source.scan(&wide).try_collect().await.expect("chunks");
     let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
     assert_eq!(sizes, [3, 3, 3, 1]);
@@ -148,7 +149,7 @@ async fn nothing_can_be_written() {
     )
     .await;
     let mut source = connect(&database.url()).await;
-    let everything = whole(table(&source.catalog().await.expect("a catalog"), "t"));
+    let everything = scan_of(table(&source.catalog().await.expect("a catalog"), "t"));
     let query = |sql: &str| Scan {
         from: Relation::Query(sql.to_owned()),
         ..everything.clone()
@@ -239,7 +240,7 @@ async fn a_lost_connection_is_told_from_a_refused_query() {
              WHERE datname = current_database() AND application_name = 'dynafold'",
         )
         .await;
-    let lost = rows(source.as_mut(), &whole(table(&catalog, "t"))).await;
+    let lost = rows(source.as_mut(), &scan_of(table(&catalog, "t"))).await;
     let lost = lost.expect_err("the connection is gone");
     assert!(matches!(lost, SourceError::Lost { .. }), "{lost:?}");
 }

@@ -1,12 +1,16 @@
 //! Holds a mapping against a catalog: names become indices, templates are compiled, and what
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
+mod anchor;
 mod bind;
 mod carried;
+mod constraints;
+mod join;
 mod keys;
 mod overlap;
 mod pass;
 mod patterns;
+mod place;
 mod risks;
 mod scope;
 mod table;

@@ -1,0 +1,37 @@
+//! Where a template's text stands in the file.
+
+use std::ops::Range;
+
+use crate::mapping::yaml::{Content, Node as Yaml};
+
+/// Where a template's text stands in the file, so that a place within the template can be shown.
+pub(super) struct Anchor {
+    node: Range<usize>,
+    /// Where the text begins, when it stands in the file as it is.
+    start: Option<usize>,
+}
+
+impl Anchor {
+    pub(super) fn new(yaml: &Yaml, text: &str) -> Self {
+        let width = yaml.span.len();
+        let start = match yaml.content {
+            Content::Scalar { plain: true, .. } if width == text.len() => Some(yaml.span.start),
+            // Quotes at both ends and no escapes between them.
+            Content::Scalar { plain: false, .. } if width == text.len() + 2 => {
+                Some(yaml.span.start + 1)
+            }
+            _ => None,
+        };
+        Self {
+            node: yaml.span.clone(),
+            start,
+        }
+    }
+
+    pub(super) fn range(&self, within: &Range<usize>) -> Range<usize> {
+        match self.start {
+            Some(start) => start + within.start..start + within.end,
+            None => self.node.clone(),
+        }
+    }
+}

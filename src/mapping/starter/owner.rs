@@ -1,0 +1,63 @@
+//! Which parent a table's items stand beside.
+
+use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
+
+/// Mean number of children that may stand beside a parent, where the key does not ask for it.
+const MOST_CHILDREN: u64 = 100;
+
+/// The foreign key to the parent that a table's items stand beside: one that is never NULL and
+/// leads to the key of a table that stands for itself. The one that the primary key begins with
+/// comes first, then others within the primary key.
+pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
+    let stands_alone = |key: &ForeignKey| {
+        let parent = catalog.table(&key.references);
+        parent.is_some_and(|parent| !has_parent(catalog, parent))
+    };
+    let place = |key: &&ForeignKey| {
+        let places = key.columns.iter().map(|column| {
+            let mut row_key = table.row_key().iter();
+            row_key
+                .position(|other| other == column)
+                .unwrap_or(usize::MAX)
+        });
+        places.max()
+    };
+    let keys = table.foreign_keys.iter();
+    keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
+        .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
+        .min_by_key(place)
+}
+
+/// Whether a parent is a short list, such as languages, whose few rows would each gather a large
+/// part of this table in one partition.
+fn gathers_too_many(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    let parents = catalog
+        .table(&key.references)
+        .and_then(|parent| parent.estimated_rows);
+    match (table.estimated_rows, parents) {
+        (Some(rows), Some(parents)) => rows / parents.max(1) > MOST_CHILDREN,
+        _ => false,
+    }
+}
+
+fn has_parent(catalog: &Catalog, table: &Table) -> bool {
+    table
+        .foreign_keys
+        .iter()
+        .any(|key| leads_to_key(catalog, table, key))
+}
+
+fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
+    let never_null = |name: &String| table.column(name).is_some_and(|column| !column.nullable);
+    let of_parent = catalog.table(&key.references).is_some_and(|parent| {
+        parent.readable
+            && matches!(parent.kind, TableKind::Table | TableKind::Partitioned)
+            && !parent.row_key().is_empty()
+            && parent.row_key().len() == key.referenced_columns.len()
+            && parent
+                .row_key()
+                .iter()
+                .all(|column| key.referenced_columns.contains(column))
+    });
+    key.references != table.name && of_parent && key.columns.iter().all(never_null)
+}

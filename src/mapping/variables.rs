@@ -1,0 +1,92 @@
+//! Environment variables in a mapping: `${VAR}` and `${VAR:-default}`.
+
+use super::yaml::{Content, Node};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node.
+pub(super) fn substitute(
+    node: &mut Node,
+    variables: &dyn Fn(&str) -> Option<String>,
+    faults: &mut Vec<Diagnostic>,
+) {
+    let span = node.span.clone();
+    match &mut node.content {
+        Content::Scalar { text, .. } if text.contains("${") => match expand(text, variables) {
+            Ok(expanded) => *text = expanded,
+            Err(fault) => {
+                faults.push(Diagnostic { span, ..fault });
+                // Something that shows no second fault.
+                "unset".clone_into(text);
+            }
+        },
+        Content::Scalar { .. } => {}
+        Content::List(elements) => {
+            for element in elements {
+                substitute(element, variables, faults);
+            }
+        }
+        Content::Map { entries, .. } => {
+            for entry in entries {
+                substitute(&mut entry.value, variables, faults);
+            }
+        }
+    }
+}
+
+fn expand(text: &str, variables: &dyn Fn(&str) -> Option<String>) -> Result<String, Diagnostic> {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        out.push_str(before);
+        let Some((inner, after)) = after.split_once('}') else {
+            return Err(
+                Diagnostic::new(Code::WrongValue, 0..0, "`${` has no closing brace")
+                    .with_help("write ${NAME} or ${NAME:-default}"),
+            );
+        };
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        // As in the shell, `:-` takes the default for an empty variable too.
+        let value = match default {
+            Some(default) => variables(name)
+                .filter(|value| !value.is_empty())
+                .or_else(|| Some(default.to_owned())),
+            None => variables(name),
+        };
+        match value {
+            Some(value) => out.push_str(&value),
+            None => {
+                return Err(Diagnostic::new(
+                    Code::UnsetVariable,
+                    0..0,
+                    format!("the environment variable `{name}` is not set"),
+                )
+                .with_help(format!("set it, or give a default: ${{{name}:-…}}")));
+            }
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_and_their_defaults_are_put_in() {
+        let variables = |name: &str| match name {
+            "A" => Some("one".to_owned()),
+            "EMPTY" => Some(String::new()),
+            _ => None,
+        };
+        let expanded = |text| expand(text, &variables).ok();
+        assert_eq!(expanded("x-${A}-${B:-two}").as_deref(), Some("x-one-two"));
+        assert_eq!(expanded("${EMPTY:-d}${EMPTY}").as_deref(), Some("d"));
+        assert_eq!(expanded("${B}"), None);
+        assert_eq!(expanded("${A"), None);
+    }
+}

@@ -1,0 +1,202 @@
+//! What the catalog says, to whoever may see all of it or a part.
+
+use dynafold::catalog::{Catalog, DataType, Dbms, TableKind, TableName};
+use dynafold::source::{Relation, SourceError};
+
+use super::{open, table};
+use crate::support::mysql::{Database, servers};
+use crate::support::types::{read_all, read_everything, scan_of};
+
+const SCHEMA: &str = r"
+    CREATE TABLE Parent (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(9) NOT NULL DEFAULT 'it''s',
+        boss INT, c INT COMMENT 'a column''s', UNIQUE KEY ab (b, a), KEY by_c (c),
+        FOREIGN KEY boss_fk (boss) REFERENCES Parent (id)) COMMENT 'who''s who';
+    CREATE TABLE child (n INT, pa INT, pb VARCHAR(9), pc INT,
+        twice INT GENERATED ALWAYS AS (n * 2) STORED, thrice INT AS (n * 3) VIRTUAL,
+        at DATETIME DEFAULT CURRENT_TIMESTAMP, doc JSON, raw LONGTEXT, PRIMARY KEY (pb(3), n),
+        CONSTRAINT both_fk FOREIGN KEY (pb, pa) REFERENCES Parent (b, a),
+        CONSTRAINT loose_fk FOREIGN KEY (pc) REFERENCES Parent (c));
+    ALTER TABLE Parent ADD top INT, ADD CONSTRAINT cycle_fk FOREIGN KEY (top) REFERENCES Parent (id);
+    CREATE TABLE `select ``odd`` ключ 가` (`group by` INT PRIMARY KEY, `a.b` TEXT, `Ünï\\code` INT);
+    CREATE TABLE parts (id INT PRIMARY KEY, v TEXT) PARTITION BY HASH (id) PARTITIONS 3;
+    CREATE VIEW v AS SELECT id, b AS name, id + 1 AS next FROM Parent;
+    CREATE VIEW broken AS SELECT id AS x FROM parts;
+    INSERT INTO Parent (id, a, b, c) VALUES (1, 10, 'x', 5), (2, 20, 'y', 5);
+    UPDATE Parent SET boss = 1 WHERE id = 2;
+    INSERT INTO child (n, pa, pb, pc, doc, raw) VALUES (1, 10, 'x', 5, '{}', '{}'), (2, 20, 'y', 5, '[1]', '[1]');
+    INSERT INTO `select ``odd`` ключ 가` VALUES (1, 'x', 2);
+    INSERT INTO parts VALUES (1, 'p'), (2, 'q');
+    RENAME TABLE parts TO pieces;
+";
+
+#[tokio::test]
+async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
+    for (product, server) in servers() {
+        let mut database = Database::new(&server).await;
+        database.run(SCHEMA).await;
+        let other = database.beside().await;
+        let reference = format!(
+            "CREATE TABLE {other}.far (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES {}.Parent (id))",
+            database.name()
+        );
+        database.run(&reference).await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let mariadb = product == "mariadb";
+        let dbms = if mariadb { Dbms::Mariadb } else { Dbms::Mysql };
+        assert_eq!((catalog.dbms, source.dbms()), (dbms, dbms));
+        assert_eq!(catalog.search_path, [database.name()]);
+
+        let parent = table(&catalog, "Parent");
+        assert_eq!(parent.primary_key, ["id"]);
+        assert_eq!(parent.comment.as_deref(), Some("who's who"));
+        assert_eq!(parent.unique_keys[0].columns, ["b", "a"]);
+        assert_eq!(
+            parent.column("c").unwrap().comment.as_deref(),
+            Some("a column's")
+        );
+        let b = parent.column("b").unwrap();
+        assert_eq!((b.default.as_deref(), b.nullable), (Some("'it''s'"), false));
+        assert_eq!(parent.column("c").unwrap().default, None);
+        assert!(parent.indexes.iter().any(|i| i.name == "by_c" && !i.unique));
+        assert!(parent.estimated_bytes > Some(0));
+        let own: Vec<_> = parent
+            .foreign_keys
+            .iter()
+            .map(|key| &key.references.name)
+            .collect();
+        assert_eq!(own, ["Parent", "Parent"]);
+
+        let child = table(&catalog, "child");
+        assert_eq!(child.primary_key, ["pb", "n"]);
+        let both = child
+            .foreign_keys
+            .iter()
+            .find(|key| key.name == "both_fk")
+            .unwrap();
+        assert_eq!(
+            (&both.columns, &both.referenced_columns),
+            (
+                &vec!["pb".to_owned(), "pa".to_owned()],
+                &vec!["b".to_owned(), "a".to_owned()]
+            )
+        );
+        assert!(child.foreign_keys.iter().any(|key| key.name == "loose_fk"));
+        for (name, expression) in [("twice", "2"), ("thrice", "3")] {
+            let generated = child.column(name).unwrap().generated.clone();
+            assert!(generated.unwrap().contains(expression));
+        }
+        assert_eq!(child.column("doc").unwrap().data_type, DataType::Json);
+        assert_eq!(
+            child.column("raw").unwrap().data_type,
+            DataType::Text { max_chars: None }
+        );
+        assert!(
+            child
+                .column("at")
+                .unwrap()
+                .default
+                .as_deref()
+                .unwrap()
+                .to_lowercase()
+                .contains("current_timestamp")
+        );
+
+        let odd = table(&catalog, "select `odd` ключ 가");
+        assert_eq!(odd.columns[2].name, r"Ünï\\code");
+        assert_eq!(table(&catalog, "pieces").kind, TableKind::Partitioned);
+        assert_eq!(table(&catalog, "v").kind, TableKind::View);
+        assert_eq!(table(&catalog, "v").comment, None);
+        assert!(!table(&catalog, "broken").readable);
+        assert!(
+            catalog.notices.iter().any(|n| n.contains("broken")),
+            "{:?}",
+            catalog.notices
+        );
+        let far = TableName {
+            schema: other,
+            name: "far".into(),
+        };
+        let far = catalog.table(&far).unwrap();
+        assert_eq!(far.foreign_keys[0].references, parent.name);
+
+        source.begin().await.unwrap();
+        let ours = Catalog {
+            tables: catalog
+                .tables
+                .iter()
+                .filter(|t| t.name.schema == database.name())
+                .cloned()
+                .collect(),
+            ..catalog.clone()
+        };
+        let (rows, unfit) = read_everything(source.as_mut(), &ours).await;
+        assert_eq!((rows, unfit), (9, 0));
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
+    for (product, server) in servers() {
+        let mut database = Database::new(&server).await;
+        database.run(SCHEMA).await;
+        let name = database.name().to_owned();
+        let whole = database.user(&[&format!("SELECT ON {name}.*")]).await;
+        let mut source = open(&whole).await;
+        let catalog = source.catalog().await.unwrap();
+        let child = table(&catalog, "child");
+        assert_eq!(child.foreign_keys.len(), 2, "{product}");
+        assert_eq!(child.column("doc").unwrap().data_type, DataType::Json);
+        assert_eq!(catalog.notices.len(), 1, "{:?}", catalog.notices);
+        source.begin().await.unwrap();
+        assert_eq!(
+            read_all(source.as_mut(), table(&catalog, "v")).await.len(),
+            2
+        );
+
+        drop(source);
+
+        let part = [
+            format!("SELECT ON {name}.child"),
+            format!("SELECT (id), UPDATE (v) ON {name}.pieces"),
+        ];
+        let part = database.user(&[&part[0], &part[1]]).await;
+        let mut source = open(&part).await;
+        let catalog = source.catalog().await.unwrap();
+        let names: Vec<&str> = catalog
+            .tables
+            .iter()
+            .map(|t| t.name.name.as_str())
+            .collect();
+        assert_eq!(names, ["child", "pieces"]);
+        assert_eq!(table(&catalog, "pieces").columns.len(), 1);
+        let told = catalog.notices.join("\n");
+        assert!(told.contains(&format!("refers to {name}.Parent")), "{told}");
+        assert!(told.contains("may not read the columns `v`"), "{told}");
+        assert!(told.contains("was granted single tables"), "{told}");
+        assert_eq!(
+            read_all(source.as_mut(), table(&catalog, "pieces"))
+                .await
+                .len(),
+            2
+        );
+
+        let mut scan = scan_of(table(&catalog, "child"));
+        scan.from = Relation::Table(TableName {
+            schema: name.clone(),
+            name: "Parent".into(),
+        });
+        let Err(SourceError::Permission { object, help, .. }) = source.prepare(&scan).await else {
+            panic!("not refused");
+        };
+        assert_eq!(object, format!("{name}.Parent"));
+        assert!(
+            help.contains(&format!("GRANT SELECT ON {name}.Parent TO 'u1_")),
+            "{help}"
+        );
+        drop(source);
+        database.drop().await;
+    }
+}

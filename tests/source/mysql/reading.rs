@@ -1,0 +1,163 @@
+//! What scans, counts and queries give, and that nothing is written.
+
+use dynafold::catalog::Column;
+use dynafold::source::{Relation, Scan, SourceError};
+use futures_util::TryStreamExt as _;
+
+use super::{open, table};
+use crate::support::mysql::{Database, servers};
+use crate::support::types::{columns_of, read_all, rows_of, scan_of, shown};
+
+fn query(sql: &str, source: &[Column]) -> Scan {
+    Scan {
+        from: Relation::Query(sql.to_owned()),
+        columns: columns_of(source),
+        joins: Vec::new(),
+        conditions: Vec::new(),
+        keep_unmatched: false,
+        limit: None,
+    }
+}
+
+#[tokio::test]
+async fn a_query_is_described_counted_and_read() {
+    for (product, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE t (id INT PRIMARY KEY, ok TINYINT(1), at DATETIME(3), doc JSON,
+            s SET('a','b'), f FLOAT, g POINT, raw BLOB, word VARCHAR(9) COLLATE utf8mb4_bin);
+            INSERT INTO t VALUES (1, 1, '2026-01-31 10:00:00.5', '{\"k\":\"v\"}', 'a,b', 0.1,
+            ST_GeomFromText('POINT(1 2)'), x'00ff', 'w')",
+            )
+            .await;
+        let mut source = open(&database.url()).await;
+        let sql =
+            "SELECT t.*, CONCAT(word, '!') AS loud, MAX(at) OVER () AS latest, id || 0 AS either,
+            JSON_UNQUOTE(JSON_EXTRACT(doc, '$.k')) AS k, id * 1.50 AS price, CONCAT(raw) AS bytes,
+            CAST(at AS DATE) AS day FROM t -- all of it\n;";
+        let columns = source.describe(sql).await.unwrap();
+        let mut scan = query(sql, &columns);
+        assert_eq!(source.count(&scan.from).await.unwrap(), 1);
+        let rows = rows_of(source.as_mut(), &scan).await;
+        let values: Vec<String> = rows[0].iter().map(shown).collect();
+        assert_eq!(
+            values,
+            [
+                r#"{"N":"1"}"#,
+                r#"{"BOOL":true}"#,
+                r#"{"S":"2026-01-31T10:00:00.500"}"#,
+                r#"{"M":{"k":{"S":"v"}}}"#,
+                r#"{"SS":["a","b"]}"#,
+                r#"{"N":"0.1"}"#,
+                r#"{"S":"POINT(1 2)"}"#,
+                r#"{"B":"AP8="}"#,
+                r#"{"S":"w"}"#,
+                r#"{"S":"w!"}"#,
+                r#"{"S":"2026-01-31T10:00:00.500000"}"#,
+                r#"{"N":"1"}"#,
+                r#"{"S":"v"}"#,
+                r#"{"N":"1.5"}"#,
+                r#"{"B":"AP8="}"#,
+                r#"{"S":"2026-01-31"}"#,
+            ],
+            "{product} {columns:?}"
+        );
+
+        scan.conditions = vec!["id = 1 # one".into(), "ok IS NULL OR NULL".into()];
+        let rows = rows_of(source.as_mut(), &scan).await;
+        let flags: Vec<String> = rows[0][16..].iter().map(shown).collect();
+        assert_eq!(flags, [r#"{"BOOL":true}"#, r#"{"BOOL":false}"#]);
+        assert!(source.describe("SELECT id, id FROM t").await.is_err());
+        assert!(source.describe("SELECT 1; SELECT 2").await.is_err());
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn the_server_refuses_every_write() {
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        database.run("CREATE TABLE t (a INT) ENGINE = InnoDB; CREATE TABLE m (a INT) ENGINE = MyISAM;
+            CREATE FUNCTION sneak() RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO t VALUES (1); RETURN 1; END").await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        for begun in [false, true] {
+            if begun {
+                source.begin().await.unwrap();
+            }
+            let mut scan = query("SELECT 1 AS a", &[]);
+            scan.keep_unmatched = true;
+            let second =
+                "1) THEN 1 ELSE 0 END; INSERT INTO m VALUES (1); SELECT CASE WHEN (1".to_owned();
+            scan.conditions = vec![second];
+            assert!(source.prepare(&scan).await.is_err());
+            let second = scan.conditions.remove(0);
+            for (condition, why) in [
+                (second, "error in your SQL syntax"),
+                ("sneak() = 1".to_owned(), "READ ONLY"),
+            ] {
+                scan.conditions = vec![condition];
+                let read = source.scan(&scan).try_collect::<Vec<_>>().await;
+                let Err(SourceError::Query { cause, .. }) = read else {
+                    panic!("{:?}: {read:?}", scan.conditions);
+                };
+                assert!(cause.to_string().contains(why), "{cause}");
+            }
+        }
+        for name in ["t", "m"] {
+            let from = Relation::Table(table(&catalog, name).name.clone());
+            assert_eq!(source.count(&from).await.unwrap(), 0, "{name}");
+        }
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn the_snapshot_does_not_see_what_is_written_later() {
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)")
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        source.begin().await.unwrap();
+        database.run("INSERT INTO t VALUES (2)").await;
+        assert_eq!(
+            read_all(source.as_mut(), table(&catalog, "t")).await.len(),
+            1
+        );
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn many_rows_come_in_chunks_and_an_abandoned_scan_does_no_harm() {
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        database.run("CREATE TABLE d (n INT); INSERT INTO d VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9);
+            CREATE TABLE t (n INT PRIMARY KEY, v VARCHAR(99));
+            INSERT INTO t SELECT a.n + 10 * b.n + 100 * c.n, REPEAT('x', 50) FROM d a, d b, d c;
+            CREATE TABLE big (v LONGTEXT); INSERT INTO big SELECT REPEAT('y', 700000) FROM d").await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        source.begin().await.unwrap();
+        let scan = scan_of(table(&catalog, "t"));
+        assert_eq!(
+            source.scan(&scan).try_next().await.unwrap().unwrap().len(),
+            256
+        );
+        let chunks: Vec<_> = source.scan(&scan).try_collect().await.unwrap();
+        let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [256, 256, 256, 232]);
+        let scan = scan_of(table(&catalog, "big"));
+        let chunks: Vec<_> = source.scan(&scan).try_collect().await.unwrap();
+        assert_eq!(chunks.len(), 5);
+        drop(source);
+        database.drop().await;
+    }
+}
