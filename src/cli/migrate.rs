@@ -17,6 +17,8 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = Arc::new(checked.into_model(output)?);
+    let context = target::context(&model)?;
+    let rejects_file = rejects_file(arguments);
     let target = target::open(&arguments.target).await?;
     target::confirm(
         target.as_ref(),
@@ -27,6 +29,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         output,
     )
     .await?;
+    load::clear_rejects(&rejects_file)?;
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
     for difference in &ensured.differences {
         output.warning(&difference.to_string());
@@ -44,18 +47,15 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             model.table.name
         ));
     }
-    if arguments.rejects.is_none() {
-        remove_old_rejects(&rejects_file(arguments))?;
-    }
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
     let report = load::run(Load {
         source,
         target,
-        context: target::context(&model)?,
+        context,
         options: Options {
             max_rejects: Some(arguments.max_rejects),
-            rejects_file: rejects_file(arguments),
+            rejects_file,
             writers: arguments.concurrency.map(usize::from),
             fresh: ensured.made,
             estimates: estimates(&model, &catalog),
@@ -150,20 +150,6 @@ fn rejects_file(arguments: &Migrate) -> PathBuf {
         .rejects
         .clone()
         .unwrap_or_else(|| beside(&arguments.mapping))
-}
-
-/// Rejects of an earlier run would be taken for this one's.
-fn remove_old_rejects(file: &Path) -> Result<(), Failure> {
-    match std::fs::remove_file(file) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::failed(format!(
-                "cannot remove the rejects of an earlier run, `{}`",
-                file.display()
-            ))
-            .with_cause(&error))
-        }
-        _ => Ok(()),
-    }
 }
 
 impl From<load::Failure> for Failure {

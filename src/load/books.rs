@@ -132,7 +132,11 @@ impl Failure {
         let mut causes = Vec::new();
         let mut next = error.source();
         while let Some(cause) = next {
-            causes.push(cause.to_string());
+            let text = cause.to_string();
+            // Drivers repeat their causes in their own text.
+            if !causes.iter().any(|told: &String| told.contains(&text)) {
+                causes.push(text);
+            }
             next = cause.source();
         }
         Self {

@@ -29,6 +29,7 @@ pub use books::{Books, Failure, Largest, LimitedBy, Outcome, RejectNote, Report,
 pub use halt::Cancel;
 pub use keys::Keys;
 pub use progress::{Progress, Silent, Step};
+pub use rejects::clear_rejects;
 pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 

@@ -120,6 +120,19 @@ impl Rejects {
 /// How every line of a rejects file begins.
 const BEGINNING: &str = "{\"item_type\":";
 
+/// Takes the rejects of an earlier run away, which would be taken for the coming one's.
+///
+/// # Errors
+///
+/// [`Failure`] when the file is there and holds something else, or cannot be removed.
+pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
+    let cleared = refuse_other_files(path).and_then(|()| match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
+        _ => Ok(()),
+    });
+    cleared.map_err(|error| failure(path, error))
+}
+
 /// Refuses to take the place of a file that is no older rejects file: a mistyped `--rejects` must
 /// not cost the mapping, or a SQLite source. Pipes and devices hold nothing that could be lost.
 fn refuse_other_files(path: &Path) -> std::io::Result<()> {
