@@ -119,7 +119,7 @@ impl Dynamodb {
         };
         let action = self.action("UpdateTimeToLive", &table.name);
         // Enabling it twice is an error.
-        if self.describe_ttl(&table.name).await?.flatten().as_ref() == Some(attribute) {
+        if self.has_ttl(&table.name, attribute).await? {
             return Ok(());
         }
         let ttl = TimeToLiveSpecification::builder()
@@ -127,14 +127,26 @@ impl Dynamodb {
             .attribute_name(attribute)
             .build()
             .map_err(|error| action.garbled(&error))?;
-        self.control
+        let updated = self
+            .control
             .update_time_to_live()
             .table_name(&table.name)
             .time_to_live_specification(ttl)
             .send()
-            .await
-            .map_err(|error| action.classify(&error))?;
-        Ok(())
+            .await;
+        match updated {
+            Ok(_) => Ok(()),
+            // Another run that made the same table may have enabled it in between.
+            Err(error) => match self.has_ttl(&table.name, attribute).await {
+                Ok(true) => Ok(()),
+                _ => Err(action.classify(&error)),
+            },
+        }
+    }
+
+    async fn has_ttl(&self, name: &str, attribute: &String) -> Result<bool, TargetError> {
+        let enabled = self.describe_ttl(name).await?.flatten();
+        Ok(enabled.as_ref() == Some(attribute))
     }
 }
 
