@@ -4,9 +4,9 @@
 //! DynamoDB would refuse as a whole. Items come out in the order they went in, each exactly once;
 //! a single item that is larger than the limit comes out alone, for the target to refuse.
 
+use std::collections::HashSet;
 use std::mem;
 
-use crate::item::Fingerprints;
 use crate::target::{Batch, BatchLimit, Prepared};
 
 /// What stands around an item on the wire: `{"PutRequest":{"Item":` … `}},`.
@@ -17,7 +17,7 @@ const FRAME: usize = 25;
 pub struct Batcher {
     limit: BatchLimit,
     items: Vec<Prepared>,
-    fingerprints: Fingerprints,
+    fingerprints: HashSet<u128>,
     bytes: usize,
 }
 
@@ -28,7 +28,7 @@ impl Batcher {
         Self {
             limit,
             items: Vec::new(),
-            fingerprints: Fingerprints::default(),
+            fingerprints: HashSet::new(),
             bytes: 0,
         }
     }
@@ -142,7 +142,7 @@ mod tests {
                 prop_assert!(!batch.items.is_empty() && batch.items.len() <= most);
                 let wire: usize = batch.items.iter().map(wire_size).sum();
                 prop_assert!(wire <= bytes || batch.items.len() == 1);
-                let keys: Fingerprints = batch.items.iter().map(|i| i.fingerprint).collect();
+                let keys: HashSet<u128> = batch.items.iter().map(|i| i.fingerprint).collect();
                 prop_assert_eq!(keys.len(), batch.items.len());
             }
             let out: Vec<Prepared> = batches.into_iter().flat_map(|batch| batch.items).collect();

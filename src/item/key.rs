@@ -1,8 +1,5 @@
 //! Fingerprints of keys.
 
-use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::Attribute;
@@ -27,29 +24,6 @@ fn part(attribute: &Attribute) -> u128 {
         Attribute::B(bytes) => xxh3_128_with_seed(bytes, 3),
         // No key is of another type; what DynamoDB would refuse has been refused before.
         other => xxh3_128_with_seed(other.type_name().as_bytes(), 4),
-    }
-}
-
-/// A set of fingerprints.
-pub type Fingerprints = HashSet<u128, BuildHasherDefault<HighHalf>>;
-
-/// Hashes fingerprints, which are hashes already: half of their bits will do.
-#[derive(Debug, Default)]
-pub struct HighHalf(u64);
-
-impl Hasher for HighHalf {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
-        }
-    }
-
-    fn write_u128(&mut self, value: u128) {
-        self.0 = u64::try_from(value >> 64).unwrap_or_default();
     }
 }
 

@@ -14,7 +14,7 @@ pub use convert::{ConvertError, to_attribute};
 pub use fault::Reject;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};
-pub use key::{Fingerprints, HighHalf, fingerprint};
+pub use key::fingerprint;
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };

@@ -3,57 +3,56 @@
 //! 16 bytes for each item, kept in memory for the whole run; the one thing in a load that grows
 //! with the data.
 
-use crate::item::Fingerprints;
-
-/// How many sets share the fingerprints. While a set grows it is there twice, the old and the new;
-/// in so many parts that is little of the whole.
-const PARTS: usize = 64;
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The fingerprints seen so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Keys {
-    parts: [Fingerprints; PARTS],
-}
-
-impl Default for Keys {
-    fn default() -> Self {
-        Self {
-            parts: std::array::from_fn(|_| Fingerprints::default()),
-        }
-    }
+    seen: HashSet<u128, BuildHasherDefault<Fold64>>,
 }
 
 impl Keys {
     /// Takes a fingerprint in; `false` when it was there already.
     pub fn insert(&mut self, fingerprint: u128) -> bool {
-        let at = part(fingerprint);
-        self.parts
-            .get_mut(at)
-            .is_some_and(|seen| seen.insert(fingerprint))
+        self.seen.insert(fingerprint)
     }
 
     /// Whether a fingerprint is there.
     #[must_use]
     pub fn contains(&self, fingerprint: u128) -> bool {
-        let seen = self.parts.get(part(fingerprint));
-        seen.is_some_and(|seen| seen.contains(&fingerprint))
+        self.seen.contains(&fingerprint)
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.parts.iter().map(Fingerprints::len).sum()
+        self.seen.len()
     }
 
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.parts.iter().all(Fingerprints::is_empty)
+        self.seen.is_empty()
     }
 }
 
-/// The set that a fingerprint belongs to. By its lowest bits, since the sets hash by the highest.
-fn part(fingerprint: u128) -> usize {
-    let [lowest, ..] = fingerprint.to_le_bytes();
-    usize::from(lowest) % PARTS
+/// Fingerprints are hashes already: half of their bits will do.
+#[derive(Debug, Default)]
+struct Fold64(u64);
+
+impl Hasher for Fold64 {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, value: u128) {
+        self.0 = u64::try_from(value >> 64).unwrap_or_default();
+    }
 }
