@@ -210,11 +210,6 @@ fn write(out: &mut String, value: &Value) {
 /// Writes a JSON string literal.
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
-    if is_plain(text) {
-        out.push_str(text);
-        out.push('"');
-        return;
-    }
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {
         let escape = match byte {
@@ -237,17 +232,6 @@ pub(crate) fn quote(out: &mut String, text: &str) {
     }
     out.push_str(text.get(plain_from..).unwrap_or_default());
     out.push('"');
-}
-
-/// Whether JSON escapes nothing of a text, as in most. Eight bytes at a time and without a branch
-/// for each is much faster than looking for the first one.
-fn is_plain(text: &str) -> bool {
-    let escaped = |found: u8, byte: &u8| {
-        found | u8::from(*byte < 0x20) | u8::from(*byte == b'"') | u8::from(*byte == b'\\')
-    };
-    let (eights, rest) = text.as_bytes().as_chunks::<8>();
-    let mut eights = eights.iter();
-    eights.all(|eight| eight.iter().fold(0, escaped) == 0) && rest.iter().fold(0, escaped) == 0
 }
 
 #[cfg(test)]
