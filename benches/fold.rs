@@ -103,7 +103,9 @@ fn row(model: &Model) -> Option<Vec<Value>> {
             "quantity" => Value::Number(Number::from(31_415_i64)),
             "price" => Value::Number(Number::parse("4711.0815").ok()?),
             "code" => Value::Text("C-00271828".to_owned()),
-            "note" => Value::Text("Note \"1000042\": 900150983cd24fb0d6963f7d28e17f72 été".to_owned()),
+            "note" => {
+                Value::Text("Note \"1000042\": 900150983cd24fb0d6963f7d28e17f72 été".to_owned())
+            }
             "active" => Value::Bool(true),
             "occurred_at" => Value::Time(Time::from_sql(at, TimeKind::Instant, 6).ok()?),
             _ => parse_document(document).ok()?,
