@@ -2,6 +2,7 @@
 
 mod attribute;
 mod convert;
+mod explode;
 mod fault;
 mod fold;
 mod json;
@@ -10,7 +11,8 @@ mod limits;
 mod render;
 
 pub use attribute::{Attribute, Item};
-pub use convert::{ConvertError, to_attribute};
+pub use convert::{ConvertError, to_attribute, to_set};
+pub use explode::Elements;
 pub use fault::Reject;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};

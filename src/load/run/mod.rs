@@ -19,6 +19,7 @@ use crate::load::ledger::Ledger;
 use crate::load::progress::Step;
 use crate::load::writer::{Delivery, Parcel, count, write};
 use crate::load::{Load, Options};
+use crate::mapping::model::ItemType;
 use crate::source::Source;
 
 /// KiB of batches that may be on their way at one time.
@@ -60,6 +61,8 @@ struct Run {
     delivery: Arc<Delivery>,
     cancel: Cancel,
     sieve: Sieve,
+    /// For each item type, the places of its embeds in the row.
+    embeds: Vec<Vec<usize>>,
     books: Vec<Books>,
     batcher: Batcher,
     /// The rows of the items that wait in the batcher.
@@ -90,6 +93,7 @@ impl Run {
         });
         Self {
             books: books.collect(),
+            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             delivery: Arc::new(Delivery {
                 target: load.target.clone(),
                 model: model.clone(),
@@ -154,7 +158,7 @@ impl Run {
                     }
                 }
                 Some(Read::Rows(chunk)) => {
-                    rows += count(chunk.len());
+                    rows += count(chunk.rows.len());
                     if self.chunk(pass, chunk).await.is_break() {
                         return;
                     }

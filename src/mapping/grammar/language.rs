@@ -1,7 +1,9 @@
 //! The keys of the mapping language, version 1.
 
 use super::Field;
-use super::Shape::{self, Bool, Integer, List, Named, OneOf, Record, Template, Text, Tree, Word};
+use super::Shape::{
+    self, Bool, Integer, List, Named, Node, OneOf, Record, Template, Text, Tree, Word,
+};
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
@@ -133,6 +135,64 @@ const THROUGHPUT: &[Field] = &[
     .later(),
 ];
 
+const JOIN: Shape = Named(&OneOf(&[
+    Text,
+    List(&Text),
+    Record(&[
+        Field::new("table", Text, "The table to look up.").required(),
+        Field::new("match", Named(&Text), "their_column: our_column.").required(),
+    ]),
+]));
+
+/// The directives of attribute trees. Which of them go together is for `validate` to say.
+pub(in crate::mapping) const DIRECTIVES: &[Field] = &[
+    Field::new(
+        "$spread",
+        OneOf(&[Text, List(&Text)]),
+        "A document whose members become attributes.",
+    ),
+    Field::new(
+        "$value",
+        Node,
+        "What the attribute is, beside $when or $type.",
+    ),
+    Field::new(
+        "$when",
+        Text,
+        "A SQL condition; without it the attribute is absent.",
+    ),
+    Field::new(
+        "$type",
+        Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"], &[]),
+        "The DynamoDB type that the value is given.",
+    ),
+    Field::new("$embed", Text, "A child table whose rows stand inside."),
+    Field::new(
+        "$match",
+        Named(&Text),
+        "child_column: our_column. Default: the only foreign key between the two.",
+    ),
+    Field::new("$where", Text, "A SQL condition over the child."),
+    Field::new(
+        "$order",
+        OneOf(&[Text, List(&Text)]),
+        "Columns of the child, each with `desc` if it descends. Default: its key.",
+    ),
+    Field::new("$limit", Integer, "Most children of one parent."),
+    Field::new("$join", JOIN, "N:1 lookups from the child, as `join`."),
+    Field::new(
+        "$each",
+        Node,
+        "What becomes of each child. Default: a map of its columns.",
+    ),
+    Field::new(
+        "$as",
+        Word(&["list", "map", "set"], &[]),
+        "What the children stand in. Default list.",
+    ),
+    Field::new("$key", Template, "The member's name, with `$as: map`."),
+];
+
 const ITEM: &[Field] = &[
     Field::new(
         "from",
@@ -153,22 +213,14 @@ const ITEM: &[Field] = &[
     ),
     Field::new(
         "join",
-        Named(&OneOf(&[
-            Text,
-            List(&Text),
-            Record(&[
-                Field::new("table", Text, "The table to look up.").later(),
-                Field::new("match", Named(&Text), "their_column: our_column.").later(),
-            ]),
-        ])),
+        JOIN,
         "N:1 lookups: alias: the foreign-key column that leads there.",
     ),
     Field::new(
         "explode",
         Named(&Text),
-        "One item for each element of an array.",
-    )
-    .later(),
+        "One item for each element of an array: alias: the array.",
+    ),
     Field::new(
         "key",
         Named(&Template),

@@ -4,6 +4,7 @@
 //! misshapen keys; [`schema`] writes the JSON Schema that editors use; the help lines of
 //! diagnostics quote it. They cannot drift apart.
 
+mod directives;
 mod language;
 mod schema;
 mod validate;
@@ -11,7 +12,7 @@ mod validate;
 pub use schema::schema;
 pub(super) use validate::validate;
 
-pub(super) use language::MAPPING;
+pub(super) use language::{DIRECTIVES, MAPPING};
 
 /// What a value may look like.
 #[derive(Debug)]
@@ -36,8 +37,10 @@ pub(super) enum Shape {
     Named(&'static Shape),
     /// One of several shapes, told apart by whether a scalar, a list or a map stands there.
     OneOf(&'static [Shape]),
-    /// A tree of templates: scalars, lists and maps, with directives.
+    /// A map of templates, maps and lists, with directives.
     Tree,
+    /// What such a map has in it: a template, a list, a map or a map of directives.
+    Node,
 }
 
 /// A key of a record.
@@ -76,12 +79,3 @@ impl Field {
         self
     }
 }
-
-/// Directives that this version knows, each a key of an attribute tree.
-pub(super) const DIRECTIVES: &[&str] = &["$spread"];
-
-/// Directives that a later version will know.
-pub(super) const LATER_DIRECTIVES: &[&str] = &[
-    "$value", "$when", "$type", "$embed", "$match", "$where", "$order", "$limit", "$join", "$each",
-    "$as", "$key",
-];

@@ -17,16 +17,7 @@ pub fn schema() -> Value {
         root.insert(
             "definitions".into(),
             json!({
-                "tree": {
-                    "type": "object",
-                    "propertyNames": {
-                        "anyOf": [
-                            { "not": { "pattern": "^\\$" } },
-                            { "enum": DIRECTIVES },
-                        ]
-                    },
-                    "additionalProperties": { "$ref": "#/definitions/node" }
-                },
+                "tree": tree(),
                 "node": {
                     "anyOf": [
                         { "type": ["string", "number", "boolean"] },
@@ -58,7 +49,25 @@ fn of(shape: &Shape) -> Value {
             json!({ "anyOf": shapes.iter().filter(|shape| !is_empty(shape)).map(of).collect::<Vec<_>>() })
         }
         Shape::Tree => json!({ "$ref": "#/definitions/tree" }),
+        Shape::Node => json!({ "$ref": "#/definitions/node" }),
     }
+}
+
+/// A map of attributes or of directives.
+fn tree() -> Value {
+    let names: Vec<&str> = DIRECTIVES.iter().map(|field| field.name).collect();
+    let mut tree = record(DIRECTIVES);
+    if let Value::Object(tree) = &mut tree {
+        tree.insert(
+            "propertyNames".into(),
+            json!({ "anyOf": [{ "not": { "pattern": "^\\$" } }, { "enum": names }] }),
+        );
+        tree.insert(
+            "additionalProperties".into(),
+            json!({ "$ref": "#/definitions/node" }),
+        );
+    }
+    tree
 }
 
 /// A record of which this version knows no key.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{DIRECTIVES, Field, LATER_DIRECTIVES, Shape};
+use super::{DIRECTIVES, Field, Shape, directives};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::yaml::{Content, Node};
 
@@ -53,9 +53,14 @@ pub(in crate::mapping) fn validate(
             None => faults.push(wrong_shape(node, shape, what)),
         },
         Shape::Tree => match &node.content {
-            Content::Map { .. } => tree(node, faults),
+            Content::Map { .. } => {
+                directives::alone(node, faults);
+                tree(node, faults);
+            }
             _ => faults.push(wrong_shape(node, shape, what)),
         },
+        Shape::Node if node.is_empty() => faults.push(wrong_shape(node, &Shape::Template, what)),
+        Shape::Node => tree(node, faults),
     }
 }
 
@@ -66,6 +71,7 @@ fn takes(shape: &Shape, node: &Node) -> bool {
             matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
         }
         Shape::OneOf(shapes) => shapes.iter().any(|shape| takes(shape, node)),
+        Shape::Node => true,
         _ => matches!(node.content, Content::Scalar { .. }) || node.is_unquoted_template(),
     }
 }
@@ -115,7 +121,7 @@ fn possible(words: &[&str]) -> String {
     }
 }
 
-fn quoted(words: &[&str]) -> String {
+pub(super) fn quoted(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")
 }
@@ -205,6 +211,7 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
         Content::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
         Content::Map { entries, .. } => {
             duplicates(node, faults);
+            directives::together(node, faults);
             for entry in entries {
                 if entry.key.starts_with('$') {
                     directive(&entry.key, &entry.key_span, &entry.value, faults);
@@ -223,29 +230,26 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
 }
 
 fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Diagnostic>) {
-    if LATER_DIRECTIVES.contains(&name) {
-        faults.push(not_yet(name, span.clone()));
-    } else if DIRECTIVES.contains(&name) {
-        let shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
-        validate(value, &shape, &format!("`{name}`"), faults);
-    } else {
-        let known = DIRECTIVES.iter().chain(LATER_DIRECTIVES).copied();
-        let help = match nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!(
-                "names that start with `$` are directives: {}",
-                quoted(DIRECTIVES)
-            ),
-        };
-        faults.push(
-            Diagnostic::new(
-                Code::UnknownKey,
-                span.clone(),
-                format!("there is no directive `{name}`"),
-            )
-            .with_help(help),
-        );
+    if let Some(field) = DIRECTIVES.iter().find(|field| field.name == name) {
+        validate(value, &field.shape, &format!("`{name}`"), faults);
+        return;
     }
+    let known: Vec<&str> = DIRECTIVES.iter().map(|field| field.name).collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "names that start with `$` are directives: {}",
+            quoted(&known)
+        ),
+    };
+    faults.push(
+        Diagnostic::new(
+            Code::UnknownKey,
+            span.clone(),
+            format!("there is no directive `{name}`"),
+        )
+        .with_help(help),
+    );
 }
 
 fn not_yet(name: &str, span: Range<usize>) -> Diagnostic {
@@ -293,6 +297,7 @@ fn words(shape: &Shape) -> String {
             format!("a map with {}", quoted(&now))
         }
         Shape::Named(_) | Shape::Tree => "a map".to_owned(),
+        Shape::Node => "a template, a list or a map".to_owned(),
         Shape::OneOf(shapes) => {
             let words: Vec<String> = shapes.iter().map(words).collect();
             words.join(" or ")

@@ -15,7 +15,43 @@ impl Binder<'_> {
     pub(super) fn place(&mut self, path: &[String], span: Range<usize>) -> Option<(Place, Family)> {
         let first = path.first()?;
         let written: Arc<str> = path.join(".").into();
-        if first == "*" || path.iter().any(|part| part.starts_with('$')) {
+        if let Some(element) = self.scope.element(first) {
+            let is_index = path.get(1).is_some_and(|part| part == "$index");
+            let (column, family, members) = if is_index {
+                (element.index, Family::Number, path.get(2..))
+            } else {
+                (element.element, element.family, path.get(1..))
+            };
+            let members = members.unwrap_or_default();
+            let may_have = matches!(family, Family::Any | Family::Document | Family::Map);
+            if !members.is_empty() && !may_have {
+                let message = format!("`{written}`: {} has no members", family.name());
+                self.diagnostics
+                    .push(Diagnostic::new(Code::UnknownColumn, span, message));
+                return None;
+            }
+            let family = if members.is_empty() {
+                family
+            } else {
+                Family::Any
+            };
+            let path = members.iter().map(|member| member.as_str().into());
+            let place = Place {
+                column,
+                path: path.collect(),
+                written,
+            };
+            return Some((place, family));
+        }
+        if path.iter().any(|part| part == "$index") {
+            let message = format!("`{first}` is no element of an array that is exploded");
+            self.diagnostics.push(
+                Diagnostic::new(Code::UnknownAlias, span, message)
+                    .with_help(format!("declare it: explode: {{ {first}: array_column }}")),
+            );
+            return None;
+        }
+        if first == "*" {
             self.diagnostics.push(
                 Diagnostic::new(
                     Code::NotYet,
@@ -120,11 +156,7 @@ impl Binder<'_> {
         if !self.scope.known {
             return Some(unknown(first));
         }
-        let aliases = self
-            .scope
-            .joins
-            .iter()
-            .map(|parent| parent.join.alias.as_str());
+        let aliases = self.scope.joins.iter().map(|parent| parent.alias.as_str());
         if path.len() > 1 {
             let help = match nearest(first, aliases.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),
