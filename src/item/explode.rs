@@ -73,7 +73,7 @@ impl<'m> Elements<'m> {
             Value::List(elements) | Value::Set(elements) => elements.clone(),
             Value::Unfit(unfit) => {
                 let fault = Fault::new("unfit-value", unfit.why.to_string()).help(unfit.why.help());
-                return Err(reject(fault, explode));
+                return Err(Box::new(reject(fault, explode)));
             }
             other => {
                 let message = format!(
@@ -83,7 +83,7 @@ impl<'m> Elements<'m> {
                 );
                 let fault = Fault::new("explode-not-an-array", message)
                     .help("leave such rows out with `where`");
-                return Err(reject(fault, explode));
+                return Err(Box::new(reject(fault, explode)));
             }
         };
         self.open.push((elements.into_iter(), 0));
@@ -91,8 +91,8 @@ impl<'m> Elements<'m> {
     }
 }
 
-fn reject(fault: Fault, explode: &Explode) -> Box<Reject> {
-    Box::new(fault.at(&explode.array.written).reject(Item::default()))
+fn reject(fault: Fault, explode: &Explode) -> Reject {
+    fault.at(&explode.array.written).reject(Item::default())
 }
 
 fn put(row: &mut [Value], at: usize, value: Value) {

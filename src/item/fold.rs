@@ -6,18 +6,19 @@
 use std::sync::Arc;
 
 use super::fault::{Fault, Reject};
+use super::gather::typed;
 use super::limits::Limits;
-use super::{Attribute, ConvertError, Item, evaluate, fingerprint, text_of, to_attribute, to_set};
-use crate::mapping::model::{DynamoType, EmbedNode, Gather, Model, Node, Part, Place, Template};
+use super::{Attribute, ConvertError, Item, evaluate, fingerprint, to_attribute};
+use crate::mapping::model::{Model, Node, Part, Place, Template};
 use crate::mapping::template::Context;
-use crate::value::{Unfit, Value};
+use crate::value::Value;
 
 /// Makes items from rows. Pure: the same row gives the same item.
 #[derive(Debug, Clone)]
 pub struct Folder {
     types: Vec<Shape>,
     limits: Limits,
-    context: Context,
+    pub(super) context: Context,
 }
 
 /// What the fold needs of an item type.
@@ -133,7 +134,7 @@ impl Folder {
         )
     }
 
-    fn node(
+    pub(super) fn node(
         &self,
         node: &Node,
         row: &[Value],
@@ -189,75 +190,6 @@ impl Folder {
         Ok(Attribute::M(made))
     }
 
-    /// Gathers what becomes of a row's children.
-    fn embed(
-        &self,
-        embed: &EmbedNode,
-        row: &[Value],
-        keep_null: bool,
-    ) -> Result<Option<Attribute>, Fault> {
-        let children = match row.get(embed.column) {
-            Some(Value::List(children)) => children.as_slice(),
-            Some(Value::Unfit(unfit)) => return Err(unfit_value(unfit)),
-            _ => &[],
-        };
-        let rows = children
-            .iter()
-            .enumerate()
-            .filter_map(|(at, child)| match child {
-                Value::List(row) => Some((at, row.as_slice())),
-                _ => None,
-            });
-        if let Gather::Map(name) = &embed.gather {
-            let mut members: Vec<(Arc<str>, Attribute)> = Vec::with_capacity(children.len());
-            for (at, row) in rows {
-                let name = self
-                    .member_name(name, row)
-                    .map_err(|f| f.at(&at.to_string()))?;
-                if members.iter().any(|(other, _)| *other == name) {
-                    return Err(member_twice(embed).at(&name));
-                }
-                let made = self
-                    .node(&embed.each, row, keep_null)
-                    .map_err(|f| f.at(&name))?;
-                if let Some(made) = made {
-                    members.push((name, made));
-                }
-            }
-            return Ok(Some(Attribute::M(members)));
-        }
-        // What is absent in a list is NULL, because the position tells.
-        let mut elements = Vec::with_capacity(children.len());
-        for (at, row) in rows {
-            let made = self
-                .node(&embed.each, row, true)
-                .map_err(|f| f.at(&at.to_string()))?;
-            elements.push(made.unwrap_or(Attribute::Null));
-        }
-        match embed.gather {
-            Gather::Set if elements.is_empty() => Ok(None),
-            Gather::Set => to_set(elements)
-                .map(Some)
-                .map_err(|error| not_converted(&error)),
-            _ => Ok(Some(Attribute::L(elements))),
-        }
-    }
-
-    fn member_name(&self, name: &Template, row: &[Value]) -> Result<Arc<str>, Fault> {
-        let value = evaluate(name, row, &self.context)?;
-        let text =
-            match &value {
-                Value::Null => None,
-                value => Some(text_of(value).map_err(|error| {
-                    Fault::new(error.code(), error.to_string()).help(error.help())
-                })?),
-            };
-        text.map(Into::into).ok_or_else(|| {
-            Fault::new("embed-key", "the `$key` of a child is NULL")
-                .help("leave such children out with `$where`, or say `| default(x)`")
-        })
-    }
-
     fn template(
         &self,
         template: &Template,
@@ -285,48 +217,13 @@ fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault>
     to_attribute(value, keep_null).map_err(|error| not_converted(&error))
 }
 
-fn not_converted(error: &ConvertError) -> Fault {
+pub(super) fn not_converted(error: &ConvertError) -> Fault {
     let (code, help) = match error {
         ConvertError::Unfit(why) => ("unfit-value", why.help()),
         ConvertError::MixedSet => ("set-mixed", "make it a list instead of a set"),
         ConvertError::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
     };
     Fault::new(code, error.to_string()).help(help)
-}
-
-fn unfit_value(unfit: &Unfit) -> Fault {
-    Fault::new("unfit-value", unfit.why.to_string()).help(unfit.why.help())
-}
-
-fn member_twice(embed: &EmbedNode) -> Fault {
-    Fault::new(
-        "embed-key",
-        format!("two children from `{}` have one `$key`", embed.written),
-    )
-    .help("make the `$key` template tell them apart, or gather them in a list")
-}
-
-/// Whether an attribute has the type that `$type` asks for.
-fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
-    let (fits, name) = match (wanted, made) {
-        (_, None | Some(Attribute::Null)) => return Ok(()),
-        (DynamoType::S, Some(made)) => (matches!(made, Attribute::S(_)), "S"),
-        (DynamoType::N, Some(made)) => (matches!(made, Attribute::N(_)), "N"),
-        (DynamoType::B, Some(made)) => (matches!(made, Attribute::B(_)), "B"),
-        (DynamoType::Bool, Some(made)) => (matches!(made, Attribute::Bool(_)), "BOOL"),
-        (DynamoType::Ss, Some(made)) => (matches!(made, Attribute::Ss(_)), "SS"),
-        (DynamoType::Ns, Some(made)) => (matches!(made, Attribute::Ns(_)), "NS"),
-        (DynamoType::Bs, Some(made)) => (matches!(made, Attribute::Bs(_)), "BS"),
-        (DynamoType::L, Some(made)) => (matches!(made, Attribute::L(_)), "L"),
-        (DynamoType::M, Some(made)) => (matches!(made, Attribute::M(_)), "M"),
-    };
-    if fits {
-        return Ok(());
-    }
-    Err(
-        Fault::new("wrong-type", format!("the value is not of the type {name}"))
-            .help("convert it with a filter, or take `$type` away"),
-    )
 }
 
 /// The document at a place; NULL where a member on the way is missing.

@@ -5,6 +5,7 @@ mod convert;
 mod explode;
 mod fault;
 mod fold;
+mod gather;
 mod json;
 mod key;
 mod limits;

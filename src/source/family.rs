@@ -36,6 +36,9 @@ pub(super) struct Family<'a> {
     left: Vec<LeftBehind>,
 }
 
+/// The key of a parent and its children's rows.
+type Group = (Vec<Value>, Vec<Value>);
+
 struct Child {
     /// The key of the row that it belongs to, within the family; empty below the parent itself.
     parent: Vec<Value>,
@@ -301,14 +304,14 @@ fn order(node: &Node<'_>, a: &[Value], b: &[Value]) -> Ordering {
 }
 
 /// Children by their parents' keys, in the order of both; and how many are past the limit.
-fn group(node: &Node<'_>, mut children: Vec<Child>) -> (Vec<(Vec<Value>, Vec<Value>)>, u64) {
+fn group(node: &Node<'_>, mut children: Vec<Child>) -> (Vec<Group>, u64) {
     children.sort_by(|a, b| {
         compare_all(&a.parent, &b.parent).then_with(|| order(node, &a.row, &b.row))
     });
     let most = node.embed.and_then(|embed| embed.most);
     let most = most.and_then(|most| usize::try_from(most).ok());
     let most = most.unwrap_or(usize::MAX);
-    let mut groups: Vec<(Vec<Value>, Vec<Value>)> = Vec::new();
+    let mut groups: Vec<Group> = Vec::new();
     let mut cut = 0;
     for child in children {
         let row = Value::List(child.row);
@@ -327,12 +330,7 @@ fn group(node: &Node<'_>, mut children: Vec<Child>) -> (Vec<(Vec<Value>, Vec<Val
 }
 
 /// Puts groups into the rows that they belong to.
-fn hand_out(
-    mut groups: Vec<(Vec<Value>, Vec<Value>)>,
-    above: &Node<'_>,
-    slot: usize,
-    parents: &mut [Child],
-) {
+fn hand_out(mut groups: Vec<Group>, above: &Node<'_>, slot: usize, parents: &mut [Child]) {
     for parent in parents {
         let key = key_of(above, &parent.row);
         let found = groups.binary_search_by(|(other, _)| compare_all(other, &key));

@@ -94,7 +94,7 @@ impl Binder<'_> {
                 nullable.extend(self.pass.find(Some(&alias), &column.name));
             }
         }
-        nullable.extend(scope.elements.iter().map(|element| element.element));
+        nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable
     }
 }

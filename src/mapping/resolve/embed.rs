@@ -139,10 +139,7 @@ impl Binder<'_> {
                         table.name.name,
                         parent.name.name
                     ),
-                    several
-                        .iter()
-                        .map(|on| format!("; one is {{ {} }}", pairs(on)))
-                        .collect(),
+                    format!("; there are {}", listed(several)),
                 ),
             },
         };
@@ -270,7 +267,10 @@ fn references(child: &Table, parent: &Table) -> Vec<Vec<On>> {
         .collect()
 }
 
-fn pairs(on: &[On]) -> String {
-    let pairs = on.iter().map(|on| format!("{}: {}", on.theirs, on.ours));
-    pairs.collect::<Vec<_>>().join(", ")
+fn listed(keys: &[Vec<On>]) -> String {
+    let pairs = |key: &Vec<On>| {
+        let pairs = key.iter().map(|on| format!("{}: {}", on.theirs, on.ours));
+        format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+    };
+    keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
 }

@@ -44,7 +44,7 @@ pub(super) fn resolve<'a>(
         };
         scope.elements.push(Element {
             alias: alias.value.clone(),
-            element: explode.element,
+            value: explode.element,
             index: explode.index,
             family,
         });

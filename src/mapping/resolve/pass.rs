@@ -26,7 +26,7 @@ pub(super) struct PassBuilder {
 /// A joined parent, known by its alias.
 #[derive(Debug, PartialEq, Eq)]
 struct Alias {
-    alias: String,
+    name: String,
     table: TableName,
     on: Vec<On>,
 }
@@ -39,7 +39,7 @@ impl Passes {
         let compatible = |pass: &PassBuilder| {
             pass.from == scope.from
                 && aliases.iter().all(|alias| {
-                    let mut same = pass.joins.iter().filter(|j| j.alias == alias.alias);
+                    let mut same = pass.joins.iter().filter(|j| j.name == alias.name);
                     same.all(|join| join == alias)
                 })
         };
@@ -111,7 +111,7 @@ fn aliases(scope: &Scope<'_>) -> Vec<Alias> {
     let joins = scope.joins.iter();
     joins
         .map(|parent| Alias {
-            alias: parent.alias.clone(),
+            name: parent.alias.clone(),
             table: parent.table.name.clone(),
             on: parent.on.clone(),
         })
@@ -161,7 +161,7 @@ impl PassBuilder {
         let joins = self.joins.iter();
         joins
             .map(|join| Join {
-                alias: join.alias.clone(),
+                alias: join.name.clone(),
                 table: join.table.clone(),
                 on: self.matches(&join.on),
             })
@@ -180,7 +180,7 @@ impl PassBuilder {
     }
 
     fn join(&self, alias: &str) -> Option<usize> {
-        self.joins.iter().position(|join| join.alias == alias)
+        self.joins.iter().position(|join| join.name == alias)
     }
 
     /// The index of a column in the row, asked for if nobody has yet. `alias` names the parent.

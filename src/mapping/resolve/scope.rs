@@ -49,7 +49,7 @@ pub(super) struct On {
 /// An element of an array, with its places in the row.
 pub(super) struct Element {
     pub(super) alias: String,
-    pub(super) element: usize,
+    pub(super) value: usize,
     pub(super) index: usize,
     pub(super) family: Family,
 }
