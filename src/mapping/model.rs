@@ -152,6 +152,8 @@ pub struct ItemType {
     pub spreads: Vec<Place>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
+    /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
+    pub write_rate: Option<f64>,
 }
 
 /// What an attribute is made from.

@@ -82,6 +82,7 @@ pub(super) struct RawItem {
     pub(super) omit: Vec<Spanned<String>>,
     pub(super) attributes: Vec<Entry>,
     pub(super) keep_nulls: bool,
+    pub(super) write_rate: Option<f64>,
 }
 
 #[derive(Debug)]
@@ -261,6 +262,9 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
         omit: texts(item.get("omit")),
         attributes: named(item.get("attributes")).to_vec(),
         keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
+        write_rate: item
+            .get("write_rate")
+            .and_then(|rate| rate.text()?.parse().ok()),
     })
 }
 

@@ -48,6 +48,8 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, time_zone: Mars/Base"), "Mars/Base"),
         (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: email, project: [] } }"), "[]"),
         (Code::WrongValue, user("columns: [], attributes: { $spread: name }"), "name"),
+        (Code::WrongValue, user("write_rate: 0"), "0"),
+        (Code::WrongValue, user("write_rate: many"), "many"),
         (Code::NotYet, user("explode: { t: name }"), "explode"),
         (Code::NotYet, user("attributes: { friends: { $embed: users } }"), "$embed"),
         (Code::NotYet, user("attributes: { x: \"{t.$index}\" }"), "t.$index"),

@@ -101,6 +101,7 @@ pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) ->
             .collect(),
         spreads: Vec::new(),
         keep_nulls: false,
+        write_rate: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! The keys of the mapping language, version 1.
 
 use super::Field;
-use super::Shape::{self, Bool, Integer, List, Named, OneOf, Record, Template, Text, Tree, Word};
+use super::Shape::{
+    self, Bool, Integer, List, Named, OneOf, Positive, Record, Template, Text, Tree, Word,
+};
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
@@ -208,7 +210,11 @@ const ITEM: &[Field] = &[
         Word(&["load"], &["skip", "archive"]),
         "What rows that have expired already do. Default load.",
     ),
-    Field::new("write_rate", Text, "Writes a second at peak in production.").later(),
+    Field::new(
+        "write_rate",
+        Positive,
+        "Writes a second at peak in production.",
+    ),
 ];
 
 const ACCESS_PATTERN: &[Field] = &[
@@ -262,5 +268,5 @@ const ACCESS_PATTERN: &[Field] = &[
         Named(&Text),
         "attribute: SQL column, where the names differ.",
     ),
-    Field::new("rate", Text, "Requests a second at peak."),
+    Field::new("rate", Positive, "Requests a second at peak."),
 ];

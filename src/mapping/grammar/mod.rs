@@ -22,6 +22,8 @@ pub(super) enum Shape {
     Template,
     /// A whole number from 1.
     Integer,
+    /// A number above zero.
+    Positive,
     /// `true` or `false`.
     Bool,
     /// One of some words; the second list holds those that a later version will know.

@@ -44,6 +44,7 @@ fn of(shape: &Shape) -> Value {
     match shape {
         Shape::Text | Shape::Template => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Integer => json!({ "type": "integer", "minimum": 1 }),
+        Shape::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Shape::Bool => json!({ "type": "boolean" }),
         // YAML reads `1` as a number, so that both spellings must pass.
         Shape::Word(["1"], _) => json!({ "enum": [1, "1"] }),

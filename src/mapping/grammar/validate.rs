@@ -16,7 +16,12 @@ pub(in crate::mapping) fn validate(
     faults: &mut Vec<Diagnostic>,
 ) {
     match shape {
-        Shape::Text | Shape::Template | Shape::Integer | Shape::Bool | Shape::Word(..) => {
+        Shape::Text
+        | Shape::Template
+        | Shape::Integer
+        | Shape::Positive
+        | Shape::Bool
+        | Shape::Word(..) => {
             scalar(node, shape, what, faults);
         }
         Shape::Some(_) if matches!(&node.content, Content::List(list) if list.is_empty()) => {
@@ -85,6 +90,11 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
         Shape::Integer => faults.push(
             fault(format!("{what} must be a whole number from 1"))
                 .with_help("write it without quotes, unit or separators: 100"),
+        ),
+        Shape::Positive if text.parse().is_ok_and(|n: f64| n.is_finite() && n > 0.0) => {}
+        Shape::Positive => faults.push(
+            fault(format!("{what} must be a number above zero"))
+                .with_help("write it without unit or separators: 100, or 0.5"),
         ),
         Shape::Bool if matches!(text, "true" | "false") => {}
         Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
@@ -283,6 +293,7 @@ fn words(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::Template => "a template".to_owned(),
         Shape::Integer => "a whole number".to_owned(),
+        Shape::Positive => "a number above zero".to_owned(),
         Shape::Bool => "true or false".to_owned(),
         Shape::Word([only], _) => format!("`{only}`"),
         Shape::Word(words, _) => format!("one of {}", quoted(words)),

@@ -203,6 +203,7 @@ fn resolve_item(
             attributes,
             spreads,
             keep_nulls: raw.keep_nulls,
+            write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),
         condition: raw.condition.clone(),
