@@ -80,6 +80,8 @@ codes! {
     KeyType = "key-type", Error;
     /// The TTL attribute is not a number of seconds.
     TtlType = "ttl-type", Error;
+    /// An attribute that `oversize` names cannot be compressed.
+    Compress = "compress", Error;
     /// A name breaks DynamoDB's rules for names.
     Name = "name", Error;
     /// An access pattern asks for what its key or index cannot serve.
@@ -102,6 +104,8 @@ codes! {
     KeyNotUnique = "key-not-unique", Warning;
     /// A number in a sort key is not padded, so that text order is not number order.
     UnpaddedNumber = "unpadded-number", Warning;
+    /// `key_escape` changes the order of numbers or times in a sort key.
+    EscapedOrder = "escaped-order", Warning;
     /// Something could not be checked without a connection to the source.
     Unchecked = "unchecked", Warning;
 }

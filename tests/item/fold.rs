@@ -24,6 +24,7 @@ fn index(name: &str, partition: &str, sort: Option<&str>, projection: Projection
         sort: sort.map(|name| key(name, KeyType::S)).into_iter().collect(),
         projection,
         throughput: None,
+        autoscale: None,
     }
 }
 

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dynafold::item::Item;
-use dynafold::mapping::model::{Billing, KeyType, Table};
+use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Written, compare, connect};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
@@ -169,6 +169,7 @@ async fn a_key_may_be_a_number_alone(target: Arc<dyn Target>, _: bool) {
         local_indexes: Vec::new(),
         ttl: None,
         billing: Billing::OnDemand,
+        settings: Settings::default(),
     };
     target.create(&table).await.unwrap();
     let wanted = item([("PK", number("1.50")), ("a", text("b"))]);

@@ -82,27 +82,46 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "key_escape",
-        Word(&[], &["percent"]),
-        "Escapes delimiters in key values.",
-    )
-    .later(),
-    Field::new("stream", Text, "The table's stream.").later(),
-    Field::new("point_in_time_recovery", Bool, "Continuous backups.").later(),
+        Word(&["percent"], &[]),
+        "Escapes delimiters in key values: percent.",
+    ),
+    Field::new(
+        "stream",
+        Word(
+            &["keys-only", "new-image", "old-image", "new-and-old-images"],
+            &[],
+        ),
+        "What the table's stream holds; no stream without it.",
+    ),
+    Field::new(
+        "point_in_time_recovery",
+        Bool,
+        "Whether continuous backups are on.",
+    ),
     Field::new(
         "deletion_protection",
         Bool,
-        "Guards the table against deletion.",
-    )
-    .later(),
-    Field::new("class", Text, "The table class.").later(),
-    Field::new("tags", Named(&Text), "Tags.").later(),
+        "Whether the table is guarded against deletion.",
+    ),
+    Field::new(
+        "class",
+        Word(&["standard", "infrequent-access"], &[]),
+        "The table class. DynamoDB's default is standard.",
+    ),
+    Field::new("tags", Named(&Text), "Tags: key: value."),
     Field::new(
         "warm_throughput",
-        Record(THROUGHPUT),
-        "Pre-warmed throughput.",
-    )
-    .later(),
-    Field::new("replicas", List(&Text), "Regions of a global table.").later(),
+        Record(&[
+            Field::new("read", Integer, "Read units a second.").required(),
+            Field::new("write", Integer, "Write units a second.").required(),
+        ]),
+        "What the table is warmed up for.",
+    ),
+    Field::new(
+        "replicas",
+        List(&Text),
+        "Regions that hold a replica, besides the table's own.",
+    ),
 ];
 
 const KEY_ATTRIBUTE: Shape = OneOf(&[
@@ -129,10 +148,17 @@ const THROUGHPUT: &[Field] = &[
     Field::new("write", Integer, "Write capacity units.").required(),
     Field::new(
         "autoscale",
-        Named(&Text),
-        "Bounds and target of autoscaling.",
-    )
-    .later(),
+        Record(&[
+            Field::new("max", Integer, "The most units a second.").required(),
+            Field::new("target", Integer, "Percent in use, 20 to 90.").required(),
+            Field::new(
+                "min",
+                Integer,
+                "The least units; what is provisioned without it.",
+            ),
+        ]),
+        "How the capacity follows the load.",
+    ),
 ];
 
 const ITEM: &[Field] = &[
@@ -201,13 +227,18 @@ const ITEM: &[Field] = &[
         "oversize",
         OneOf(&[
             Word(&["reject"], &[]),
-            Record(&[Field::new("compress", List(&Text), "Attributes to compress.").later()]),
+            Record(&[Field::new(
+                "compress",
+                Shape::Some(&Text),
+                "Attributes to compress, in this order, as many as are needed.",
+            )
+            .required()]),
         ]),
         "What an item over 400 KB does. Default reject.",
     ),
     Field::new(
         "expired",
-        Word(&["load"], &["skip", "archive"]),
+        Word(&["load", "skip", "archive"], &[]),
         "What rows that have expired already do. Default load.",
     ),
     Field::new(

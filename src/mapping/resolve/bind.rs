@@ -184,6 +184,7 @@ impl Binder<'_> {
             place: bound?.0,
             filters,
             family,
+            escape: None,
         })
     }
 

@@ -45,6 +45,9 @@ impl Letter {
     }
 }
 
+/// Every letter of the kinds that are not any.
+const FIGURES: &str = "0123456789+-.:TZabcdefABCDEF";
+
 /// A piece of a text: one letter, or any number of them.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -114,6 +117,15 @@ fn add_all(parts: &[Part], pieces: &mut Vec<Piece>) {
 
 fn value(placeholder: &Placeholder, pieces: &mut Vec<Piece>) {
     let digits = |count: usize| std::iter::repeat_n(Piece::one(Letter::Digit), count);
+    if placeholder
+        .escape
+        .as_ref()
+        .is_some_and(|escape| FIGURES.chars().any(|c| escape.has(c)))
+    {
+        // What is escaped in it is none of the letters below.
+        pieces.push(Piece::many(Letter::Any));
+        return;
+    }
     match placeholder.filters.last() {
         Some(Filter::Pad {
             digits: before,
@@ -193,6 +205,7 @@ mod tests {
                         .map(|call| Filter::compile(call).unwrap())
                         .collect(),
                     family: Family::Any,
+                    escape: None,
                 }),
                 Segment::Optional(inner) => Part::Optional(inner.iter().map(part).collect()),
             }
