@@ -1,7 +1,9 @@
 //! Items: attributes, their sizes, their JSON, and the fold that makes them from rows. Pure.
 
 mod attribute;
+mod compress;
 mod convert;
+mod expiry;
 mod fault;
 mod fold;
 mod json;
@@ -10,7 +12,9 @@ mod limits;
 mod render;
 
 pub use attribute::{Attribute, Item};
+pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute};
+pub use expiry::Expiry;
 pub use fault::Reject;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};

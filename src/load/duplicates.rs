@@ -10,7 +10,7 @@ use super::feed::{Read, Reader, RowKey, meets, row_key};
 use super::halt::Cancel;
 use super::rejects::{Rejected, json, row_json};
 use crate::item::{Folded, Folder};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::source::Source;
 use crate::value::Value;
 
@@ -133,6 +133,9 @@ fn look(
     let Ok(made) = folder.fold(index, row) else {
         return;
     };
+    if made.expired != Expired::Load {
+        return;
+    }
     let Some(rows) = later.get_mut(&made.fingerprint) else {
         return;
     };

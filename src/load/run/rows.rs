@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use tokio::time::Instant;
 
+use super::life::enter;
 use super::{KIB_IN_FLIGHT, Run};
 use crate::batch::wire_size;
 use crate::item::{Folded, write_item};
@@ -70,7 +71,12 @@ impl Run {
     fn read_and_rejected(&self, item_types: &[usize]) -> Vec<(u64, u64)> {
         let books = item_types.iter().map(|index| self.books.get(*index));
         books
-            .map(|books| books.map_or((0, 0), |b| (b.rows_read, b.rows_read - b.filtered - b.made)))
+            .map(|books| {
+                books.map_or((0, 0), |b| {
+                    let without_item = b.filtered + b.expired + b.archived;
+                    (b.rows_read, b.rows_read - without_item - b.made)
+                })
+            })
             .collect()
     }
 
@@ -84,18 +90,24 @@ impl Run {
                 continue;
             };
             books.rows_read += 1;
-            let fate = self.sieve.fate(*index, item_type, &row);
-            if matches!(fate, Fate::Filtered) {
-                books.filtered += 1;
-                continue;
-            }
+            let fate = match self.sieve.fate(*index, item_type, &row) {
+                Fate::Filtered => {
+                    books.filtered += 1;
+                    continue;
+                }
+                Fate::Expired(folded) => {
+                    self.expired(*index, &folded)?;
+                    continue;
+                }
+                fate => fate,
+            };
             let key = if nth + 1 == item_types.len() {
                 take_row_key(item_type, &mut row)
             } else {
                 row_key(item_type, &row)
             };
             match fate {
-                Fate::Filtered => {}
+                Fate::Filtered | Fate::Expired(_) => {}
                 Fate::Made(folded) => self.made(*index, item_type, folded, key).await?,
                 Fate::Rejected(reject) => {
                     let reject = Rejected::new(*index, key, *reject);
@@ -134,6 +146,7 @@ impl Run {
             books.made += 1;
             books.bytes += size;
             books.write_units += folded.units;
+            enter(books, &folded);
             if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
                 books.largest = Some(Largest {
                     bytes: size,
