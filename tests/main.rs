@@ -43,4 +43,5 @@ mod target {
     mod environment;
     mod local;
     mod sample;
+    mod settings;
 }

@@ -222,7 +222,7 @@ pub(super) struct Preview {
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,
     /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -252,7 +252,7 @@ pub(super) struct Migrate {
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
     /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
@@ -284,7 +284,7 @@ pub(super) struct Verify {
     #[arg(long)]
     pub(super) allow_unexpected: bool,
     /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,
     /// Answer yes to the question before anything that costs money
     #[arg(short, long)]
@@ -292,4 +292,9 @@ pub(super) struct Verify {
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Format,
+}
+
+fn moment(text: &str) -> Result<Timestamp, &'static str> {
+    text.parse()
+        .map_err(|_| "write it in RFC 3339, with its offset: 2026-01-31T09:00:00Z")
 }

@@ -109,10 +109,9 @@ pub async fn ensure_table(
 ) -> Result<Ensured, TableError> {
     let Some(there) = active(target, table).await? else {
         if create {
-            target.create(table).await?;
             return Ok(Ensured {
                 made: true,
-                differences: Vec::new(),
+                differences: target.create(table).await?,
             });
         }
         return Err(TableError::Missing {
@@ -120,7 +119,7 @@ pub async fn ensure_table(
             place: target.place(),
         });
     };
-    let differences = compare(table, &there);
+    let mut differences = compare(table, &there);
     if differences.iter().any(Difference::is_breaking) {
         return Err(TableError::Differs {
             name: table.name.clone(),
@@ -128,6 +127,7 @@ pub async fn ensure_table(
             differences,
         });
     }
+    differences.extend(target.compare_settings(table).await);
     Ok(Ensured {
         made: false,
         differences,
