@@ -8,6 +8,7 @@ use dynafold::item::{Folder, write_item};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::source::ScanColumn;
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
 /// The mapping of `scripts/bench`.
@@ -111,7 +112,13 @@ fn row(model: &Model) -> Option<Vec<Value>> {
             _ => parse_document(document).ok()?,
         })
     };
-    scan.columns.iter().map(|c| value(&c.name)).collect()
+    let columns = scan.columns.iter();
+    columns
+        .map(|column| match column {
+            ScanColumn::Column { name, .. } => value(name),
+            _ => None,
+        })
+        .collect()
 }
 
 fn fold(criterion: &mut Criterion) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::item::{Folded, Folder, Item, Reject};
-use crate::load::{Fate, Sieve, raw, row_json, row_key};
+use crate::item::{Elements, Folded, Folder, Item, Reject};
+use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
 use crate::source::{Scan, Source, SourceError};
@@ -85,21 +85,26 @@ pub async fn sample(
         };
         let mut chunks = source.scan(&scan);
         while let Some(chunk) = chunks.next().await {
-            for row in chunk? {
-                let row_key = row_key(item_type, &row);
-                let key = || raw(row_json(item_type, &row_key));
-                match sieve.fate(index, item_type, &row) {
-                    Fate::Filtered => {}
-                    Fate::Made(folded) => sample.items.push(sampled(folded, key())),
-                    Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
-                    Fate::Rejected(reject) => sample.rejects.push(SampleReject {
-                        row: key(),
-                        reject: *reject,
-                    }),
-                    Fate::Duplicate(folded) => sample.rejects.push(SampleReject {
-                        row: key(),
-                        reject: duplicate(model, folded.item),
-                    }),
+            for mut row in chunk?.rows {
+                if !meets(item_type, &row) {
+                    continue;
+                }
+                let mut elements = Elements::new(&item_type.explodes);
+                while let Some(fate) = sieve.next(index, &mut elements, &mut row) {
+                    let row_key = row_key(item_type, &row);
+                    let key = || raw(row_json(item_type, &row_key));
+                    match fate {
+                        Fate::Made(folded) => sample.items.push(sampled(folded, key())),
+                        Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
+                        Fate::Rejected(reject) => sample.rejects.push(SampleReject {
+                            row: key(),
+                            reject: *reject,
+                        }),
+                        Fate::Duplicate(folded) => sample.rejects.push(SampleReject {
+                            row: key(),
+                            reject: duplicate(model, folded.item),
+                        }),
+                    }
                 }
             }
         }

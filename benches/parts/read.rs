@@ -23,26 +23,18 @@ async fn read(url: &str, table: &str) -> io::Result<usize> {
     let table = catalog
         .find(table)
         .ok_or_else(|| invalid("no such table"))?;
-    let columns = table.columns.iter().map(|column| ScanColumn {
-        join: None,
-        name: column.name.clone(),
-        data_type: column.data_type.clone(),
-    });
-    let scan = Scan {
-        from: Relation::Table(table.name.clone()),
-        columns: columns.collect(),
-        joins: Vec::new(),
-        conditions: Vec::new(),
-        keep_unmatched: false,
-        limit: None,
-    };
+    let columns = table
+        .columns
+        .iter()
+        .map(|column| ScanColumn::base(&column.name, column.data_type.clone()));
+    let scan = Scan::of(Relation::Table(table.name.clone()), columns.collect());
     source.begin().await.map_err(io::Error::other)?;
     // On a task of its own, as the tool's reader is.
     let counted = tokio::spawn(async move {
         let mut chunks = source.scan(&scan);
         let mut rows = 0;
         while let Some(chunk) = chunks.next().await {
-            rows += chunk.map_err(io::Error::other)?.len();
+            rows += chunk.map_err(io::Error::other)?.rows.len();
         }
         Ok(rows)
     });

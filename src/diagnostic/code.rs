@@ -72,6 +72,12 @@ codes! {
     UnknownAlias = "unknown-alias", Error;
     /// The column belongs to no foreign key, or to several.
     Join = "join", Error;
+    /// Directives stand together, or alone, that cannot.
+    Directive = "directive", Error;
+    /// An embed cannot find its children, or tell whose they are.
+    Embed = "embed", Error;
+    /// What is to be exploded is no array.
+    Explode = "explode", Error;
     /// The table has no such index.
     UnknownIndex = "unknown-index", Error;
     /// An attribute would be written twice in one item.
@@ -90,6 +96,8 @@ codes! {
     Limit = "limit", Error;
     /// The source refuses a condition or a query.
     Sql = "sql", Error;
+    /// Whether a joined relation has one row for each of ours cannot be known: it is a view.
+    UnprovenJoin = "unproven-join", Warning;
     /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
     PrintedType = "printed-type", Warning;
     /// A column of the table's own key may be NULL; such rows are rejected.

@@ -60,7 +60,15 @@ fn convert(value: &Value) -> Result<Attribute, ConvertError> {
 }
 
 fn set(members: &[Value]) -> Result<Attribute, ConvertError> {
-    let attributes: Vec<Attribute> = members.iter().map(convert).collect::<Result<_, _>>()?;
+    to_set(&members.iter().map(convert).collect::<Result<Vec<_>, _>>()?)
+}
+
+/// Makes a set of attributes.
+///
+/// # Errors
+///
+/// [`ConvertError`] when they are not of one kind that sets can hold, or one is there twice.
+pub fn to_set(attributes: &[Attribute]) -> Result<Attribute, ConvertError> {
     let collect = |pick: fn(&Attribute) -> bool| attributes.iter().all(pick);
     let made = if collect(|a| matches!(a, Attribute::S(_))) {
         Attribute::Ss(unique(attributes.iter().filter_map(|a| match a {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::expiry::Clock;
 use super::fault::{Fault, Reject};
+use super::gather::typed;
 use super::limits::Limits;
 use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
 use crate::mapping::model::{Expired, Model, Node, Part, Place, Template};
@@ -20,7 +21,7 @@ use crate::value::Value;
 pub struct Folder {
     types: Vec<Shape>,
     limits: Limits,
-    context: Context,
+    pub(super) context: Context,
     /// `None` where the table has no TTL.
     clock: Option<Clock>,
 }
@@ -143,7 +144,7 @@ impl Folder {
         )
     }
 
-    fn node(
+    pub(super) fn node(
         &self,
         node: &Node,
         row: &[Value],
@@ -168,6 +169,16 @@ impl Folder {
                 members: nodes,
                 spreads,
             } => self.map(nodes, spreads, row, keep_null).map(Some),
+            Node::When { flag, value } => match row.get(*flag) {
+                Some(Value::Bool(true)) => self.node(value, row, keep_null),
+                _ => Ok(None),
+            },
+            Node::Typed { wanted, value } => {
+                let made = self.node(value, row, keep_null)?;
+                typed(*wanted, made.as_ref())?;
+                Ok(made)
+            }
+            Node::Embed(embed) => self.embed(embed, row, keep_null),
         }
     }
 
@@ -213,20 +224,20 @@ impl Folder {
 }
 
 fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault> {
-    to_attribute(value, keep_null).map_err(|error| {
-        let (code, help) = match &error {
-            ConvertError::Unfit(why) => ("unfit-value", why.help()),
-            ConvertError::MixedSet => ("set-mixed", "leave out `| set` to make it a list"),
-            ConvertError::DuplicateMember => {
-                ("set-duplicate", "leave out `| set` to make it a list")
-            }
-        };
-        Fault::new(code, error.to_string()).help(help)
-    })
+    to_attribute(value, keep_null).map_err(|error| not_converted(&error))
+}
+
+pub(super) fn not_converted(error: &ConvertError) -> Fault {
+    let (code, help) = match error {
+        ConvertError::Unfit(why) => ("unfit-value", why.help()),
+        ConvertError::MixedSet => ("set-mixed", "make it a list instead of a set"),
+        ConvertError::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
+    };
+    Fault::new(code, error.to_string()).help(help)
 }
 
 /// The document at a place; NULL where a member on the way is missing.
-fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
+pub(super) fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for step in &place.path {
         value = match value {

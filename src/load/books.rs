@@ -21,11 +21,19 @@ pub struct Books {
     pub rows_read: u64,
     /// Rows left out by the item type's `where`.
     pub filtered: u64,
-    /// Rows left out because their items have expired.
+    /// Rows and elements left out because their items have expired.
     pub expired: u64,
-    /// Rows whose items went to the archive file because they have expired.
+    /// Rows and elements whose items went to the archive file because they have expired.
     pub archived: u64,
-    /// Rows that became no item, and items that the service refused.
+    /// Rows of which no element became an item, because the arrays to explode are empty or NULL.
+    pub empty: u64,
+    /// Elements beyond the first of their rows, where rows are exploded.
+    pub expanded: u64,
+    /// Children of embeds that have no parent.
+    pub orphans: u64,
+    /// Children of embeds beyond their `$limit`.
+    pub cut: u64,
+    /// Rows and elements that became no item, and items that the service refused.
     pub rejected: u64,
     /// Of those, the items that the service refused.
     pub rejected_by_service: u64,
@@ -70,10 +78,18 @@ impl Books {
         let rejected_at_fold = self.rejected.checked_sub(self.rejected_by_service);
         let by_code: u64 = self.rejects_by_code.values().sum();
         rejected_at_fold.is_some_and(|at_fold| {
-            self.rows_read == self.filtered + self.expired + self.archived + at_fold + self.made
+            self.rows_read + self.expanded
+                == self.filtered + self.empty + self.expired + self.archived + at_fold + self.made
                 && self.made == self.written + self.rejected_by_service + self.unwritten
                 && self.rejected == by_code
         })
+    }
+
+    /// Rows and elements that became no item, by what was read and made so far.
+    pub(super) fn rejected_at_fold(&self) -> u64 {
+        let come = self.rows_read + self.expanded;
+        let left_out = self.filtered + self.empty + self.expired + self.archived;
+        come.saturating_sub(left_out + self.made)
     }
 
     /// Mean bytes of an item; 0 without items.
@@ -88,6 +104,10 @@ impl Books {
         self.filtered += other.filtered;
         self.expired += other.expired;
         self.archived += other.archived;
+        self.empty += other.empty;
+        self.expanded += other.expanded;
+        self.orphans += other.orphans;
+        self.cut += other.cut;
         self.rejected += other.rejected;
         self.rejected_by_service += other.rejected_by_service;
         for (code, count) in &other.rejects_by_code {

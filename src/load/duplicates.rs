@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::feed::{Read, Reader, RowKey, meets, row_key};
 use super::halt::Cancel;
 use super::rejects::{Rejected, json, row_json};
-use crate::item::{Folded, Folder};
+use crate::item::{Elements, Folded, Folder};
 use crate::mapping::model::{Expired, Model};
 use crate::source::Source;
 use crate::value::Value;
@@ -82,9 +82,9 @@ impl Duplicates {
                 Some(Read::Start(index)) => pass = model.passes.get(index),
                 Some(Read::End { .. }) => {}
                 Some(Read::Rows(chunk)) => {
-                    for row in &chunk {
+                    for mut row in chunk.rows {
                         for index in pass.iter().flat_map(|pass| &pass.item_types) {
-                            look(model, &folder, *index, row, &mut later, &mut found);
+                            look(model, &folder, *index, &mut row, &mut later, &mut found);
                         }
                     }
                 }
@@ -120,7 +120,7 @@ fn look(
     model: &Model,
     folder: &Folder,
     index: usize,
-    row: &[Value],
+    row: &mut [Value],
     later: &mut HashMap<u128, Vec<(usize, &[Value])>>,
     found: &mut HashMap<u128, Earlier>,
 ) {
@@ -130,25 +130,33 @@ fn look(
     if !meets(item_type, row) {
         return;
     }
-    let Ok(made) = folder.fold(index, row) else {
-        return;
-    };
-    if made.expired != Expired::Load {
-        return;
-    }
-    let Some(rows) = later.get_mut(&made.fingerprint) else {
-        return;
-    };
-    let key = row_key(item_type, row);
-    let known = |(other, row): &(usize, &[Value])| *other == index && *row == &*key;
-    match rows.iter().position(known) {
-        // One of the later rows themselves. Taken away, so that of two rows that nothing tells
-        // apart the second one met is the earlier.
-        Some(at) => {
-            rows.swap_remove(at);
+    let mut elements = Elements::new(&item_type.explodes);
+    loop {
+        match elements.next(row) {
+            Ok(true) => {}
+            Ok(false) => return,
+            Err(_) => continue,
         }
-        None => {
-            found.entry(made.fingerprint).or_insert((index, key));
+        let Ok(made) = folder.fold(index, row) else {
+            continue;
+        };
+        if made.expired != Expired::Load {
+            continue;
+        }
+        let Some(rows) = later.get_mut(&made.fingerprint) else {
+            continue;
+        };
+        let key = row_key(item_type, row);
+        let known = |(other, row): &(usize, &[Value])| *other == index && *row == &*key;
+        match rows.iter().position(known) {
+            // One of the later rows themselves. Taken away, so that of two rows that nothing tells
+            // apart the second one met is the earlier.
+            Some(at) => {
+                rows.swap_remove(at);
+            }
+            None => {
+                found.entry(made.fingerprint).or_insert((index, key));
+            }
         }
     }
 }

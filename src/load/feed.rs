@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::keys::Keys;
-use crate::item::{Folded, Folder, Reject};
+use crate::item::{Elements, Folded, Folder, Reject};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
 use crate::value::Value;
@@ -162,11 +162,9 @@ async fn abandoned(sender: &mpsc::Sender<Read>, drain: &AtomicBool) {
     }
 }
 
-/// What became of a row for one item type.
+/// What became of a row, or of an element of it, for one item type.
 #[derive(Debug)]
 pub(crate) enum Fate {
-    /// The row does not meet the item type's condition.
-    Filtered,
     /// The row has no item that DynamoDB would take.
     Rejected(Box<Reject>),
     /// The row's item has expired and is not to be loaded: [`Folded::expired`] says what becomes
@@ -192,17 +190,25 @@ impl Sieve {
         }
     }
 
-    /// Says what becomes of a row of the item type's pass.
-    pub(crate) fn fate(&mut self, index: usize, item_type: &ItemType, row: &[Value]) -> Fate {
-        if !meets(item_type, row) {
-            return Fate::Filtered;
-        }
-        match self.folder.fold(index, row) {
+    /// Says what becomes of the next element of a row that meets the item type's condition: of the
+    /// row itself, where nothing is exploded. `None` after the last.
+    pub(crate) fn next(
+        &mut self,
+        index: usize,
+        elements: &mut Elements<'_>,
+        row: &mut [Value],
+    ) -> Option<Fate> {
+        let folded = match elements.next(row) {
+            Ok(false) => return None,
+            Ok(true) => self.folder.fold(index, row),
+            Err(reject) => Err(reject),
+        };
+        Some(match folded {
             Err(reject) => Fate::Rejected(reject),
             Ok(folded) if folded.expired != Expired::Load => Fate::Expired(Box::new(folded)),
             Ok(folded) if self.keys.insert(folded.fingerprint) => Fate::Made(folded),
             Ok(folded) => Fate::Duplicate(Box::new(folded)),
-        }
+        })
     }
 }
 

@@ -36,7 +36,7 @@ pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 
 pub(crate) use books::rate;
-pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, row_key, take_row_key};
+pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, meets, row_key, take_row_key};
 pub(crate) use rejects::{json, raw, row_json};
 
 use std::path::PathBuf;

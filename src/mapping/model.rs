@@ -31,14 +31,22 @@ impl Model {
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {
         fn within(node: &Node, filter: &Filter) -> bool {
-            match node {
-                Node::Template(template) => template
-                    .placeholders()
-                    .any(|placeholder| placeholder.filters.contains(filter)),
-                Node::Constant(_) => false,
-                Node::Map { members, .. } => members.iter().any(|(_, node)| within(node, filter)),
-                Node::List(nodes) => nodes.iter().any(|node| within(node, filter)),
-            }
+            let has = |template: &Template| {
+                let mut placeholders = template.placeholders();
+                placeholders.any(|placeholder| placeholder.filters.contains(filter))
+            };
+            let mut found = false;
+            node.visit(&mut |node| {
+                found |= match node {
+                    Node::Template(template) => has(template),
+                    Node::Embed(embed) => {
+                        within(&embed.each, filter)
+                            || matches!(&embed.gather, Gather::Map(key) if has(key))
+                    }
+                    _ => false,
+                };
+            });
+            found
         }
         let attributes = self.item_types.iter().flat_map(|item| &item.attributes);
         attributes.into_iter().any(|(_, node)| within(node, filter))
@@ -154,6 +162,8 @@ pub struct ItemType {
     pub condition: Option<usize>,
     /// What tells source rows apart in messages: column names and indices into the row.
     pub row_key: Vec<(Arc<str>, usize)>,
+    /// The arrays of which each element makes an item, from the outermost on.
+    pub explodes: Vec<Explode>,
     /// The attributes, the table's key first, then the type attribute, columns, and the rest.
     pub attributes: Vec<(Arc<str>, Node)>,
     /// Documents whose members become attributes too.
@@ -181,6 +191,33 @@ pub enum Expired {
     Archive,
 }
 
+impl ItemType {
+    /// The places of the embeds in the row.
+    #[must_use]
+    pub fn embeds(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (_, node) in &self.attributes {
+            node.visit(&mut |node| {
+                if let Node::Embed(embed) = node {
+                    found.push(embed.column);
+                }
+            });
+        }
+        found
+    }
+}
+
+/// An array of which each element makes an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explode {
+    /// The array.
+    pub array: Place,
+    /// The place of the row that takes the element.
+    pub element: usize,
+    /// The place of the row that takes its position, from 0.
+    pub index: usize,
+}
+
 /// What an attribute is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
@@ -197,6 +234,82 @@ pub enum Node {
     },
     /// A nested list.
     List(Vec<Node>),
+    /// A value that is there only where a condition holds.
+    When {
+        /// Index into the row of the boolean.
+        flag: usize,
+        /// The value.
+        value: Box<Node>,
+    },
+    /// A value that must be of one DynamoDB type.
+    Typed {
+        /// The type.
+        wanted: DynamoType,
+        /// The value.
+        value: Box<Node>,
+    },
+    /// Children.
+    Embed(Box<EmbedNode>),
+}
+
+/// DynamoDB's types, but for NULL.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DynamoType {
+    /// String.
+    S,
+    /// Number.
+    N,
+    /// Binary.
+    B,
+    /// Boolean.
+    Bool,
+    /// String set.
+    Ss,
+    /// Number set.
+    Ns,
+    /// Binary set.
+    Bs,
+    /// List.
+    L,
+    /// Map.
+    M,
+}
+
+/// Children inside their parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbedNode {
+    /// The place in the row of the children, a list of their rows.
+    pub column: usize,
+    /// What becomes of each; its places are those of a child's row.
+    pub each: Node,
+    /// What they stand in.
+    pub gather: Gather,
+    /// How the mapping calls the child table.
+    pub written: Arc<str>,
+}
+
+/// What children stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gather {
+    /// A list, empty without children.
+    List,
+    /// A set, absent without children.
+    Set,
+    /// A map, empty without children, whose members have names made by this template.
+    Map(Template),
+}
+
+impl Node {
+    /// Visits this node and those within it that see the same row: not those of children.
+    pub fn visit<'n>(&'n self, visitor: &mut dyn FnMut(&'n Self)) {
+        visitor(self);
+        match self {
+            Self::Template(_) | Self::Constant(_) | Self::Embed(_) => {}
+            Self::Map { members, .. } => members.iter().for_each(|(_, node)| node.visit(visitor)),
+            Self::List(nodes) => nodes.iter().for_each(|node| node.visit(visitor)),
+            Self::When { value, .. } | Self::Typed { value, .. } => value.visit(visitor),
+        }
+    }
 }
 
 /// A compiled template.

@@ -74,8 +74,23 @@ pub(super) enum RawFrom {
 #[derive(Debug)]
 pub(super) struct RawJoin {
     pub(super) alias: Spanned<String>,
-    pub(super) columns: Vec<Spanned<String>>,
+    pub(super) to: RawJoinTo,
 }
+
+/// How a join finds its parent.
+#[derive(Debug)]
+pub(super) enum RawJoinTo {
+    /// By the foreign key on these columns.
+    Key(Vec<Spanned<String>>),
+    /// By columns of a table that the mapping names.
+    Match {
+        table: Spanned<String>,
+        on: RawMatch,
+    },
+}
+
+/// Pairs of their column and ours.
+pub(super) type RawMatch = Vec<(Spanned<String>, Spanned<String>)>;
 
 #[derive(Debug)]
 pub(super) struct RawItem {
@@ -83,6 +98,8 @@ pub(super) struct RawItem {
     pub(super) from: RawFrom,
     pub(super) condition: Option<Spanned<String>>,
     pub(super) joins: Vec<RawJoin>,
+    /// Aliases of elements, with the arrays that they come from.
+    pub(super) explode: Vec<(Spanned<String>, Spanned<String>)>,
     pub(super) key: Vec<Entry>,
     pub(super) key_span: Range<usize>,
     /// `None` for every column.
@@ -150,7 +167,7 @@ fn named(node: Option<&Node>) -> &[Entry] {
     node.map(Node::entries).unwrap_or_default()
 }
 
-fn spanned(node: &Node) -> Option<Spanned<String>> {
+pub(super) fn spanned(node: &Node) -> Option<Spanned<String>> {
     node.text()
         .filter(|_| !node.is_empty())
         .map(|text| Spanned {
@@ -159,7 +176,7 @@ fn spanned(node: &Node) -> Option<Spanned<String>> {
         })
 }
 
-fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
+pub(super) fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
     let elements = node.map(Node::elements).unwrap_or_default();
     elements.iter().filter_map(spanned).collect()
 }
@@ -251,19 +268,13 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
             key: texts(from.get("key")),
         },
     };
-    let joins = named(item.get("join")).iter().map(|join| RawJoin {
-        alias: name_of(join),
-        columns: match spanned(&join.value) {
-            Some(column) => vec![column],
-            None => texts(Some(&join.value)),
-        },
-    });
     let key = item.get("key")?;
     Some(RawItem {
         name: name_of(entry),
         from,
         condition: item.get("where").and_then(spanned),
-        joins: joins.filter(|join| !join.columns.is_empty()).collect(),
+        joins: read_joins(item.get("join")),
+        explode: read_pairs(item.get("explode")),
         key: key.entries().to_vec(),
         key_span: entry.key_span.clone(),
         columns: item
@@ -278,6 +289,35 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
             .and_then(|rate| rate.text()?.parse().ok()),
         life: read_life(item),
     })
+}
+
+/// Reads a `join` or `$join`.
+pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
+    let join = |entry: &Entry| {
+        let value = &entry.value;
+        let to = match (value.get("table"), spanned(value)) {
+            (Some(table), _) => RawJoinTo::Match {
+                table: spanned(table)?,
+                on: read_pairs(value.get("match")),
+            },
+            (None, Some(column)) => RawJoinTo::Key(vec![column]),
+            (None, None) => RawJoinTo::Key(texts(Some(value))),
+        };
+        let alias = name_of(entry);
+        Some(RawJoin { alias, to })
+    };
+    let empty = |join: &RawJoin| match &join.to {
+        RawJoinTo::Key(columns) => columns.is_empty(),
+        RawJoinTo::Match { on, .. } => on.is_empty(),
+    };
+    let joins = named(node).iter().filter_map(join);
+    joins.filter(|join| !empty(join)).collect()
+}
+
+/// Reads a map of names to texts.
+pub(super) fn read_pairs(node: Option<&Node>) -> RawMatch {
+    let pair = |entry: &Entry| Some((name_of(entry), spanned(&entry.value)?));
+    named(node).iter().filter_map(pair).collect()
 }
 
 fn read_pattern(entry: &Entry) -> Option<RawPattern> {

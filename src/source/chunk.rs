@@ -3,37 +3,44 @@
 use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream};
 
-use super::{Chunk, Row, SourceError};
+use super::family::Family;
+use super::layout::Layout;
+use super::{Chunk, SourceError};
+use crate::value::Value;
 
 /// Most rows of a chunk.
 const ROWS: usize = 256;
 /// Bytes, as the decoder counts them, after which a chunk is handed out.
 const BYTES: usize = 1 << 20;
 
-/// Decodes rows and hands them out in chunks. `decode` also says about how many bytes a row has;
-/// `fault` puts a driver's error into the protocol's words.
+/// Decodes rows and hands them out in chunks. `decode` reads one output of a row and says about how
+/// many bytes it has; `fault` puts a driver's error into the protocol's words.
 pub(super) fn chunks<'a, R: Send + 'a>(
     rows: BoxStream<'a, Result<R, sqlx::Error>>,
-    decode: impl FnMut(&R) -> Result<(Row, usize), sqlx::Error> + Send + 'a,
+    layout: Layout<'a>,
+    decode: impl FnMut(&R, usize) -> Result<(Value, usize), sqlx::Error> + Send + 'a,
     fault: impl Fn(sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
-    let state = (rows, decode, fault);
+    let state = (rows, decode, fault, Family::new(layout));
     Box::pin(stream::try_unfold(
         state,
-        |(mut rows, mut decode, fault)| async move {
-            let mut chunk = Chunk::new();
+        |(mut rows, mut decode, fault, mut family)| async move {
+            let mut chunk = Chunk::default();
             let mut bytes = 0;
-            while chunk.len() < ROWS && bytes < BYTES {
-                let decoded = match rows.try_next().await {
-                    Ok(Some(row)) => decode(&row),
-                    Ok(None) => break,
+            while chunk.rows.len() < ROWS && bytes < BYTES {
+                let taken = match rows.try_next().await {
+                    Ok(Some(row)) => family.take(&mut chunk, |output| decode(&row, output)),
+                    Ok(None) => {
+                        family.end(&mut chunk);
+                        break;
+                    }
                     Err(error) => Err(error),
                 };
-                let (row, size) = decoded.map_err(&fault)?;
-                chunk.push(row);
-                bytes += size;
+                bytes += taken.map_err(&fault)?;
             }
-            Ok((!chunk.is_empty()).then_some((chunk, (rows, decode, fault))))
+            family.tell(&mut chunk);
+            let some = !chunk.rows.is_empty() || !chunk.left.is_empty() || bytes > 0;
+            Ok(some.then_some((chunk, (rows, decode, fault, family))))
         },
     ))
 }

@@ -9,7 +9,9 @@
 //! them, and ends when the source is dropped. Scans run one after the other on the same snapshot.
 //!
 //! A scan hands out [`Chunk`]s of rows in the order the database gives them. Each row holds one
-//! value for each of the scan's columns, then one [`Value::Bool`] for each of its conditions. Rows
+//! value for each of the scan's columns, then one [`Value::Bool`] for each of its conditions. A scan
+//! with embeds is one statement too: parents and children come in the order of the parents' keys
+//! (`union.rs`), and `family.rs` puts them together. Rows
 //! that meet none of the conditions are left out by the database. A value that cannot be read as
 //! its column's type says is [`Value::Unfit`], never an error: an error ends the scan, and means
 //! that the database refused the query or went away.
@@ -18,20 +20,26 @@
 //! afterwards only if the stream was read to its end.
 
 mod chunk;
+mod family;
+mod layout;
+mod scan;
 mod select;
+mod union;
 
 pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
-pub use select::{Dialect, select};
+pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
+pub use select::Dialect;
+pub use union::statement;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 use url::Url;
 
-use crate::catalog::{Catalog, Column, DataType, Dbms, TableName};
+use crate::catalog::{Catalog, Column, Dbms};
 use crate::diagnostic::nearest;
 use crate::value::Value;
 
@@ -39,54 +47,22 @@ use crate::value::Value;
 pub type Row = Box<[Value]>;
 
 /// Rows that come together; a few hundred, or about a megabyte.
-pub type Chunk = Vec<Row>;
-
-/// What a scan reads from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Relation {
-    /// A table or view.
-    Table(TableName),
-    /// A query, as the mapping says it.
-    Query(String),
+#[derive(Debug, Default)]
+pub struct Chunk {
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// Children that stand in none of the rows so far, told once, for those of the scan's columns
+    /// that are embeds: the column's index and what was left behind since the last chunk.
+    pub left: Vec<(usize, LeftBehind)>,
 }
 
-/// A column of the base relation (`join` is `None`) or of a joined parent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScanColumn {
-    /// Index into [`Scan::joins`]; `None` for the base relation.
-    pub join: Option<usize>,
-    /// The column's name.
-    pub name: String,
-    /// Its type, which decides how it is asked for and decoded.
-    pub data_type: DataType,
-}
-
-/// An N:1 lookup: a LEFT JOIN along a key that is unique on the other side.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Join {
-    /// The alias, unique in the scan and different from the base relation's name.
-    pub alias: String,
-    /// The parent table.
-    pub table: TableName,
-    /// Pairs of (column of the base relation, column of the parent).
-    pub on: Vec<(String, String)>,
-}
-
-/// One pass over one relation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
-    /// What is read.
-    pub from: Relation,
-    /// The columns wanted, in the order of the rows' values.
-    pub columns: Vec<ScanColumn>,
-    /// Parents to be joined.
-    pub joins: Vec<Join>,
-    /// SQL conditions; each becomes one boolean of the row. Empty: every row is wanted.
-    pub conditions: Vec<String>,
-    /// Whether rows that meet none of the conditions are wanted too.
-    pub keep_unmatched: bool,
-    /// Most rows to read.
-    pub limit: Option<u64>,
+/// Children that stand in no parent.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// Children without a parent: their reference is NULL or leads nowhere.
+    pub orphans: u64,
+    /// Children beyond the embed's limit.
+    pub cut: u64,
 }
 
 /// How a source failed.

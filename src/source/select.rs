@@ -1,8 +1,8 @@
-//! Writes a [`Scan`] as a SELECT, the same shape for the three databases.
+//! Writes the rows of one relation as a SELECT, the same shape for the three databases.
 
 use std::fmt::Write as _;
 
-use super::{Relation, Scan};
+use super::{Join, Match, Relation, Scan, ScanColumn};
 use crate::catalog::{DataType, TableName};
 
 /// What differs between the databases' SQL.
@@ -26,102 +26,217 @@ pub trait Dialect {
     fn table(&self, name: &TableName) -> String {
         format!("{}.{}", self.quote(&name.schema), self.quote(&name.name))
     }
+
+    /// Whether a UNION wants a type for every NULL of its first part.
+    fn types_nulls(&self) -> bool {
+        false
+    }
 }
 
-/// Writes a scan as one SELECT statement.
+/// One relation of a scan with its parents, from which columns can be asked.
 ///
-/// The base table goes by its own name, a query by `q`, parents by their aliases: so conditions
-/// may name columns as the mapping does. Where there are parents and no condition names one, the
-/// conditions are put to the base relation alone, so that a column's name that a parent has too is
-/// not ambiguous. A newline ends each condition, so that one that ends in a comment cannot swallow
-/// what follows.
-#[must_use]
-pub fn select(dialect: &dyn Dialect, scan: &Scan) -> String {
-    let (from, base) = match &scan.from {
-        Relation::Table(name) => (dialect.table(name), dialect.quote(&name.name)),
-        Relation::Query(sql) => (
-            format!("({}\n)", sql.trim().trim_end_matches(';')),
-            dialect.quote("q"),
-        ),
-    };
-    let owner = |join: Option<usize>| {
-        join.and_then(|index| scan.joins.get(index))
-            .map_or_else(|| base.clone(), |join| dialect.quote(&join.alias))
-    };
-    let mut outputs: Vec<String> = scan
-        .columns
-        .iter()
-        .map(|column| {
-            let qualified = format!("{}.{}", owner(column.join), dialect.quote(&column.name));
-            dialect.expression(&qualified, &column.data_type)
-        })
-        .collect();
-    let any: Vec<String> = scan.conditions.iter().map(|c| format!("({c}\n)")).collect();
-    let restriction = if scan.keep_unmatched || any.is_empty() {
-        String::new()
-    } else {
-        format!("\nWHERE {}", any.join(" OR "))
-    };
-    let mut sql = String::new();
-    let names_a_parent = scan.conditions.iter().any(|condition| {
-        scan.joins
-            .iter()
-            .any(|join| mentions(condition, &join.alias))
-    });
-    if scan.joins.is_empty() || any.is_empty() || names_a_parent {
-        outputs.extend(scan.conditions.iter().map(|c| dialect.flag(c)));
-        let _ = write!(sql, "\nFROM {from} AS {base}");
-        write_joins(&mut sql, dialect, scan, &base);
-        sql.push_str(&restriction);
-    } else {
-        let flag = |index: usize| dialect.quote(&format!("dynafold_condition_{index}"));
-        let flags = scan.conditions.iter().enumerate();
-        let flags: Vec<String> = flags
-            .map(|(index, c)| format!(", {} AS {}", dialect.flag(c), flag(index)))
-            .collect();
-        outputs.extend((0..flags.len()).map(|index| format!("{base}.{}", flag(index))));
-        let _ = write!(
-            sql,
-            "\nFROM (SELECT {base}.*{}\nFROM {from} AS {base}{restriction}) AS {base}",
-            flags.concat()
-        );
-        write_joins(&mut sql, dialect, scan, &base);
-    }
-    if let Some(limit) = scan.limit {
-        let _ = write!(sql, "\nLIMIT {limit}");
-    }
-    if outputs.is_empty() {
-        outputs.push("1".to_owned());
-    }
-    let outputs = outputs.iter().enumerate();
-    let outputs: Vec<String> = outputs
-        .map(|(index, output)| format!("{output} AS c{index}"))
-        .collect();
-    format!("SELECT {}{sql}", outputs.join(", "))
+/// The base table goes by its own name, a query by `q`, parents by their aliases: so conditions may
+/// name columns as the mapping does. Where there are parents, a condition that names none of them is
+/// put to the base relation alone, so that a column's name that a parent has too is not ambiguous. A
+/// newline ends each condition, so that one that ends in a comment cannot swallow what follows.
+pub(super) struct Rows<'a> {
+    dialect: &'a dyn Dialect,
+    scan: &'a Scan,
+    base: String,
+    /// The conditions and flags in the order of the scan, as they are asked for.
+    flags: Vec<Flag<'a>>,
 }
 
-fn write_joins(sql: &mut String, dialect: &dyn Dialect, scan: &Scan, base: &str) {
-    for join in &scan.joins {
-        let alias = dialect.quote(&join.alias);
-        let on: Vec<String> = join
-            .on
-            .iter()
-            .map(|(ours, theirs)| {
-                format!(
-                    "{alias}.{} = {base}.{}",
-                    dialect.quote(theirs),
-                    dialect.quote(ours)
-                )
+/// A condition that becomes a value of the row.
+struct Flag<'a> {
+    sql: &'a str,
+    /// Whether it is put to the base relation before parents are joined.
+    inner: bool,
+}
+
+impl<'a> Rows<'a> {
+    pub(super) fn new(dialect: &'a dyn Dialect, scan: &'a Scan) -> Self {
+        let base = match &scan.from {
+            Relation::Table(name) => dialect.quote(&name.name),
+            Relation::Query(_) => dialect.quote("q"),
+        };
+        let flags = scan.columns.iter().filter_map(|column| match column {
+            ScanColumn::Flag(sql) => Some(sql),
+            _ => None,
+        });
+        let flags = scan.conditions.iter().chain(flags).map(|sql| Flag {
+            sql,
+            inner: !scan.joins.is_empty() && !names_one(sql, &scan.joins),
+        });
+        Self {
+            dialect,
+            scan,
+            base,
+            flags: flags.collect(),
+        }
+    }
+
+    fn inner_name(&self, index: usize) -> String {
+        self.dialect.quote(&format!("dynafold_condition_{index}"))
+    }
+
+    fn flag(&self, index: usize) -> Option<String> {
+        let flag = self.flags.get(index)?;
+        Some(if flag.inner {
+            format!("{}.{}", self.base, self.inner_name(index))
+        } else {
+            self.dialect.flag(flag.sql)
+        })
+    }
+
+    fn owner(&self, join: Option<usize>) -> String {
+        join.and_then(|index| self.scan.joins.get(index))
+            .map_or_else(|| self.base.clone(), |join| self.dialect.quote(&join.alias))
+    }
+
+    /// One of the scan's columns; `None` for what the database is not asked for.
+    pub(super) fn column(&self, index: usize) -> Option<String> {
+        match self.scan.columns.get(index)? {
+            ScanColumn::Column {
+                join,
+                name,
+                data_type,
+            } => {
+                let qualified = format!("{}.{}", self.owner(*join), self.dialect.quote(name));
+                Some(self.dialect.expression(&qualified, data_type))
+            }
+            ScanColumn::Flag(_) => {
+                let before = self.scan.columns.get(..index)?.iter();
+                let before = before.filter(|column| matches!(column, ScanColumn::Flag(_)));
+                self.flag(self.scan.conditions.len() + before.count())
+            }
+            ScanColumn::Embed(_) | ScanColumn::Slot => None,
+        }
+    }
+
+    /// One of the scan's conditions as a value.
+    pub(super) fn condition(&self, index: usize) -> Option<String> {
+        self.flag(index)
+    }
+
+    /// A column of ours that something must be equal to, as it is stored.
+    pub(super) fn ours(&self, on: &Match) -> String {
+        format!("{}.{}", self.owner(on.join), self.dialect.quote(&on.ours))
+    }
+
+    /// A column of the base relation, as it is stored.
+    pub(super) fn theirs(&self, on: &Match) -> String {
+        format!("{}.{}", self.base, self.dialect.quote(&on.theirs))
+    }
+
+    /// Whether the scan leaves out rows.
+    pub(super) fn restricts(&self) -> bool {
+        !self.scan.keep_unmatched && !self.scan.conditions.is_empty()
+    }
+
+    /// 1 for the rows that the scan wants, 0 for those that it leaves out.
+    pub(super) fn wanted(&self) -> String {
+        match self.any() {
+            Some(any) => format!("CASE WHEN {any} THEN 1 ELSE 0 END"),
+            None => "1".to_owned(),
+        }
+    }
+
+    /// The condition under which a row is wanted, where any are left out.
+    fn any(&self) -> Option<String> {
+        if !self.restricts() {
+            return None;
+        }
+        let all = self.flags.iter().take(self.scan.conditions.len());
+        let any: Vec<String> = all
+            .enumerate()
+            .map(|(index, flag)| {
+                if flag.inner {
+                    format!("{}.{} = 1", self.base, self.inner_name(index))
+                } else {
+                    format!("({}\n)", flag.sql)
+                }
             })
             .collect();
+        Some(any.join(" OR "))
+    }
+
+    /// The statement that asks for these outputs. `restrict`: only of rows that the scan wants.
+    pub(super) fn select(&self, outputs: &[String], restrict: bool) -> String {
+        let from = match &self.scan.from {
+            Relation::Table(name) => self.dialect.table(name),
+            Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
+        };
+        let base = &self.base;
+        let inner = self.flags.iter().enumerate().filter(|(_, flag)| flag.inner);
+        let inner: Vec<String> = inner
+            .map(|(index, flag)| {
+                let value = self.dialect.flag(flag.sql);
+                format!(", {value} AS {}", self.inner_name(index))
+            })
+            .collect();
+        let restriction = self.any().filter(|_| restrict);
+        // Where no condition names a parent, rows are left out before parents are looked up.
+        let conditions = self.flags.iter().take(self.scan.conditions.len());
+        let early = !inner.is_empty() && conditions.clone().all(|flag| flag.inner);
+        let mut sql = format!("SELECT {}", outputs.join(", "));
+        // Writing to a String cannot fail.
+        let _ = if inner.is_empty() {
+            write!(sql, "\nFROM {from} AS {base}")
+        } else {
+            let rows = match &restriction {
+                Some(_) if early => {
+                    let any: Vec<String> = conditions.map(|c| format!("({}\n)", c.sql)).collect();
+                    format!("\nWHERE {}", any.join(" OR "))
+                }
+                _ => String::new(),
+            };
+            let flags = inner.concat();
+            write!(
+                sql,
+                "\nFROM (SELECT {base}.*{flags}\nFROM {from} AS {base}{rows}) AS {base}"
+            )
+        };
+        for join in &self.scan.joins {
+            self.join(&mut sql, join);
+        }
+        if let Some(any) = restriction.filter(|_| !early) {
+            let _ = write!(sql, "\nWHERE {any}");
+        }
+        sql
+    }
+
+    fn join(&self, sql: &mut String, join: &Join) {
+        let alias = self.dialect.quote(&join.alias);
+        let on = join.on.iter().map(|on| {
+            let theirs = self.dialect.quote(&on.theirs);
+            format!("{alias}.{theirs} = {}", self.ours(on))
+        });
+        let on: Vec<String> = on.collect();
+        let table = self.dialect.table(&join.table);
         // Writing to a String cannot fail.
         let _ = write!(
             sql,
-            "\nLEFT JOIN {} AS {alias} ON {}",
-            dialect.table(&join.table),
+            "\nLEFT JOIN {table} AS {alias} ON {}",
             on.join(" AND ")
         );
     }
+}
+
+/// Gives the outputs of a statement their names: `c0`, `c1` and so on.
+pub(super) fn named(outputs: impl IntoIterator<Item = String>) -> Vec<String> {
+    let outputs = outputs.into_iter().enumerate();
+    let named: Vec<String> = outputs
+        .map(|(index, output)| format!("{output} AS c{index}"))
+        .collect();
+    if named.is_empty() {
+        return vec!["1 AS c0".to_owned()];
+    }
+    named
+}
+
+fn names_one(condition: &str, joins: &[Join]) -> bool {
+    joins.iter().any(|join| mentions(condition, &join.alias))
 }
 
 /// Whether a condition seems to name a column of an alias: `s.` with no letter before it. One that
@@ -140,60 +255,7 @@ fn mentions(condition: &str, alias: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::source::{Join, ScanColumn};
-
-    struct Plain;
-
-    impl Dialect for Plain {
-        fn quote(&self, identifier: &str) -> String {
-            format!("\"{identifier}\"")
-        }
-    }
-
-    fn scan(conditions: &[&str]) -> Scan {
-        let name = |name: &str| TableName {
-            schema: "main".into(),
-            name: name.into(),
-        };
-        Scan {
-            from: Relation::Table(name("line")),
-            columns: vec![ScanColumn {
-                join: Some(0),
-                name: "title".into(),
-                data_type: DataType::Text { max_chars: None },
-            }],
-            joins: vec![Join {
-                alias: "p".into(),
-                table: name("product"),
-                on: vec![("product_id".into(), "id".into())],
-            }],
-            conditions: conditions.iter().map(|&c| c.to_owned()).collect(),
-            keep_unmatched: false,
-            limit: Some(5),
-        }
-    }
-
-    #[test]
-    fn conditions_on_the_base_table_cannot_be_ambiguous() {
-        assert_eq!(
-            select(&Plain, &scan(&["id > 3 -- mine"])),
-            "SELECT \"p\".\"title\" AS c0, \"line\".\"dynafold_condition_0\" AS c1\n\
-             FROM (SELECT \"line\".*, CASE WHEN (id > 3 -- mine\n) THEN 1 ELSE 0 END AS \
-             \"dynafold_condition_0\"\nFROM \"main\".\"line\" AS \"line\"\nWHERE (id > 3 -- mine\n)) AS \"line\"\n\
-             LEFT JOIN \"main\".\"product\" AS \"p\" ON \"p\".\"id\" = \"line\".\"product_id\"\nLIMIT 5"
-        );
-    }
-
-    #[test]
-    fn conditions_may_name_parents() {
-        let sql = select(&Plain, &scan(&["P.title = 'x'", "id > 3"]));
-        assert!(
-            sql.ends_with("WHERE (P.title = 'x'\n) OR (id > 3\n)\nLIMIT 5"),
-            "{sql}"
-        );
-        assert!(!sql.contains("FROM (SELECT"), "{sql}");
-    }
+    use super::mentions;
 
     #[test]
     fn an_alias_is_told_from_the_end_of_a_word() {

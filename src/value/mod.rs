@@ -7,11 +7,13 @@
 
 mod document;
 mod number;
+mod order;
 mod time;
 
 pub(crate) use document::quote;
 pub use document::{DocumentError, parse_document, write_document};
 pub use number::{Number, NumberError};
+pub use order::compare;
 pub use time::{Time, TimeError, TimeKind};
 
 use std::fmt;
@@ -56,6 +58,21 @@ impl Value {
             text: text.into(),
             why,
         }))
+    }
+
+    /// About how many bytes it holds.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) => 1,
+            Self::Number(number) => number.as_str().len(),
+            Self::Text(text) => text.len(),
+            Self::Time(time) => time.as_str().len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::List(parts) | Self::Set(parts) => parts.iter().map(Self::size).sum(),
+            Self::Map(members) => members.iter().map(|(n, v)| n.len() + v.size()).sum(),
+            Self::Unfit(unfit) => unfit.text.len(),
+        }
     }
 
     /// The word for this value's kind in messages.
@@ -109,6 +126,10 @@ pub enum UnfitReason {
     NotJson,
     /// A type whose printed form could not be taken apart.
     Unreadable,
+    /// Embedded children whose parent shares its key with another, so that nobody knows whose they are.
+    SharedKey,
+    /// Embedded children of more than 16 MiB.
+    TooManyChildren,
 }
 
 impl UnfitReason {
@@ -129,6 +150,10 @@ impl UnfitReason {
             }
             Self::NotJson => "say `| string` to keep it as text",
             Self::Unreadable => "say `| string` to keep it as the database prints it",
+            Self::SharedKey => "name columns under `key` that tell every row of the query apart",
+            Self::TooManyChildren => {
+                "say `$limit`, leave children out with `$where`, or make them items of their own"
+            }
         }
     }
 }
@@ -148,6 +173,10 @@ impl fmt::Display for UnfitReason {
                 "the value is no JSON document, or an object in it names a member twice"
             }
             Self::Unreadable => "the value could not be read",
+            Self::SharedKey => {
+                "two parents have one key, so that their children cannot be told apart"
+            }
+            Self::TooManyChildren => "the children have more than 16 MiB together",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A case for every diagnostic code: the least mapping that shows it, and nothing else.
 
-use dynafold::catalog::{Catalog, DataType};
+use dynafold::catalog::{Catalog, DataType, TableKind};
 use dynafold::diagnostic::{Code, Severity};
 
 use super::{catalog, check_with};
@@ -60,9 +60,6 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { min: 11, max: 100, target: 70 } }")), "{ min: 11, max: 100, target: 70 }"),
         (Code::DuplicateKey, table(&plain("replicas: [eu-west-1, eu-west-1]")), "eu-west-1"),
         (Code::WrongValue, user("write_rate: many"), "many"),
-        (Code::NotYet, user("explode: { t: name }"), "explode"),
-        (Code::NotYet, user("attributes: { friends: { $embed: users } }"), "$embed"),
-        (Code::NotYet, user("attributes: { x: \"{t.$index}\" }"), "t.$index"),
         (Code::NotYet, mapping("", "", "access_patterns: { p: { key: { PK: \"{* | shard(4)}\" } } }"), "\"{* | shard(4)}\""),
         (Code::UnsetVariable, table("name: \"${NOT_SET}\", key: { partition: PK, sort: SK }"), "\"${NOT_SET}\""),
         (Code::Template, item("from: users, key: { PK: \"USER#{id\", SK: \"USER#\" }"), "{id"),
@@ -76,6 +73,14 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnknownColumn, user("columns: [], attributes: { n: \"{id.member}\" }"), "id.member"),
         (Code::UnknownAlias, user("columns: [], attributes: { n: \"{s.title}\" }"), "s.title"),
         (Code::Join, user("join: { s: name }"), "name"),
+        (Code::Join, user("join: { s: { table: subscribe_users, match: { user_id: id } } }"), "s"),
+        (Code::UnknownAlias, user("columns: [], attributes: { x: \"{t.$index}\" }"), "t.$index"),
+        (Code::Directive, user("attributes: { x: { $when: \"id > 1\" } }"), "$when"),
+        (Code::Directive, user("attributes: { x: { $value: \"{id}\" } }"), "$value"),
+        (Code::Directive, user("attributes: { x: { $embed: subscribe_users, $as: map } }"), "$as"),
+        (Code::Directive, user("attributes: { $embed: subscribe_users }"), "$embed"),
+        (Code::Embed, user("attributes: { x: { $embed: services } }"), "services"),
+        (Code::Explode, user("explode: { t: id }"), "id"),
         (Code::UnknownIndex, mapping("", "", "access_patterns: { p: { index: GSI1, key: { PK: a } } }"), "GSI1"),
         (Code::AttributeClash, user("attributes: { name: x }"), "x"),
         (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
@@ -97,6 +102,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
         (Code::Limit, table(&plain("warm_throughput: { read: 12000, write: 3999 }")), "{ read: 12000, write: 3999 }"),
         (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
+        (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::NullableKey, item("from: users, key: { PK: \"U#{id}#{gender}\", SK: \"U#\" }"), "\"U#{id}#{gender}\""),
         (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
@@ -123,6 +129,10 @@ fn catalog_for(code: Code) -> Catalog {
         .find(|t| t.name.name == "services")
         .unwrap();
     services.readable = code != Code::UnreadableTable;
+    if code == Code::UnprovenJoin {
+        services.kind = TableKind::View;
+        services.primary_key.clear();
+    }
     if code == Code::PrintedType {
         services.columns[1].data_type = DataType::Printed;
     }

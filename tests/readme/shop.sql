@@ -28,3 +28,5 @@ CREATE TABLE "Order Details" (
     "Unit Price" decimal(12,2) NOT NULL,
     PRIMARY KEY ("Order ID", "Line No")
 );
+
+CREATE VIEW turnover AS SELECT customer_id, sum(total) AS total FROM orders GROUP BY customer_id;

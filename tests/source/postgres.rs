@@ -4,7 +4,7 @@ mod catalog;
 mod reading;
 
 use dynafold::catalog::{Catalog, Table, TableName};
-use dynafold::source::{self, Row, Scan, Source, SourceError};
+use dynafold::source::{self, Chunk, Row, Scan, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
 use crate::support::postgres::Database;
@@ -19,7 +19,8 @@ fn name(schema: &str, table: &str) -> TableName {
 
 async fn rows(source: &mut dyn Source, scan: &Scan) -> Result<Vec<Row>, SourceError> {
     source.begin().await?;
-    source.scan(scan).try_concat().await
+    let chunks: Vec<Chunk> = source.scan(scan).try_collect().await?;
+    Ok(chunks.into_iter().flat_map(|chunk| chunk.rows).collect())
 }
 
 async fn connect(url: &str) -> Box<dyn Source> {

@@ -1,7 +1,7 @@
 //! The SQLite source against real files.
 
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
-use dynafold::source::{Join, Relation, Scan, ScanColumn, Source, SourceError, connect};
+use dynafold::source::{Join, Match, Relation, Scan, ScanColumn, Source, SourceError, connect};
 
 use crate::support::datasets::folder;
 use crate::support::sqlite::Database;
@@ -137,12 +137,8 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
     let mut scan = Scan {
         from: whole("child"),
         columns: vec![
-            ScanColumn {
-                join: None,
-                name: "n".into(),
-                data_type: DataType::Dynamic,
-            },
-            ScanColumn {
+            ScanColumn::base("n", DataType::Dynamic),
+            ScanColumn::Column {
                 join: Some(0),
                 name: "Code".into(),
                 data_type: text,
@@ -154,8 +150,13 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
                 schema: "main".into(),
                 name: "Parent".into(),
             },
-            on: vec![("parent_code".into(), "Code".into())],
+            on: vec![Match {
+                join: None,
+                ours: "parent_code".into(),
+                theirs: "Code".into(),
+            }],
         }],
+        key: Vec::new(),
         conditions: vec![
             "n = 6 -- six".into(),
             "p.boss IS NULL".into(),

@@ -68,8 +68,15 @@ impl Source for FakeSource {
         };
         let rows = self.relations.get(&scan.from).cloned().unwrap_or_default();
         let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
-        let mut chunks: Vec<Result<Chunk, SourceError>> =
-            rows.chunks(CHUNK).map(|rows| Ok(rows.to_vec())).collect();
+        let mut chunks: Vec<Result<Chunk, SourceError>> = rows
+            .chunks(CHUNK)
+            .map(|rows| {
+                Ok(Chunk {
+                    rows: rows.to_vec(),
+                    left: Vec::new(),
+                })
+            })
+            .collect();
         if let Some(after) = self.breaks_after {
             chunks.truncate(after);
             chunks.push(Err(SourceError::Lost {

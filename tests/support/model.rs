@@ -71,20 +71,10 @@ pub(crate) fn relation(name: &str) -> Relation {
 
 /// A pass over columns `c0`, `c1` and so on.
 pub(crate) fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
-    let column = |index| ScanColumn {
-        join: None,
-        name: format!("c{index}"),
-        data_type: DataType::Text { max_chars: None },
-    };
+    let text = DataType::Text { max_chars: None };
+    let column = |index| ScanColumn::base(&format!("c{index}"), text.clone());
     Pass {
-        scan: Scan {
-            from: relation(name),
-            columns: (0..columns).map(column).collect(),
-            joins: Vec::new(),
-            conditions: Vec::new(),
-            keep_unmatched: false,
-            limit: None,
-        },
+        scan: Scan::of(relation(name), (0..columns).map(column).collect()),
         name: name.to_owned(),
         item_types: item_types.to_vec(),
     }
@@ -98,6 +88,7 @@ pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) ->
         pass,
         condition: None,
         row_key: vec![("id".into(), 0)],
+        explodes: Vec::new(),
         attributes: attributes
             .map(|(name, text)| (Arc::from(*name), template(text)))
             .collect(),

@@ -8,7 +8,7 @@
 
 use dynafold::catalog::{Catalog, Table};
 use dynafold::item::{ConvertError, to_attribute, write_attribute};
-use dynafold::source::{Relation, Row, Scan, ScanColumn, Source};
+use dynafold::source::{Chunk, Relation, Row, Scan, ScanColumn, Source};
 use dynafold::value::Value;
 use futures_util::TryStreamExt;
 
@@ -124,23 +124,17 @@ pub(crate) fn shown(value: &Value) -> String {
 
 /// A scan of every column.
 pub(crate) fn scan_of(table: &Table) -> Scan {
-    Scan {
-        from: Relation::Table(table.name.clone()),
-        columns: columns_of(&table.columns),
-        joins: Vec::new(),
-        conditions: Vec::new(),
-        keep_unmatched: false,
-        limit: None,
-    }
+    Scan::of(
+        Relation::Table(table.name.clone()),
+        columns_of(&table.columns),
+    )
 }
 
 /// Columns of the base relation.
 pub(crate) fn columns_of(columns: &[dynafold::catalog::Column]) -> Vec<ScanColumn> {
-    let columns = columns.iter().map(|column| ScanColumn {
-        join: None,
-        name: column.name.clone(),
-        data_type: column.data_type.clone(),
-    });
+    let columns = columns
+        .iter()
+        .map(|column| ScanColumn::base(&column.name, column.data_type.clone()));
     columns.collect()
 }
 
@@ -152,8 +146,8 @@ pub(crate) async fn read_all(source: &mut dyn Source, table: &Table) -> Vec<Row>
 /// All rows of a scan.
 pub(crate) async fn rows_of(source: &mut dyn Source, scan: &Scan) -> Vec<Row> {
     source.prepare(scan).await.unwrap();
-    let chunks: Vec<Vec<Row>> = source.scan(scan).try_collect().await.unwrap();
-    chunks.into_iter().flatten().collect()
+    let chunks: Vec<Chunk> = source.scan(scan).try_collect().await.unwrap();
+    chunks.into_iter().flat_map(|chunk| chunk.rows).collect()
 }
 
 /// Reads every readable relation in full. Returns rows and the values that are unfit.

@@ -21,6 +21,7 @@ use crate::load::ledger::Ledger;
 use crate::load::progress::Step;
 use crate::load::writer::{Delivery, Parcel, count, write};
 use crate::load::{Load, Options};
+use crate::mapping::model::ItemType;
 use crate::source::Source;
 use life::odd;
 
@@ -63,6 +64,8 @@ struct Run {
     delivery: Arc<Delivery>,
     cancel: Cancel,
     sieve: Sieve,
+    /// For each item type, the places of its embeds in the row.
+    embeds: Vec<Vec<usize>>,
     books: Vec<Books>,
     batcher: Batcher,
     /// The rows of the items that wait in the batcher.
@@ -95,6 +98,7 @@ impl Run {
         });
         Self {
             books: books.collect(),
+            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             delivery: Arc::new(Delivery {
                 target: load.target.clone(),
                 model: model.clone(),
@@ -161,7 +165,7 @@ impl Run {
                     }
                 }
                 Some(Read::Rows(chunk)) => {
-                    rows += count(chunk.len());
+                    rows += count(chunk.rows.len());
                     if self.chunk(pass, chunk).await.is_break() {
                         return;
                     }

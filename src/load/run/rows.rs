@@ -7,16 +7,16 @@ use tokio::time::Instant;
 use super::life::enter;
 use super::{KIB_IN_FLIGHT, Run};
 use crate::batch::wire_size;
-use crate::item::{Folded, write_item};
+use crate::item::{Elements, Folded, write_item};
 use crate::load::books::{Failure, Largest};
 use crate::load::duplicates;
-use crate::load::feed::{Fate, RowKey, row_key, take_row_key};
+use crate::load::feed::{Fate, RowKey, meets, row_key, take_row_key};
 use crate::load::halt::Why;
 use crate::load::ledger::By;
 use crate::load::rejects::{Rejected, raw, row_json};
 use crate::load::writer::{Parcel, count};
 use crate::mapping::model::ItemType;
-use crate::source::{Chunk, Row};
+use crate::source::{Chunk, LeftBehind, Row};
 use crate::target::{Batch, Prepared};
 
 impl Run {
@@ -48,7 +48,8 @@ impl Run {
         let from = Instant::now();
         let waited = self.target_wait;
         let mut flow = ControlFlow::Continue(());
-        for row in chunk {
+        self.left_behind(&pass.item_types, &chunk.left);
+        for row in chunk.rows {
             self.rows_of_passes += 1;
             flow = self.row(&pass.item_types, row).await;
             if flow.is_break() {
@@ -71,13 +72,23 @@ impl Run {
     fn read_and_rejected(&self, item_types: &[usize]) -> Vec<(u64, u64)> {
         let books = item_types.iter().map(|index| self.books.get(*index));
         books
-            .map(|books| {
-                books.map_or((0, 0), |b| {
-                    let without_item = b.filtered + b.expired + b.archived;
-                    (b.rows_read, b.rows_read - without_item - b.made)
-                })
-            })
+            .map(|books| books.map_or((0, 0), |b| (b.rows_read, b.rejected_at_fold())))
             .collect()
+    }
+
+    /// Enters children that stand in no item.
+    fn left_behind(&mut self, item_types: &[usize], left: &[(usize, LeftBehind)]) {
+        for (column, left) in left {
+            for index in item_types {
+                let embeds = self.embeds.get(*index);
+                if embeds.is_some_and(|embeds| embeds.contains(column))
+                    && let Some(books) = self.books.get_mut(*index)
+                {
+                    books.orphans += left.orphans;
+                    books.cut += left.cut;
+                }
+            }
+        }
     }
 
     async fn row(&mut self, item_types: &[usize], mut row: Row) -> ControlFlow<()> {
@@ -90,40 +101,60 @@ impl Run {
                 continue;
             };
             books.rows_read += 1;
-            let fate = match self.sieve.fate(*index, item_type, &row) {
-                Fate::Filtered => {
-                    books.filtered += 1;
-                    continue;
-                }
-                Fate::Expired(folded) => {
-                    self.expired(*index, &folded)?;
-                    continue;
-                }
-                fate => fate,
-            };
-            let key = if nth + 1 == item_types.len() {
-                take_row_key(item_type, &mut row)
-            } else {
-                row_key(item_type, &row)
-            };
-            match fate {
-                Fate::Filtered | Fate::Expired(_) => {}
-                Fate::Made(folded) => self.made(*index, item_type, folded, key).await?,
-                Fate::Rejected(reject) => {
-                    let reject = Rejected::new(*index, key, *reject);
-                    let ledger = &delivery.ledger;
-                    ledger.reject(&delivery.halt, model, By::Fold, &reject);
-                    self.go_on()?;
-                }
-                Fate::Duplicate(folded) => {
-                    let ledger = &delivery.ledger;
-                    ledger.duplicate(&delivery.halt, *index, duplicates::CODE);
-                    self.duplicates.push(*index, key, &folded);
-                    self.go_on()?;
+            if !meets(item_type, &row) {
+                books.filtered += 1;
+                continue;
+            }
+            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
+            let mut elements = Elements::new(&item_type.explodes);
+            let mut made: u64 = 0;
+            let mut flow = ControlFlow::Continue(());
+            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                made += 1;
+                let key = if alone {
+                    take_row_key(item_type, &mut row)
+                } else {
+                    row_key(item_type, &row)
+                };
+                flow = self.fate(*index, item_type, fate, key).await;
+                if flow.is_break() {
+                    break;
                 }
             }
+            if let Some(books) = self.books.get_mut(*index) {
+                books.empty += u64::from(made == 0);
+                books.expanded += made.saturating_sub(1);
+            }
+            // The books hold what became of the row so far, however the run goes on.
+            flow?;
         }
         ControlFlow::Continue(())
+    }
+
+    async fn fate(
+        &mut self,
+        index: usize,
+        item_type: &ItemType,
+        fate: Fate,
+        key: RowKey,
+    ) -> ControlFlow<()> {
+        let delivery = self.delivery.clone();
+        match fate {
+            Fate::Made(folded) => self.made(index, item_type, folded, key).await,
+            Fate::Expired(folded) => self.expired(index, &folded),
+            Fate::Rejected(reject) => {
+                let reject = Rejected::new(index, key, *reject);
+                let ledger = &delivery.ledger;
+                ledger.reject(&delivery.halt, &delivery.model, By::Fold, &reject);
+                self.go_on()
+            }
+            Fate::Duplicate(folded) => {
+                let ledger = &delivery.ledger;
+                ledger.duplicate(&delivery.halt, index, duplicates::CODE);
+                self.duplicates.push(index, key, &folded);
+                self.go_on()
+            }
+        }
     }
 
     fn go_on(&self) -> ControlFlow<()> {

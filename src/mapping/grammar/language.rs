@@ -2,12 +2,12 @@
 
 use super::Field;
 use super::Shape::{
-    self, Bool, Integer, List, Named, OneOf, Positive, Record, Template, Text, Tree, Word,
+    self, Bool, Integer, List, Named, Node, OneOf, Positive, Record, Template, Text, Tree, Word,
 };
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
-    Field::new("dynafold", Word(&["1"], &[]), "The language's version.").required(),
+    Field::new("dynafold", Word(&["1"]), "The language's version.").required(),
     Field::new("table", Record(TABLE), "The DynamoDB table.").required(),
     Field::new("items", Named(&Record(ITEM)), "The item types, by name.").required(),
     Field::new(
@@ -67,7 +67,7 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "billing",
-        OneOf(&[Word(&["on-demand"], &[]), Record(THROUGHPUT)]),
+        OneOf(&[Word(&["on-demand"]), Record(THROUGHPUT)]),
         "on-demand (default), or provisioned capacity.",
     ),
     Field::new(
@@ -82,15 +82,12 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "key_escape",
-        Word(&["percent"], &[]),
+        Word(&["percent"]),
         "Escapes delimiters in key values: percent.",
     ),
     Field::new(
         "stream",
-        Word(
-            &["keys-only", "new-image", "old-image", "new-and-old-images"],
-            &[],
-        ),
+        Word(&["keys-only", "new-image", "old-image", "new-and-old-images"]),
         "What the table's stream holds; no stream without it.",
     ),
     Field::new(
@@ -105,7 +102,7 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "class",
-        Word(&["standard", "infrequent-access"], &[]),
+        Word(&["standard", "infrequent-access"]),
         "The table class. DynamoDB's default is standard.",
     ),
     Field::new("tags", Named(&Text), "Tags: key: value."),
@@ -128,7 +125,7 @@ const KEY_ATTRIBUTE: Shape = OneOf(&[
     Text,
     Record(&[
         Field::new("name", Text, "The attribute's name.").required(),
-        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+        Field::new("type", Word(&["S", "N", "B"]), "Its type. Default S."),
     ]),
 ]);
 
@@ -136,12 +133,12 @@ const KEY_ATTRIBUTES: Shape = OneOf(&[
     Text,
     Record(&[
         Field::new("name", Text, "The attribute's name.").required(),
-        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+        Field::new("type", Word(&["S", "N", "B"]), "Its type. Default S."),
     ]),
     Shape::Some(&KEY_ATTRIBUTE),
 ]);
 
-const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"], &[]), Shape::Some(&Text)]);
+const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"]), Shape::Some(&Text)]);
 
 const THROUGHPUT: &[Field] = &[
     Field::new("read", Integer, "Read capacity units.").required(),
@@ -159,6 +156,64 @@ const THROUGHPUT: &[Field] = &[
         ]),
         "How the capacity follows the load.",
     ),
+];
+
+const JOIN: Shape = Named(&OneOf(&[
+    Text,
+    List(&Text),
+    Record(&[
+        Field::new("table", Text, "The table to look up.").required(),
+        Field::new("match", Named(&Text), "their_column: our_column.").required(),
+    ]),
+]));
+
+/// The directives of attribute trees. Which of them go together is for `validate` to say.
+pub(in crate::mapping) const DIRECTIVES: &[Field] = &[
+    Field::new(
+        "$spread",
+        OneOf(&[Text, List(&Text)]),
+        "A document whose members become attributes.",
+    ),
+    Field::new(
+        "$value",
+        Node,
+        "What the attribute is, beside $when or $type.",
+    ),
+    Field::new(
+        "$when",
+        Text,
+        "A SQL condition; without it the attribute is absent.",
+    ),
+    Field::new(
+        "$type",
+        Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"]),
+        "The DynamoDB type that the value is given.",
+    ),
+    Field::new("$embed", Text, "A child table whose rows stand inside."),
+    Field::new(
+        "$match",
+        Named(&Text),
+        "child_column: our_column. Default: the only foreign key between the two.",
+    ),
+    Field::new("$where", Text, "A SQL condition over the child."),
+    Field::new(
+        "$order",
+        OneOf(&[Text, List(&Text)]),
+        "Columns of the child, each with `desc` if it descends. Default: its key.",
+    ),
+    Field::new("$limit", Integer, "Most children of one parent."),
+    Field::new("$join", JOIN, "N:1 lookups from the child, as `join`."),
+    Field::new(
+        "$each",
+        Node,
+        "What becomes of each child. Default: a map of its columns.",
+    ),
+    Field::new(
+        "$as",
+        Word(&["list", "map", "set"]),
+        "What the children stand in. Default list.",
+    ),
+    Field::new("$key", Template, "The member's name, with `$as: map`."),
 ];
 
 const ITEM: &[Field] = &[
@@ -181,22 +236,14 @@ const ITEM: &[Field] = &[
     ),
     Field::new(
         "join",
-        Named(&OneOf(&[
-            Text,
-            List(&Text),
-            Record(&[
-                Field::new("table", Text, "The table to look up.").later(),
-                Field::new("match", Named(&Text), "their_column: our_column.").later(),
-            ]),
-        ])),
+        JOIN,
         "N:1 lookups: alias: the foreign-key column that leads there.",
     ),
     Field::new(
         "explode",
         Named(&Text),
-        "One item for each element of an array.",
-    )
-    .later(),
+        "One item for each element of an array: alias: the array.",
+    ),
     Field::new(
         "key",
         Named(&Template),
@@ -205,7 +252,7 @@ const ITEM: &[Field] = &[
     .required(),
     Field::new(
         "columns",
-        OneOf(&[Word(&["*"], &[]), List(&Text)]),
+        OneOf(&[Word(&["*"]), List(&Text)]),
         "Columns carried under their own names: \"*\" (default) or a list.",
     ),
     Field::new(
@@ -220,13 +267,13 @@ const ITEM: &[Field] = &[
     ),
     Field::new(
         "nulls",
-        Word(&["omit", "keep"], &[]),
+        Word(&["omit", "keep"]),
         "What NULL columns do. Default omit.",
     ),
     Field::new(
         "oversize",
         OneOf(&[
-            Word(&["reject"], &[]),
+            Word(&["reject"]),
             Record(&[Field::new(
                 "compress",
                 Shape::Some(&Text),
@@ -238,7 +285,7 @@ const ITEM: &[Field] = &[
     ),
     Field::new(
         "expired",
-        Word(&["load", "skip", "archive"], &[]),
+        Word(&["load", "skip", "archive"]),
         "What rows that have expired already do. Default load.",
     ),
     Field::new(
@@ -278,7 +325,7 @@ const ACCESS_PATTERN: &[Field] = &[
     .required(),
     Field::new(
         "order",
-        Word(&["asc", "desc"], &[]),
+        Word(&["asc", "desc"]),
         "The order of the sort key. Default asc.",
     ),
     Field::new("limit", Integer, "Most items to answer."),

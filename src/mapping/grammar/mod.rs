@@ -4,6 +4,7 @@
 //! misshapen keys; [`schema`] writes the JSON Schema that editors use; the help lines of
 //! diagnostics quote it. They cannot drift apart.
 
+mod directives;
 mod language;
 mod schema;
 mod validate;
@@ -11,7 +12,7 @@ mod validate;
 pub use schema::schema;
 pub(super) use validate::validate;
 
-pub(super) use language::MAPPING;
+pub(super) use language::{DIRECTIVES, MAPPING};
 
 /// What a value may look like.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ pub(super) enum Shape {
     Positive,
     /// `true` or `false`.
     Bool,
-    /// One of some words; the second list holds those that a later version will know.
-    Word(&'static [&'static str], &'static [&'static str]),
+    /// One of some words.
+    Word(&'static [&'static str]),
     /// A list of values of one shape.
     List(&'static Shape),
     /// Such a list with at least one value.
@@ -38,8 +39,10 @@ pub(super) enum Shape {
     Named(&'static Shape),
     /// One of several shapes, told apart by whether a scalar, a list or a map stands there.
     OneOf(&'static [Shape]),
-    /// A tree of templates: scalars, lists and maps, with directives.
+    /// A map of templates, maps and lists, with directives.
     Tree,
+    /// What such a map has in it: a template, a list, a map or a map of directives.
+    Node,
 }
 
 /// A key of a record.
@@ -51,8 +54,6 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// Whether it must be there.
     pub(super) required: bool,
-    /// Whether the language has it but this version does not.
-    pub(super) later: bool,
     /// What it is for, one line.
     pub(super) doc: &'static str,
 }
@@ -63,7 +64,6 @@ impl Field {
             name,
             shape,
             required: false,
-            later: false,
             doc,
         }
     }
@@ -72,18 +72,4 @@ impl Field {
         self.required = true;
         self
     }
-
-    const fn later(mut self) -> Self {
-        self.later = true;
-        self
-    }
 }
-
-/// Directives that this version knows, each a key of an attribute tree.
-pub(super) const DIRECTIVES: &[&str] = &["$spread"];
-
-/// Directives that a later version will know.
-pub(super) const LATER_DIRECTIVES: &[&str] = &[
-    "$value", "$when", "$type", "$embed", "$match", "$where", "$order", "$limit", "$join", "$each",
-    "$as", "$key",
-];

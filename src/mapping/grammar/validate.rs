@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{DIRECTIVES, Field, LATER_DIRECTIVES, Shape};
+use super::{DIRECTIVES, Field, Shape, directives};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::yaml::{Content, Node};
 
@@ -58,9 +58,14 @@ pub(in crate::mapping) fn validate(
             None => faults.push(wrong_shape(node, shape, what)),
         },
         Shape::Tree => match &node.content {
-            Content::Map { .. } => tree(node, faults),
+            Content::Map { .. } => {
+                directives::alone(node, faults);
+                tree(node, faults);
+            }
             _ => faults.push(wrong_shape(node, shape, what)),
         },
+        Shape::Node if node.is_empty() => faults.push(wrong_shape(node, &Shape::Template, what)),
+        Shape::Node => tree(node, faults),
     }
 }
 
@@ -71,6 +76,7 @@ fn takes(shape: &Shape, node: &Node) -> bool {
             matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
         }
         Shape::OneOf(shapes) => shapes.iter().any(|shape| takes(shape, node)),
+        Shape::Node => true,
         _ => matches!(node.content, Content::Scalar { .. }) || node.is_unquoted_template(),
     }
 }
@@ -98,15 +104,7 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
         ),
         Shape::Bool if matches!(text, "true" | "false") => {}
         Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
-        Shape::Word(now, later) if later.contains(&text) => faults.push(
-            Diagnostic::new(
-                Code::NotYet,
-                node.span.clone(),
-                format!("`{text}` is not in this version of Dynafold yet"),
-            )
-            .with_help(possible(now)),
-        ),
-        Shape::Word(now, _) if !now.contains(&text) => {
+        Shape::Word(now) if !now.contains(&text) => {
             let help = match nearest(text, now.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => possible(now),
@@ -125,7 +123,7 @@ fn possible(words: &[&str]) -> String {
     }
 }
 
-fn quoted(words: &[&str]) -> String {
+pub(super) fn quoted(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")
 }
@@ -134,7 +132,6 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
     duplicates(node, faults);
     for entry in node.entries() {
         match fields.iter().find(|field| field.name == entry.key) {
-            Some(field) if field.later => faults.push(not_yet(&entry.key, entry.key_span.clone())),
             Some(field) => {
                 validate(
                     &entry.value,
@@ -148,7 +145,7 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 let help = match nearest(&entry.key, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => {
-                        let now = fields.iter().filter(|field| !field.later);
+                        let now = fields.iter();
                         let now: Vec<&str> = now.map(|field| field.name).collect();
                         format!("{what} takes {}", quoted(&now))
                     }
@@ -215,6 +212,7 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
         Content::List(elements) => elements.iter().for_each(|each| tree(each, faults)),
         Content::Map { entries, .. } => {
             duplicates(node, faults);
+            directives::together(node, faults);
             for entry in entries {
                 if entry.key.starts_with('$') {
                     directive(&entry.key, &entry.key_span, &entry.value, faults);
@@ -233,38 +231,26 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
 }
 
 fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Diagnostic>) {
-    if LATER_DIRECTIVES.contains(&name) {
-        faults.push(not_yet(name, span.clone()));
-    } else if DIRECTIVES.contains(&name) {
-        let shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
-        validate(value, &shape, &format!("`{name}`"), faults);
-    } else {
-        let known = DIRECTIVES.iter().chain(LATER_DIRECTIVES).copied();
-        let help = match nearest(name, known) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!(
-                "names that start with `$` are directives: {}",
-                quoted(DIRECTIVES)
-            ),
-        };
-        faults.push(
-            Diagnostic::new(
-                Code::UnknownKey,
-                span.clone(),
-                format!("there is no directive `{name}`"),
-            )
-            .with_help(help),
-        );
+    if let Some(field) = DIRECTIVES.iter().find(|field| field.name == name) {
+        validate(value, &field.shape, &format!("`{name}`"), faults);
+        return;
     }
-}
-
-fn not_yet(name: &str, span: Range<usize>) -> Diagnostic {
-    Diagnostic::new(
-        Code::NotYet,
-        span,
-        format!("`{name}` is part of the language, but not of this version of Dynafold"),
-    )
-    .with_help("take it away for now; it is refused rather than ignored")
+    let known: Vec<&str> = DIRECTIVES.iter().map(|field| field.name).collect();
+    let help = match nearest(name, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "names that start with `$` are directives: {}",
+            quoted(&known)
+        ),
+    };
+    faults.push(
+        Diagnostic::new(
+            Code::UnknownKey,
+            span.clone(),
+            format!("there is no directive `{name}`"),
+        )
+        .with_help(help),
+    );
 }
 
 fn unquoted(node: &Node) -> Diagnostic {
@@ -295,15 +281,16 @@ fn words(shape: &Shape) -> String {
         Shape::Integer => "a whole number".to_owned(),
         Shape::Positive => "a number above zero".to_owned(),
         Shape::Bool => "true or false".to_owned(),
-        Shape::Word([only], _) => format!("`{only}`"),
-        Shape::Word(words, _) => format!("one of {}", quoted(words)),
+        Shape::Word([only]) => format!("`{only}`"),
+        Shape::Word(words) => format!("one of {}", quoted(words)),
         Shape::List(_) | Shape::Some(_) => "a list".to_owned(),
         Shape::Record(fields) => {
-            let now = fields.iter().filter(|field| !field.later);
+            let now = fields.iter();
             let now: Vec<&str> = now.map(|field| field.name).collect();
             format!("a map with {}", quoted(&now))
         }
         Shape::Named(_) | Shape::Tree => "a map".to_owned(),
+        Shape::Node => "a template, a list or a map".to_owned(),
         Shape::OneOf(shapes) => {
             let words: Vec<String> = shapes.iter().map(words).collect();
             words.join(" or ")

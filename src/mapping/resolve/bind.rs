@@ -6,23 +6,51 @@ use std::sync::Arc;
 use super::anchor::Anchor;
 use super::pass::PassBuilder;
 use super::scope::Scope;
-use crate::catalog::Family;
+use crate::catalog::{Catalog, Family};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
+use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
+use crate::source::Scan;
 use crate::value::{Number, NumberError};
 
 /// Binds what one item type says.
 pub(super) struct Binder<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) pass: &'a mut PassBuilder,
+    pub(super) catalog: &'a Catalog,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+    /// The conditions of embeds, each as a scan of its own, for the source to look at.
+    pub(super) conditions: Vec<Spanned<Scan>>,
+    /// The conditions of `$when`.
+    pub(super) flags: Vec<Spanned<String>>,
+    /// Embeds around what is bound.
+    pub(super) depth: usize,
 }
 
 /// A member of an attribute tree: name, node, and where it was written.
 type Member = (Arc<str>, Node, Range<usize>);
+
+impl<'a> Binder<'a> {
+    pub(super) fn new(
+        scope: &'a Scope<'a>,
+        pass: &'a mut PassBuilder,
+        catalog: &'a Catalog,
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self {
+            scope,
+            pass,
+            catalog,
+            diagnostics,
+            conditions: Vec::new(),
+            flags: Vec::new(),
+            depth: 0,
+        }
+    }
+}
 
 impl Binder<'_> {
     /// Binds a value of an attribute tree.
@@ -47,6 +75,11 @@ impl Binder<'_> {
             }
             // Validation has said what is wrong with it.
             Content::Map { .. } if yaml.is_unquoted_template() => None,
+            Content::Map { .. } if yaml.get("$embed").is_some() => {
+                let embed = self.embed(yaml)?;
+                Some(Node::Embed(Box::new(embed)))
+            }
+            Content::Map { .. } if yaml.get("$value").is_some() => self.directed(yaml),
             Content::Map { entries, .. } => {
                 let (members, spreads) = self.members(entries);
                 Some(Node::Map {

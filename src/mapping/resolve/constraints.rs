@@ -5,16 +5,16 @@ use std::sync::Arc;
 use super::bind::Binder;
 use super::place::unknown;
 use super::scope::Parent;
-use crate::catalog::Column;
 
 impl Binder<'_> {
-    /// What tells source rows apart: names and indices into the row.
+    /// What tells source rows apart: names and indices into the row. Of a row that is exploded,
+    /// the positions of the elements too.
     pub(super) fn row_key(&mut self) -> Vec<(Arc<str>, usize)> {
-        self.indices(&self.scope.key)
-            .into_iter()
-            .zip(&self.scope.key)
-            .map(|(index, name)| (name.as_str().into(), index))
-            .collect()
+        let columns = self.indices(&self.scope.key).into_iter();
+        let names = self.scope.key.iter().map(|name| name.as_str().into());
+        let elements = self.scope.elements.iter();
+        let positions = elements.map(|e| (format!("{}.$index", e.alias).into(), e.index));
+        names.zip(columns).chain(positions).collect()
     }
 
     /// The sets of columns that are unique, as indices into the row.
@@ -24,49 +24,53 @@ impl Binder<'_> {
         let mut keys: Vec<&[String]> = unique.map(|key| key.columns.as_slice()).collect();
         keys.insert(0, &scope.key);
         keys.retain(|key| !key.is_empty());
-        keys.into_iter().map(|key| self.indices(key)).collect()
+        let positions = || scope.elements.iter().map(|element| element.index);
+        keys.into_iter()
+            .map(|key| self.indices(key).into_iter().chain(positions()).collect())
+            .collect()
     }
 
     /// What a parent's unique keys tell of the row: where all of these columns are known, so are
-    /// those, because the foreign key leads to one parent.
+    /// those, because the join leads to one parent.
     pub(super) fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
         let scope = self.scope;
         let mut determined = Vec::new();
-        for parent in &scope.joins {
-            let ours: Vec<String> = parent
-                .join
-                .on
-                .iter()
-                .map(|(ours, _)| ours.clone())
-                .collect();
-            let unique = parent
-                .table
-                .unique_keys
-                .iter()
-                .map(|key| key.columns.as_slice());
+        // A parent of a parent tells that parent's columns first, and these tell ours.
+        for parent in scope.joins.iter().rev() {
+            let unique = parent.table.unique_keys.iter();
+            let unique = unique.map(|key| key.columns.as_slice());
             let keys = std::iter::once(parent.table.primary_key.as_slice()).chain(unique);
             for key in keys.filter(|key| !key.is_empty()) {
-                let alias = Some(parent.join.alias.as_str());
+                let alias = Some(parent.alias.as_str());
                 let theirs = key.iter().map(|name| self.pass.find(alias, name));
-                if let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() {
-                    determined.push((theirs, self.indices(&ours)));
-                }
+                let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() else {
+                    continue;
+                };
+                let ours = parent
+                    .on
+                    .iter()
+                    .map(|on| self.index(on.owner.as_deref(), &on.ours));
+                let ours = ours.collect();
+                determined.push((theirs, ours));
             }
         }
         determined
     }
 
-    fn indices(&mut self, names: &[String]) -> Vec<usize> {
-        let scope = self.scope;
-        let columns = names.iter().map(|name| {
-            let known = scope.columns.iter().find(|column| &column.name == name);
-            known.cloned().unwrap_or_else(|| unknown(name))
-        });
-        let columns: Vec<Column> = columns.collect();
-        columns
-            .iter()
-            .map(|column| self.pass.column(None, &column.name, &column.data_type))
-            .collect()
+    /// A column's place in the row, whoever's it is.
+    fn index(&mut self, alias: Option<&str>, name: &str) -> usize {
+        let columns = match alias.and_then(|alias| self.scope.parent(alias)) {
+            Some(parent) => &parent.table.columns,
+            None => self.scope.columns,
+        };
+        let known = columns.iter().find(|column| column.name == name);
+        let column = known.cloned().unwrap_or_else(|| unknown(name));
+        self.pass.column(alias, &column.name, &column.data_type)
+    }
+
+    /// The places of base columns in the row.
+    pub(super) fn indices(&mut self, names: &[String]) -> Vec<usize> {
+        names.iter().map(|name| self.index(None, name)).collect()
     }
 
     /// The columns of the row so far that may hold NULL.
@@ -75,7 +79,7 @@ impl Binder<'_> {
         let base = scope.columns.iter().filter(|column| column.nullable);
         let base = base.map(|column| (None, column));
         let of_parent = |parent: &'_ Parent<'_>| {
-            let (alias, optional) = (parent.join.alias.clone(), parent.optional);
+            let (alias, optional) = (parent.alias.clone(), parent.optional);
             let columns = parent.table.columns.clone().into_iter();
             columns
                 .filter(move |column| optional || column.nullable)
@@ -90,6 +94,7 @@ impl Binder<'_> {
                 nullable.extend(self.pass.find(Some(&alias), &column.name));
             }
         }
+        nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable
     }
 }

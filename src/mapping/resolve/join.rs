@@ -1,31 +1,144 @@
-//! Finds the parent that a `join` names by its foreign key.
+//! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
-use std::ops::Range;
-
-use super::scope::{Parent, unknown_column};
-use crate::catalog::{Catalog, ForeignKey, Table};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::raw::RawJoin;
-use crate::source::Join;
+use super::scope::{On, Parent, Scope, find_table, unknown_column};
+use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
 pub(super) fn find_parent<'a>(
     raw: &RawJoin,
-    base: &Table,
+    scope: &Scope<'a>,
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Parent<'a>> {
-    let before = diagnostics.len();
-    check_join_names(raw, base, diagnostics);
-    if diagnostics.len() > before {
+    if scope.has(&raw.alias.value) {
+        let message = format!(
+            "the alias `{}` is a name of `{}` already",
+            raw.alias.value, scope.written
+        );
+        diagnostics.push(
+            Diagnostic::new(Code::Join, raw.alias.span.clone(), message)
+                .with_help("choose another alias"),
+        );
         return None;
     }
-    let place = raw
-        .columns
-        .first()
-        .map_or(&raw.alias.span, |column| &column.span)
-        .clone();
-    let fault = |message: String| Diagnostic::new(Code::Join, place.clone(), message);
-    let key = match foreign_key(raw, base) {
+    match &raw.to {
+        RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics),
+        RawJoinTo::Match { table, on } => by_match(raw, table, on, scope, catalog, diagnostics),
+    }
+}
+
+/// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
+struct Ours {
+    owner: Option<String>,
+    column: String,
+    nullable: bool,
+}
+
+/// Finds a column of ours; what is wrong with it is told.
+fn ours(
+    written: &Spanned<String>,
+    scope: &Scope<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Ours> {
+    let mut columns = scope.columns.iter();
+    if let Some(column) = columns.find(|column| column.name == written.value) {
+        return Some(Ours {
+            owner: None,
+            column: column.name.clone(),
+            nullable: column.nullable,
+        });
+    }
+    let split = written.value.split_once('.');
+    if let Some((alias, name)) = split
+        && let Some(parent) = scope.parent(alias)
+    {
+        if let Some(column) = parent.table.column(name) {
+            return Some(Ours {
+                owner: Some(alias.to_owned()),
+                column: name.to_owned(),
+                nullable: column.nullable || parent.optional,
+            });
+        }
+        let name = Spanned {
+            value: name.to_owned(),
+            span: written.span.clone(),
+        };
+        let names = parent
+            .table
+            .columns
+            .iter()
+            .map(|column| column.name.as_str());
+        diagnostics.push(unknown_column(&name, &format!("`{alias}`"), names));
+        return None;
+    }
+    match split {
+        Some((alias, _)) if scope.broken.iter().any(|broken| broken == alias) => {}
+        _ if !scope.known => {
+            return Some(Ours {
+                owner: None,
+                column: written.value.clone(),
+                nullable: true,
+            });
+        }
+        Some((alias, _)) => {
+            let aliases = scope.joins.iter().map(|parent| parent.alias.as_str());
+            let help = match nearest(alias, aliases) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "an alias must be declared before those that start from it".to_owned(),
+            };
+            let message = format!("`{alias}` is no joined alias of `{}`", scope.written);
+            diagnostics.push(
+                Diagnostic::new(Code::UnknownAlias, written.span.clone(), message).with_help(help),
+            );
+        }
+        None => {
+            let names = scope.columns.iter().map(|column| column.name.as_str());
+            diagnostics.push(unknown_column(
+                written,
+                &format!("`{}`", scope.written),
+                names,
+            ));
+        }
+    }
+    None
+}
+
+fn by_key<'a>(
+    raw: &RawJoin,
+    columns: &[Spanned<String>],
+    scope: &Scope<'a>,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Parent<'a>> {
+    let first = columns.first()?;
+    let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
+    if scope.table.is_none() && !first.value.contains('.') {
+        diagnostics.push(
+            fault("a query has no foreign keys to join along".to_owned()).with_help(format!(
+                "say what is matched: {}: {{ table: …, match: {{ their_column: {} }} }}",
+                raw.alias.value, first.value
+            )),
+        );
+        return None;
+    }
+    let found: Vec<Option<Ours>> = columns
+        .iter()
+        .map(|column| ours(column, scope, diagnostics))
+        .collect();
+    let found: Vec<Ours> = found.into_iter().collect::<Option<_>>()?;
+    let owner = found.first()?.owner.clone();
+    if found.iter().any(|column| column.owner != owner) {
+        let message = "the columns of a foreign key are of one table".to_owned();
+        diagnostics.push(fault(message).with_help("write each behind the same alias"));
+        return None;
+    }
+    let base = match &owner {
+        Some(alias) => scope.parent(alias)?.table,
+        None => scope.table?,
+    };
+    let names: Vec<&str> = found.iter().map(|column| column.column.as_str()).collect();
+    let key = match foreign_key(&names, base) {
         Ok(key) => key,
         Err((message, help)) => {
             diagnostics.push(fault(message).with_help(help));
@@ -36,7 +149,7 @@ pub(super) fn find_parent<'a>(
         diagnostics.push(
             Diagnostic::new(
                 Code::UnreadableTable,
-                place,
+                first.span.clone(),
                 format!(
                     "the foreign key leads to `{}`, which the user cannot see",
                     key.references
@@ -47,66 +160,106 @@ pub(super) fn find_parent<'a>(
         return None;
     };
     if !table.is_unique(&key.referenced_columns) {
-        diagnostics.push(
-            fault(format!(
-                "the foreign key leads to columns of `{}` that are not unique",
-                table.name.name
-            ))
-            .with_help("a row could have several parents; join in `from: { sql: … }` instead"),
-        );
+        diagnostics.push(not_unique(raw, table, &key.referenced_columns));
         return None;
     }
-    let may_be_null = |name: &String| base.column(name).is_none_or(|column| column.nullable);
-    let on = key
-        .columns
-        .iter()
-        .cloned()
-        .zip(key.referenced_columns.iter().cloned());
+    let pairs = key.columns.iter().zip(&key.referenced_columns);
+    let on = pairs.map(|(ours, theirs)| On {
+        owner: owner.clone(),
+        ours: ours.clone(),
+        theirs: theirs.clone(),
+    });
     Some(Parent {
-        join: Join {
-            alias: raw.alias.value.clone(),
-            table: table.name.clone(),
-            on: on.collect(),
-        },
+        alias: raw.alias.value.clone(),
         table,
-        optional: key.columns.iter().any(may_be_null),
+        on: on.collect(),
+        optional: found.iter().any(|column| column.nullable),
     })
 }
 
-fn check_join_names(raw: &RawJoin, base: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    let names = base.columns.iter().map(|column| column.name.as_str());
-    let unknown = raw
-        .columns
-        .iter()
-        .filter(|column| base.column(&column.value).is_none());
-    for wrong in unknown {
-        diagnostics.push(match wrong.value.split_once('.') {
-            Some((alias, _)) => chained(wrong.span.clone(), alias),
-            None => unknown_column(wrong, &format!("`{}`", base.name.name), names.clone()),
-        });
-    }
-    if raw.alias.value == base.name.name || base.column(&raw.alias.value).is_some() {
+fn by_match<'a>(
+    raw: &RawJoin,
+    table: &Spanned<String>,
+    pairs: &RawMatch,
+    scope: &Scope<'a>,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Parent<'a>> {
+    let table = find_table(table, catalog, diagnostics)?;
+    let on = matched(pairs, table, scope, diagnostics)?;
+    let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
+    if !table.is_unique(&theirs) {
+        let fault = not_unique(raw, table, &theirs);
+        let is_known = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+        if is_known {
+            diagnostics.push(fault);
+            return None;
+        }
+        let message = format!(
+            "whether `{}` has one row for each of ours cannot be known: it is a view",
+            table.name.name
+        );
         diagnostics.push(
-            Diagnostic::new(
-                Code::Join,
-                raw.alias.span.clone(),
-                format!(
-                    "the alias `{}` is a name of `{}` already",
-                    raw.alias.value, base.name.name
-                ),
-            )
-            .with_help("choose another alias"),
+            Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
+                "rows with several parents would come several times; the load finds them by their keys",
+            ),
         );
     }
+    Some(Parent {
+        alias: raw.alias.value.clone(),
+        table,
+        on,
+        optional: true,
+    })
+}
+
+/// Pairs of columns, their own in `table` and ours in `scope`.
+pub(super) fn matched(
+    pairs: &RawMatch,
+    table: &Table,
+    scope: &Scope<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<On>> {
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let on: Vec<Option<On>> = pairs
+        .iter()
+        .map(|(theirs, our)| {
+            let known = table.column(&theirs.value);
+            if known.is_none() {
+                let relation = format!("`{}`", table.name.name);
+                diagnostics.push(unknown_column(theirs, &relation, names.clone()));
+            }
+            let our = ours(our, scope, diagnostics);
+            known?;
+            let Ours { owner, column, .. } = our?;
+            Some(On {
+                owner,
+                ours: column,
+                theirs: theirs.value.clone(),
+            })
+        })
+        .collect();
+    on.into_iter().collect()
+}
+
+fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
+    Diagnostic::new(
+        Code::Join,
+        raw.alias.span.clone(),
+        format!(
+            "`{}` is not unique in `{}`, so that a row could have several parents",
+            columns.join(", "),
+            table.name.name
+        ),
+    )
+    .with_help(format!(
+        "if they are its children, say `$embed: {}`; else join in `from: {{ sql: … }}`",
+        table.name.name
+    ))
 }
 
 /// The one foreign key on just these columns, or what is wrong and how to mend it.
-fn foreign_key<'t>(raw: &RawJoin, base: &'t Table) -> Result<&'t ForeignKey, (String, String)> {
-    let wanted: Vec<&str> = raw
-        .columns
-        .iter()
-        .map(|column| column.value.as_str())
-        .collect();
+fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (String, String)> {
     let fits = |key: &&ForeignKey| {
         key.columns.len() == wanted.len()
             && key
@@ -122,9 +275,15 @@ fn foreign_key<'t>(raw: &RawJoin, base: &'t Table) -> Result<&'t ForeignKey, (St
         return Err((
             format!("`{written}` is no foreign key of `{}`", base.name.name),
             if declared.is_empty() {
-                format!("`{}` declares no foreign keys", base.name.name)
+                format!(
+                    "`{}` declares no foreign keys; say {{ table: …, match: {{ their_column: {written} }} }}",
+                    base.name.name
+                )
             } else {
-                format!("its foreign keys are on {}", declared.join("; "))
+                format!(
+                    "its foreign keys are on {}; for another say {{ table: …, match: {{ their_column: {written} }} }}",
+                    declared.join("; ")
+                )
             },
         ));
     };
@@ -134,17 +293,11 @@ fn foreign_key<'t>(raw: &RawJoin, base: &'t Table) -> Result<&'t ForeignKey, (St
                 "`{written}` belongs to two foreign keys, to `{}` and to `{}`",
                 key.references, other.references
             ),
-            "join in `from: { sql: … }` instead".to_owned(),
+            format!(
+                "say which: {{ table: {}, match: {{ their_column: {written} }} }}",
+                key.references
+            ),
         )),
         None => Ok(key),
     }
-}
-
-fn chained(span: Range<usize>, alias: &str) -> Diagnostic {
-    Diagnostic::new(
-        Code::NotYet,
-        span,
-        "joins chained through an alias are part of the language, but not of this version of Dynafold",
-    )
-    .with_help(format!("join from the table itself, or from `{alias}` in `from: {{ sql: … }}`"))
 }

@@ -6,7 +6,7 @@ use super::Resolved;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
-use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Part, Table};
+use crate::mapping::model::{DynamoType, Gather, Index, KeyAttribute, KeyType, Node, Part, Table};
 use crate::mapping::template::Filter;
 
 pub(super) fn check(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnostic>) {
@@ -50,6 +50,21 @@ pub(super) fn family(node: &Node) -> Option<Family> {
         Node::Constant(_) => Some(Family::Boolean),
         Node::Map { .. } => Some(Family::Map),
         Node::List(_) => Some(Family::List),
+        Node::When { value, .. } => family(value),
+        Node::Typed { wanted, .. } => Some(match wanted {
+            DynamoType::S => Family::Text,
+            DynamoType::N => Family::Number,
+            DynamoType::B => Family::Binary,
+            DynamoType::Bool => Family::Boolean,
+            DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
+            DynamoType::L => Family::List,
+            DynamoType::M => Family::Map,
+        }),
+        Node::Embed(embed) => Some(match embed.gather {
+            Gather::List => Family::List,
+            Gather::Set => Family::Set,
+            Gather::Map(_) => Family::Map,
+        }),
     }
 }
 

@@ -23,11 +23,21 @@ fn key_attributes(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
 pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
     for (name, node) in attributes {
         let is_key = key_attributes(table).any(|key| key.name == *name);
-        if let (true, Node::Template(template)) = (is_key, node)
+        if is_key
+            && let Some(template) = template(node)
             && let Some(escape) = Escape::of(template).map(Arc::new)
         {
             set(&mut template.parts, &escape);
         }
+    }
+}
+
+/// The template that an attribute is made from, whatever condition or type goes with it.
+fn template(node: &mut Node) -> Option<&mut Template> {
+    match node {
+        Node::Template(template) => Some(template),
+        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        _ => None,
     }
 }
 

@@ -5,6 +5,9 @@ mod anchor;
 mod bind;
 mod carried;
 mod constraints;
+mod directed;
+mod embed;
+mod explode;
 mod join;
 mod keys;
 mod life;
@@ -56,6 +59,10 @@ struct Resolved {
     item: ItemType,
     name_span: Range<usize>,
     condition: Option<Spanned<String>>,
+    /// The conditions of `$when`.
+    flags: Vec<Spanned<String>>,
+    /// The conditions of embeds.
+    conditions: Vec<Spanned<Scan>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
     /// Which columns make the key unique, as far as that is known: see [`unique`].
@@ -107,12 +114,16 @@ pub fn resolve(
     let broken = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity() == Severity::Error);
-    let written = resolved.iter().filter_map(|each| {
-        let scan = passes.alone(each.item.pass, &each.condition.as_ref()?.value)?;
-        let span = each.condition.as_ref()?.span.clone();
-        Some(Spanned { value: scan, span })
-    });
-    let conditions = written.collect();
+    let mut conditions = Vec::new();
+    for each in &resolved {
+        for written in each.condition.iter().chain(&each.flags) {
+            if let Some(value) = passes.alone(each.item.pass, &written.value) {
+                let span = written.span.clone();
+                conditions.push(Spanned { value, span });
+            }
+        }
+        conditions.extend(each.conditions.iter().cloned());
+    }
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types);
@@ -139,13 +150,10 @@ fn resolve_item(
     passes: &mut Passes,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Resolved> {
-    let scope = Scope::open(raw, catalog, described, diagnostics)?;
+    let mut scope = Scope::open(raw, catalog, described, diagnostics)?;
     let pass = passes.join(&scope);
-    let mut binder = Binder {
-        scope: &scope,
-        pass: passes.get(pass)?,
-        diagnostics,
-    };
+    let explodes = explode::resolve(raw, &mut scope, passes.get(pass)?, catalog, diagnostics);
+    let mut binder = Binder::new(&scope, passes.get(pass)?, catalog, diagnostics);
     let mut attributes: Vec<(Arc<str>, Node)> = Vec::new();
     let mut spans: HashMap<Arc<str>, Range<usize>> = HashMap::new();
     bind_keys(raw, table, &mut binder, &mut attributes, &mut spans);
@@ -199,13 +207,17 @@ fn resolve_item(
         .condition
         .as_ref()
         .map(|condition| binder.pass.condition(&condition.value));
+    let (flags, conditions) = (binder.flags, binder.conditions);
     let is_table = scope.is_table();
     let resolved = Resolved {
+        flags,
+        conditions,
         item: ItemType {
             name: raw.name.value.as_str().into(),
             pass,
             condition,
             row_key,
+            explodes,
             attributes,
             spreads,
             keep_nulls: raw.keep_nulls,

@@ -1,9 +1,9 @@
 //! Gathers item types into passes: one read of a relation for all that come from it.
 
-use super::scope::Scope;
-use crate::catalog::DataType;
+use super::scope::{On, Scope};
+use crate::catalog::{DataType, TableName};
 use crate::mapping::model::{ItemType, Pass};
-use crate::source::{Join, Relation, Scan, ScanColumn};
+use crate::source::{Embed, Join, Match, Relation, Scan, ScanColumn};
 
 /// The passes of a mapping, while its item types are resolved.
 #[derive(Debug, Default)]
@@ -11,44 +11,51 @@ pub(super) struct Passes {
     passes: Vec<PassBuilder>,
 }
 
-/// A pass on its way.
+/// A pass on its way, or the rows of an embed.
 #[derive(Debug)]
 pub(super) struct PassBuilder {
     from: Relation,
     name: String,
     columns: Vec<ScanColumn>,
-    joins: Vec<Join>,
+    /// Which columns tell rows apart, where somebody must know.
+    pub(super) key: Vec<usize>,
+    joins: Vec<Alias>,
     conditions: Vec<String>,
+}
+
+/// A joined parent, known by its alias.
+#[derive(Debug, PartialEq, Eq)]
+struct Alias {
+    name: String,
+    table: TableName,
+    on: Vec<On>,
 }
 
 impl Passes {
     /// Finds the pass that reads a scope's relation, or begins one. Two item types share a pass
     /// unless they call different parents by one alias.
     pub(super) fn join(&mut self, scope: &Scope<'_>) -> usize {
+        let aliases = aliases(scope);
         let compatible = |pass: &PassBuilder| {
             pass.from == scope.from
-                && scope.joins.iter().all(|parent| {
-                    let mut same = pass.joins.iter().filter(|j| j.alias == parent.join.alias);
-                    same.all(|join| *join == parent.join)
+                && aliases.iter().all(|alias| {
+                    let mut same = pass.joins.iter().filter(|j| j.name == alias.name);
+                    same.all(|join| join == alias)
                 })
         };
         let index = match self.passes.iter().position(compatible) {
             Some(index) => index,
             None => {
-                self.passes.push(PassBuilder {
-                    from: scope.from.clone(),
-                    name: scope.written.clone(),
-                    columns: Vec::new(),
-                    joins: Vec::new(),
-                    conditions: Vec::new(),
-                });
+                let mut new = PassBuilder::new(scope);
+                new.joins.clear();
+                self.passes.push(new);
                 self.passes.len() - 1
             }
         };
         if let Some(pass) = self.passes.get_mut(index) {
-            for parent in &scope.joins {
-                if !pass.joins.contains(&parent.join) {
-                    pass.joins.push(parent.join.clone());
+            for alias in aliases {
+                if !pass.joins.contains(&alias) {
+                    pass.joins.push(alias);
                 }
             }
         }
@@ -61,15 +68,7 @@ impl Passes {
 
     /// A scan of a pass's relation and parents with one condition and no columns.
     pub(super) fn alone(&self, index: usize, condition: &str) -> Option<Scan> {
-        let pass = self.passes.get(index)?;
-        Some(Scan {
-            from: pass.from.clone(),
-            columns: Vec::new(),
-            joins: pass.joins.clone(),
-            conditions: vec![condition.to_owned()],
-            keep_unmatched: false,
-            limit: None,
-        })
+        Some(self.passes.get(index)?.alone(condition))
     }
 
     /// Completes the passes and the item types' places in them.
@@ -95,16 +94,12 @@ impl Passes {
                     .get(*member)
                     .is_some_and(|item| item.condition.is_none())
             });
+            let name = pass.name.clone();
+            let mut scan = pass.scan();
+            scan.keep_unmatched = unconditional;
             Pass {
-                scan: Scan {
-                    from: pass.from,
-                    columns: pass.columns,
-                    joins: pass.joins,
-                    conditions: pass.conditions,
-                    keep_unmatched: unconditional,
-                    limit: None,
-                },
-                name: pass.name,
+                scan,
+                name,
                 item_types: members,
             }
         };
@@ -112,7 +107,82 @@ impl Passes {
     }
 }
 
+fn aliases(scope: &Scope<'_>) -> Vec<Alias> {
+    let joins = scope.joins.iter();
+    joins
+        .map(|parent| Alias {
+            name: parent.alias.clone(),
+            table: parent.table.name.clone(),
+            on: parent.on.clone(),
+        })
+        .collect()
+}
+
 impl PassBuilder {
+    /// The rows of a scope's relation with its parents.
+    pub(super) fn new(scope: &Scope<'_>) -> Self {
+        Self {
+            from: scope.from.clone(),
+            name: scope.written.clone(),
+            columns: Vec::new(),
+            key: Vec::new(),
+            joins: aliases(scope),
+            conditions: Vec::new(),
+        }
+    }
+
+    /// The scan, with rows that meet no condition left out.
+    pub(super) fn scan(self) -> Scan {
+        Scan {
+            joins: self.joins(),
+            from: self.from,
+            columns: self.columns,
+            key: self.key,
+            conditions: self.conditions,
+            keep_unmatched: false,
+            limit: None,
+        }
+    }
+
+    /// A scan of the same relation and parents with one condition and no columns.
+    pub(super) fn alone(&self, condition: &str) -> Scan {
+        Scan {
+            from: self.from.clone(),
+            columns: Vec::new(),
+            key: Vec::new(),
+            joins: self.joins(),
+            conditions: vec![condition.to_owned()],
+            keep_unmatched: false,
+            limit: None,
+        }
+    }
+
+    fn joins(&self) -> Vec<Join> {
+        let joins = self.joins.iter();
+        joins
+            .map(|join| Join {
+                alias: join.name.clone(),
+                table: join.table.clone(),
+                on: self.matches(&join.on),
+            })
+            .collect()
+    }
+
+    /// Matches with aliases as places among the joins.
+    pub(super) fn matches(&self, on: &[On]) -> Vec<Match> {
+        on.iter()
+            .map(|on| Match {
+                join: on.owner.as_deref().and_then(|alias| self.join(alias)),
+                ours: on.ours.clone(),
+                theirs: on.theirs.clone(),
+            })
+            .collect()
+    }
+
+    fn join(&self, alias: &str) -> Option<usize> {
+        self.joins.iter().position(|join| join.name == alias)
+    }
+
     /// The index of a column in the row, asked for if nobody has yet. `alias` names the parent.
     pub(super) fn column(
         &mut self,
@@ -120,29 +190,52 @@ impl PassBuilder {
         name: &str,
         data_type: &DataType,
     ) -> usize {
-        let join = alias.and_then(|alias| self.joins.iter().position(|join| join.alias == alias));
-        let found = self
-            .columns
-            .iter()
-            .position(|column| column.join == join && column.name == name);
-        found.unwrap_or_else(|| {
-            self.columns.push(ScanColumn {
+        self.find(alias, name).unwrap_or_else(|| {
+            let join = alias.and_then(|alias| self.join(alias));
+            self.push(ScanColumn::Column {
                 join,
                 name: name.to_owned(),
                 data_type: data_type.clone(),
-            });
-            self.columns.len() - 1
+            })
         })
     }
 
     /// The index of a column that somebody has asked for.
     pub(super) fn find(&self, alias: Option<&str>, name: &str) -> Option<usize> {
-        let join = match alias {
-            Some(alias) => Some(self.joins.iter().position(|join| join.alias == alias)?),
+        let wanted = match alias {
+            Some(alias) => Some(self.join(alias)?),
             None => None,
         };
         let mut columns = self.columns.iter();
-        columns.position(|column| column.join == join && column.name == name)
+        columns.position(|column| {
+            matches!(column, ScanColumn::Column { join, name: other, .. }
+                if *join == wanted && other == name)
+        })
+    }
+
+    /// The place of a condition's value that leaves out no row.
+    pub(super) fn flag(&mut self, sql: &str) -> usize {
+        self.shared(ScanColumn::Flag(sql.to_owned()))
+    }
+
+    /// The place of children.
+    pub(super) fn embed(&mut self, embed: Embed) -> usize {
+        self.shared(ScanColumn::Embed(Box::new(embed)))
+    }
+
+    /// A new place that the source leaves alone.
+    pub(super) fn slot(&mut self) -> usize {
+        self.push(ScanColumn::Slot)
+    }
+
+    fn shared(&mut self, column: ScanColumn) -> usize {
+        let found = self.columns.iter().position(|other| *other == column);
+        found.unwrap_or_else(|| self.push(column))
+    }
+
+    fn push(&mut self, column: ScanColumn) -> usize {
+        self.columns.push(column);
+        self.columns.len() - 1
     }
 
     /// The number of a condition among the pass's conditions.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bind::Binder;
-use super::scope::unknown_column;
+use super::scope::{Element, unknown_column};
 use crate::catalog::{Column, DataType, Family};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::Place;
@@ -15,7 +15,18 @@ impl Binder<'_> {
     pub(super) fn place(&mut self, path: &[String], span: Range<usize>) -> Option<(Place, Family)> {
         let first = path.first()?;
         let written: Arc<str> = path.join(".").into();
-        if first == "*" || path.iter().any(|part| part.starts_with('$')) {
+        if let Some(element) = self.scope.element(first) {
+            return self.element_place(element, path, written, span);
+        }
+        if path.iter().any(|part| part == "$index") {
+            let message = format!("`{first}` is no element of an array that is exploded");
+            self.diagnostics.push(
+                Diagnostic::new(Code::UnknownAlias, span, message)
+                    .with_help(format!("declare it: explode: {{ {first}: array_column }}")),
+            );
+            return None;
+        }
+        if first == "*" {
             self.diagnostics.push(
                 Diagnostic::new(
                     Code::NotYet,
@@ -57,6 +68,26 @@ impl Binder<'_> {
                 path.get(1..).unwrap_or_default(),
             ),
         };
+        let family = self.member_family(&column, members, &written, span)?;
+        let place = Place {
+            column: self.pass.column(alias, &column.name, &column.data_type),
+            path: members
+                .iter()
+                .map(|member| member.as_str().into())
+                .collect(),
+            written,
+        };
+        Some((place, family))
+    }
+
+    /// What a member of a column is; `None` where there is no such member.
+    fn member_family(
+        &mut self,
+        column: &Column,
+        members: &[String],
+        written: &str,
+        span: Range<usize>,
+    ) -> Option<Family> {
         let mut data_type = Some(&column.data_type);
         for member in members {
             data_type = match data_type {
@@ -92,13 +123,40 @@ impl Binder<'_> {
                 }
             };
         }
-        let family = data_type.map_or(Family::Any, DataType::family);
+        Some(data_type.map_or(Family::Any, DataType::family))
+    }
+
+    /// Binds an exploded element, its position, or a member of it.
+    fn element_place(
+        &mut self,
+        element: &Element,
+        path: &[String],
+        written: Arc<str>,
+        span: Range<usize>,
+    ) -> Option<(Place, Family)> {
+        let is_index = path.get(1).is_some_and(|part| part == "$index");
+        let (column, family, members) = if is_index {
+            (element.index, Family::Number, path.get(2..))
+        } else {
+            (element.value, element.family, path.get(1..))
+        };
+        let members = members.unwrap_or_default();
+        let may_have = matches!(family, Family::Any | Family::Document | Family::Map);
+        if !members.is_empty() && !may_have {
+            let message = format!("`{written}`: {} has no members", family.name());
+            self.diagnostics
+                .push(Diagnostic::new(Code::UnknownColumn, span, message));
+            return None;
+        }
+        let family = if members.is_empty() {
+            family
+        } else {
+            Family::Any
+        };
+        let path = members.iter().map(|member| member.as_str().into());
         let place = Place {
-            column: self.pass.column(alias, &column.name, &column.data_type),
-            path: members
-                .iter()
-                .map(|member| member.as_str().into())
-                .collect(),
+            column,
+            path: path.collect(),
             written,
         };
         Some((place, family))
@@ -120,11 +178,7 @@ impl Binder<'_> {
         if !self.scope.known {
             return Some(unknown(first));
         }
-        let aliases = self
-            .scope
-            .joins
-            .iter()
-            .map(|parent| parent.join.alias.as_str());
+        let aliases = self.scope.joins.iter().map(|parent| parent.alias.as_str());
         if path.len() > 1 {
             let help = match nearest(first, aliases.clone()) {
                 Some(near) => format!("did you mean `{near}`?"),

@@ -2,12 +2,12 @@
 
 use super::Described;
 use super::join::find_parent;
-use crate::catalog::{Catalog, Column, Dbms, Table};
+use crate::catalog::{Catalog, Column, Dbms, Family, Table};
 use crate::diagnostic::{Code, Diagnostic, nearest};
-use crate::mapping::raw::{RawFrom, RawItem, Spanned};
-use crate::source::{Join, Relation};
+use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
+use crate::source::Relation;
 
-/// The relations that an item type's templates see.
+/// The relations that the templates of an item type, or of an embed's children, see.
 pub(super) struct Scope<'a> {
     pub(super) from: Relation,
     /// How the mapping calls the relation.
@@ -20,18 +20,38 @@ pub(super) struct Scope<'a> {
     pub(super) known: bool,
     /// The columns that tell rows apart.
     pub(super) key: Vec<String>,
-    /// The joined parents.
+    /// The joined parents, each before those that it leads to.
     pub(super) joins: Vec<Parent<'a>>,
-    /// Aliases whose joins are faulty: what names them is no second fault.
+    /// The elements of arrays that are exploded.
+    pub(super) elements: Vec<Element>,
+    /// Aliases whose declarations are faulty: what names them is no second fault.
     pub(super) broken: Vec<String>,
 }
 
 /// A joined parent.
 pub(super) struct Parent<'a> {
-    pub(super) join: Join,
+    pub(super) alias: String,
     pub(super) table: &'a Table,
+    pub(super) on: Vec<On>,
     /// Whether a row may have no parent.
     pub(super) optional: bool,
+}
+
+/// Two columns that must be equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct On {
+    /// The alias of whom our column is; `None` for the base relation.
+    pub(super) owner: Option<String>,
+    pub(super) ours: String,
+    pub(super) theirs: String,
+}
+
+/// An element of an array, with its places in the row.
+pub(super) struct Element {
+    pub(super) alias: String,
+    pub(super) value: usize,
+    pub(super) index: usize,
+    pub(super) family: Family,
 }
 
 impl<'a> Scope<'a> {
@@ -41,38 +61,56 @@ impl<'a> Scope<'a> {
         described: &'a Described,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        match &raw.from {
-            RawFrom::Table(name) => {
-                let table = find_table(name, catalog, diagnostics)?;
-                if !table.readable {
-                    diagnostics.push(
-                        Diagnostic::new(
-                            Code::UnreadableTable,
-                            name.span.clone(),
-                            format!("the user may not read `{}`", table.name),
-                        )
-                        .with_help("grant the user SELECT on it"),
-                    );
-                }
-                let (mut joins, mut broken) = (Vec::new(), Vec::new());
-                for join in &raw.joins {
-                    match find_parent(join, table, catalog, diagnostics) {
-                        Some(parent) => joins.push(parent),
-                        None => broken.push(join.alias.value.clone()),
-                    }
-                }
-                Some(Self {
-                    from: Relation::Table(table.name.clone()),
-                    written: name.value.clone(),
-                    joins,
-                    broken,
-                    table: Some(table),
-                    columns: &table.columns,
-                    known: true,
-                    key: table.row_key().to_vec(),
-                })
+        let mut scope = match &raw.from {
+            RawFrom::Table(name) => Self::table(name, catalog, diagnostics)?,
+            RawFrom::Query { sql, key } => Self::query(raw, sql, key, described, diagnostics)?,
+        };
+        scope.join(&raw.joins, catalog, diagnostics);
+        Some(scope)
+    }
+
+    /// A table alone.
+    pub(super) fn table(
+        name: &Spanned<String>,
+        catalog: &'a Catalog,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let table = find_table(name, catalog, diagnostics)?;
+        if !table.readable {
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::UnreadableTable,
+                    name.span.clone(),
+                    format!("the user may not read `{}`", table.name),
+                )
+                .with_help("grant the user SELECT on it"),
+            );
+        }
+        Some(Self {
+            from: Relation::Table(table.name.clone()),
+            written: name.value.clone(),
+            joins: Vec::new(),
+            elements: Vec::new(),
+            broken: Vec::new(),
+            table: Some(table),
+            columns: &table.columns,
+            known: true,
+            key: table.row_key().to_vec(),
+        })
+    }
+
+    /// Adds joined parents.
+    pub(super) fn join(
+        &mut self,
+        joins: &[RawJoin],
+        catalog: &'a Catalog,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        for join in joins {
+            match find_parent(join, self, catalog, diagnostics) {
+                Some(parent) => self.joins.push(parent),
+                None => self.broken.push(join.alias.value.clone()),
             }
-            RawFrom::Query { sql, key } => Self::query(raw, sql, key, described, diagnostics),
         }
     }
 
@@ -83,16 +121,6 @@ impl<'a> Scope<'a> {
         described: &'a Described,
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
-        if let Some(join) = raw.joins.first() {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::Join,
-                    join.alias.span.clone(),
-                    "a query has no foreign keys to join along",
-                )
-                .with_help("join in the SQL itself"),
-            );
-        }
         let (columns, known): (&[Column], bool) = match described.get(&sql.value) {
             Some(Ok(columns)) => (columns, true),
             Some(Err(reason)) => {
@@ -129,11 +157,8 @@ impl<'a> Scope<'a> {
             known,
             key: key.iter().map(|name| name.value.clone()).collect(),
             joins: Vec::new(),
-            broken: raw
-                .joins
-                .iter()
-                .map(|join| join.alias.value.clone())
-                .collect(),
+            elements: Vec::new(),
+            broken: Vec::new(),
         })
     }
 
@@ -146,7 +171,20 @@ impl<'a> Scope<'a> {
 
     /// A joined parent's place in the scope.
     pub(super) fn parent(&self, alias: &str) -> Option<&Parent<'a>> {
-        self.joins.iter().find(|parent| parent.join.alias == alias)
+        self.joins.iter().find(|parent| parent.alias == alias)
+    }
+
+    /// An exploded element's place in the scope.
+    pub(super) fn element(&self, alias: &str) -> Option<&Element> {
+        self.elements.iter().find(|element| element.alias == alias)
+    }
+
+    /// Whether a name means something already, so that it can be no alias.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.table.is_some_and(|table| table.name.name == name)
+            || self.columns.iter().any(|column| column.name == name)
+            || self.parent(name).is_some()
+            || self.element(name).is_some()
     }
 }
 
@@ -171,7 +209,7 @@ pub(super) fn unknown_column<'n>(
     .with_help(help)
 }
 
-fn find_table<'a>(
+pub(super) fn find_table<'a>(
     name: &Spanned<String>,
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,

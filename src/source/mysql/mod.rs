@@ -20,7 +20,9 @@ use url::Url;
 
 use self::catalog::{optional, rows, text};
 use self::scan::{MysqlDialect, object};
-use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, check_parameters, select};
+use super::{
+    Chunk, Dialect as _, Relation, Scan, Source, SourceError, check_parameters, statement,
+};
 use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long the server may take to answer at all.
@@ -149,7 +151,7 @@ impl Source for Mysql {
         Box::pin(async {
             // Not EXPLAIN: that wants SHOW VIEW for a view. Preparing takes one statement only, so
             // that no condition can bring a second one along.
-            let sql = AssertSqlSafe(select(&MysqlDialect, scan)).into_sql_str();
+            let sql = AssertSqlSafe(statement(&MysqlDialect, scan)).into_sql_str();
             let prepared = self.connection.prepare(sql).await;
             prepared
                 .map(drop)

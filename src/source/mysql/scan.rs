@@ -8,7 +8,8 @@ use sqlx::{AssertSqlSafe, Decode, Executor as _, MySql, Row as _, SqlSafeStr as 
 use super::decode::decode;
 use crate::catalog::DataType;
 use crate::source::chunk::chunks;
-use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, select};
+use crate::source::layout::{Layout, Output, TAG};
+use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
 /// The SQL of MySQL and MariaDB.
@@ -45,8 +46,8 @@ pub(super) fn scan<'a>(
     fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
     let opened = async move {
-        let sql = select(&MysqlDialect, scan);
-        if !scan.conditions.is_empty() || matches!(scan.from, Relation::Query(_)) {
+        let sql = statement(&MysqlDialect, scan);
+        if scan.has_foreign_sql() {
             // SQL from outside: preparing takes one statement only, the text protocol takes many,
             // and a second one could make the session writable.
             let sql = AssertSqlSafe(sql.clone()).into_sql_str();
@@ -56,9 +57,12 @@ pub(super) fn scan<'a>(
         Ok::<_, sqlx::Error>(rows)
     };
     let rows = stream::once(opened).try_flatten().boxed();
+    let layout = Layout::new(scan);
+    let outputs = layout.outputs.clone();
     chunks(
         rows,
-        |row| read(row, scan),
+        layout,
+        move |row, output| read(row, output, &outputs),
         move |cause| fault(object(&scan.from), cause),
     )
 }
@@ -73,17 +77,16 @@ pub(super) fn bytes(row: &MySqlRow, index: usize) -> Result<Option<&[u8]>, sqlx:
     bytes.map(Some).map_err(sqlx::Error::Decode)
 }
 
-fn read(row: &MySqlRow, scan: &Scan) -> Result<(Row, usize), sqlx::Error> {
-    let width = scan.columns.len() + scan.conditions.len();
-    let mut values = Vec::with_capacity(width);
-    let mut size = 0;
-    for (index, column) in scan.columns.iter().enumerate() {
-        let bytes = bytes(row, index)?;
-        size += 8 + bytes.map_or(0, <[u8]>::len);
-        values.push(decode(bytes, &column.data_type));
-    }
-    for index in scan.columns.len()..width {
-        values.push(Value::Bool(bytes(row, index)? == Some(b"1")));
-    }
-    Ok((values.into_boxed_slice(), size))
+fn read(
+    row: &MySqlRow,
+    output: usize,
+    outputs: &[Output<'_>],
+) -> Result<(Value, usize), sqlx::Error> {
+    let bytes = bytes(row, output)?;
+    let value = match outputs.get(output) {
+        Some(Output::Column { data_type, .. }) => decode(bytes, data_type),
+        Some(Output::Tag) => decode(bytes, &TAG),
+        _ => Value::Bool(bytes == Some(b"1")),
+    };
+    Ok((value, 8 + bytes.map_or(0, <[u8]>::len)))
 }

@@ -53,15 +53,7 @@ impl Subject<'_> {
         let user = Sql.quote(user);
         let tables: Vec<&TableName> = match self {
             Self::Relation(Relation::Table(name)) => vec![name],
-            Self::Scan(scan) => {
-                let base = match &scan.from {
-                    Relation::Table(name) => Some(name),
-                    Relation::Query(_) => None,
-                };
-                base.into_iter()
-                    .chain(scan.joins.iter().map(|join| &join.table))
-                    .collect()
-            }
+            Self::Scan(scan) => scan.tables(),
             _ => Vec::new(),
         };
         let Some(first) = tables.first() else {

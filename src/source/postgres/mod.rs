@@ -82,6 +82,10 @@ impl Dialect for Sql {
     fn quote(&self, identifier: &str) -> String {
         format!("\"{}\"", identifier.replace('"', "\"\""))
     }
+
+    fn types_nulls(&self) -> bool {
+        true
+    }
 }
 
 impl Postgres {
@@ -211,7 +215,7 @@ impl Source for Postgres {
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             self.step_aside().await?;
-            let sql = super::select(&Sql, scan);
+            let sql = super::statement(&Sql, scan);
             let planned = self.explain(&sql, &Subject::Scan(scan)).await;
             self.step_back(planned).await
         })

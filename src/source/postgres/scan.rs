@@ -8,7 +8,8 @@ use super::decode::Decoder;
 use super::error::{self, Subject};
 use super::{Postgres, Sql};
 use crate::source::chunk::chunks;
-use crate::source::{Chunk, Dialect as _, Relation, Row, Scan, Source as _, SourceError, select};
+use crate::source::layout::{Layout, Output};
+use crate::source::{Chunk, Dialect as _, Relation, Scan, Source as _, SourceError, statement};
 use crate::value::Value;
 
 /// Sends a scan's SELECT and hands out its rows.
@@ -17,40 +18,39 @@ pub(super) async fn open<'a>(
     scan: &'a Scan,
 ) -> Result<BoxStream<'a, Result<Chunk, SourceError>>, SourceError> {
     source.open_snapshot().await?;
-    if !scan.conditions.is_empty() || matches!(scan.from, Relation::Query(_)) {
+    if scan.has_foreign_sql() {
         // SQL from outside: the plan proves that it is one statement.
         source.prepare(scan).await?;
     }
-    let columns = scan.columns.iter();
-    let decoders: Vec<Decoder> = columns
-        .map(|column| Decoder::new(&column.data_type))
-        .chain(scan.conditions.iter().map(|_| Decoder::Boolean))
+    let layout = Layout::new(scan);
+    let decoders: Vec<Decoder> = layout
+        .outputs
+        .iter()
+        .map(|output| match output {
+            Output::Column { data_type, .. } => Decoder::new(data_type),
+            Output::Flag => Decoder::Boolean,
+            Output::Tag => Decoder::Number,
+        })
         .collect();
     let Postgres {
         connection, user, ..
     } = source;
-    let rows = sqlx::raw_sql(AssertSqlSafe(select(&Sql, scan))).fetch(connection);
+    let rows = sqlx::raw_sql(AssertSqlSafe(statement(&Sql, scan))).fetch(connection);
     Ok(chunks(
         rows,
-        move |row| read(row, &decoders),
+        layout,
+        move |row, output| read(row, output, &decoders),
         move |cause| error::query(cause, &Subject::Scan(scan), user),
     ))
 }
 
-fn read(row: &PgRow, decoders: &[Decoder]) -> Result<(Row, usize), sqlx::Error> {
-    let mut values = Vec::with_capacity(decoders.len());
-    let mut bytes = 0;
-    for (index, decoder) in decoders.iter().enumerate() {
-        let raw = row.try_get_raw(index)?;
-        if raw.is_null() {
-            values.push(Value::Null);
-            continue;
-        }
-        let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
-        bytes += raw.len();
-        values.push(decoder.read(raw));
-    }
-    Ok((values.into_boxed_slice(), bytes))
+fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> Result<(Value, usize), sqlx::Error> {
+    let raw = row.try_get_raw(output)?;
+    let Some(decoder) = decoders.get(output).filter(|_| !raw.is_null()) else {
+        return Ok((Value::Null, 0));
+    };
+    let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
+    Ok((decoder.read(raw), raw.len()))
 }
 
 /// Counts a relation's rows. The order of nothing hangs on it, so it may use the server's workers.

@@ -25,7 +25,7 @@ use sqlx::{
 
 pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
-use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, select};
+use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, statement};
 use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long a reader waits for a writer that holds the whole file.
@@ -125,7 +125,7 @@ impl Source for Sqlite {
 
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async {
-            let sql = AssertSqlSafe(select(&SqliteDialect, scan)).into_sql_str();
+            let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();
             let prepared = self.connection.prepare(sql).await;
             prepared
                 .map(drop)

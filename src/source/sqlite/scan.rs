@@ -8,7 +8,8 @@ use super::decode::{decode, stored};
 use super::fault;
 use crate::catalog::{DataType, Family};
 use crate::source::chunk::chunks;
-use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, select};
+use crate::source::layout::{Layout, Output, TAG};
+use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
 /// SQLite's SQL.
@@ -46,20 +47,31 @@ struct Disagreement {
 }
 
 impl Disagreements {
-    /// Starts counting for a scan and forgets what an earlier scan found in the same columns.
+    /// Starts counting for a scan's outputs and forgets what an earlier scan found in the same columns.
     /// Returns the index of the first column's counter.
-    fn start(&mut self, scan: &Scan) -> usize {
-        let fresh: Vec<Disagreement> = scan
-            .columns
+    fn start(&mut self, outputs: &[Output<'_>]) -> usize {
+        let fresh: Vec<Disagreement> = outputs
             .iter()
-            .map(|column| Disagreement {
-                object: column
-                    .join
-                    .and_then(|join| scan.joins.get(join))
-                    .map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
-                column: column.name.clone(),
-                family: column.data_type.family(),
-                count: 0,
+            .map(|output| match output {
+                Output::Column {
+                    scan,
+                    join,
+                    name,
+                    data_type,
+                } => Disagreement {
+                    object: join
+                        .and_then(|join| scan.joins.get(join))
+                        .map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
+                    column: (*name).to_owned(),
+                    family: data_type.family(),
+                    count: 0,
+                },
+                Output::Flag | Output::Tag => Disagreement {
+                    object: String::new(),
+                    column: String::new(),
+                    family: Family::Number,
+                    count: 0,
+                },
             })
             .collect();
         self.0.retain(|old| {
@@ -107,37 +119,40 @@ pub(super) fn scan<'a>(
     disagreements: &'a mut Disagreements,
     scan: &'a Scan,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
-    let first = disagreements.start(scan);
-    let sql = select(&SqliteDialect, scan);
+    let layout = Layout::new(scan);
+    let outputs = layout.outputs.clone();
+    let first = disagreements.start(&outputs);
+    let sql = statement(&SqliteDialect, scan);
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     chunks(
         rows,
-        move |row| read(row, scan, disagreements, first),
+        layout,
+        move |row, output| read(row, output, &outputs, disagreements, first),
         move |cause| fault(object(&scan.from), cause),
     )
 }
 
 fn read(
     row: &SqliteRow,
-    scan: &Scan,
+    output: usize,
+    outputs: &[Output<'_>],
     disagreements: &mut Disagreements,
     first: usize,
-) -> Result<(Row, usize), sqlx::Error> {
-    let mut values = Vec::with_capacity(scan.columns.len() + scan.conditions.len());
-    let mut bytes = 0;
-    for (index, column) in scan.columns.iter().enumerate() {
-        let stored = stored(row.try_get_raw(index)?).map_err(sqlx::Error::Decode)?;
-        bytes += stored.size();
-        let (value, agrees) = decode(stored, &column.data_type);
-        if !agrees && let Some(counter) = disagreements.0.get_mut(first + index) {
-            counter.count += 1;
+) -> Result<(Value, usize), sqlx::Error> {
+    let raw = row.try_get_raw(output)?;
+    let data_type = match outputs.get(output) {
+        Some(Output::Column { data_type, .. }) => data_type,
+        Some(Output::Tag) => &TAG,
+        _ => {
+            let flag = <i64 as Decode<Sqlite>>::decode(raw).map_err(sqlx::Error::Decode)?;
+            return Ok((Value::Bool(flag != 0), 0));
         }
-        values.push(value);
+    };
+    let stored = stored(raw).map_err(sqlx::Error::Decode)?;
+    let bytes = stored.size();
+    let (value, agrees) = decode(stored, data_type);
+    if !agrees && let Some(counter) = disagreements.0.get_mut(first + output) {
+        counter.count += 1;
     }
-    for index in scan.columns.len()..(scan.columns.len() + scan.conditions.len()) {
-        let flag = row.try_get_raw(index)?;
-        let flag = <i64 as Decode<Sqlite>>::decode(flag).map_err(sqlx::Error::Decode)?;
-        values.push(Value::Bool(flag != 0));
-    }
-    Ok((values.into_boxed_slice(), bytes))
+    Ok((value, bytes))
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::item::{Expiry, Folder, Item, fingerprint};
+use crate::item::{Elements, Expiry, Folded, Folder, Item, fingerprint};
 use crate::load::{
-    Cancel, Failure, Fate, Keys, Progress, Read, Reader, RowKey, Sieve, Step, json, rate, raw,
-    row_key, take_row_key,
+    Cancel, Failure, Fate, Keys, Progress, Read, Reader, RowKey, Sieve, Step, json, meets, rate,
+    raw, row_key, take_row_key,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -169,7 +169,7 @@ impl Run {
                     }
                 }
                 Some(Read::Rows(chunk)) => {
-                    rows += count(chunk.len());
+                    rows += count(chunk.rows.len());
                     self.chunk(pass, chunk).await;
                 }
                 Some(Read::End { pass, all }) => {
@@ -204,9 +204,9 @@ impl Run {
             return;
         };
         for index in &pass.item_types {
-            self.progress.rows(*index, count(chunk.len()));
+            self.progress.rows(*index, count(chunk.rows.len()));
         }
-        for mut row in chunk {
+        for mut row in chunk.rows {
             for (nth, index) in pass.item_types.iter().enumerate() {
                 let (Some(item_type), Some(books)) =
                     (model.item_types.get(*index), self.books.get_mut(*index))
@@ -214,41 +214,53 @@ impl Run {
                     continue;
                 };
                 books.rows_read += 1;
-                let folded = match self.sieve.fate(*index, item_type, &row) {
-                    Fate::Filtered => {
-                        books.filtered += 1;
-                        continue;
-                    }
-                    Fate::Expired(folded) => {
-                        books.expired += 1;
-                        self.left_out.insert(folded.fingerprint);
-                        continue;
-                    }
-                    Fate::Rejected(_) | Fate::Duplicate(_) => {
-                        books.rejected += 1;
-                        continue;
-                    }
-                    Fate::Made(folded) => folded,
-                };
-                books.expected += 1;
-                let row = if nth + 1 == pass.item_types.len() {
-                    take_row_key(item_type, &mut row)
-                } else {
-                    row_key(item_type, &row)
-                };
-                self.page.bytes += folded.size;
-                self.page.items.push(Expected {
-                    item_type: *index,
-                    row,
-                    item: folded.item,
-                    fingerprint: folded.fingerprint,
-                    may_be_gone: folded.expiry == Expiry::Past,
-                    compressed: folded.compressed,
-                });
-                if self.page.items.len() >= KEYS || self.page.bytes >= BYTES {
-                    self.ask().await;
+                if !meets(item_type, &row) {
+                    books.filtered += 1;
+                    continue;
+                }
+                let alone = item_type.explodes.is_empty() && nth + 1 == pass.item_types.len();
+                let mut elements = Elements::new(&item_type.explodes);
+                while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                    let Some(books) = self.books.get_mut(*index) else {
+                        break;
+                    };
+                    let folded = match fate {
+                        Fate::Made(folded) => folded,
+                        Fate::Expired(folded) => {
+                            books.expired += 1;
+                            self.left_out.insert(folded.fingerprint);
+                            continue;
+                        }
+                        Fate::Rejected(_) | Fate::Duplicate(_) => {
+                            books.rejected += 1;
+                            continue;
+                        }
+                    };
+                    books.expected += 1;
+                    let key = if alone {
+                        take_row_key(item_type, &mut row)
+                    } else {
+                        row_key(item_type, &row)
+                    };
+                    self.expect(*index, key, folded).await;
                 }
             }
+        }
+    }
+
+    /// Asks for an item, with others.
+    async fn expect(&mut self, item_type: usize, row: RowKey, folded: Folded) {
+        self.page.bytes += folded.size;
+        self.page.items.push(Expected {
+            item_type,
+            row,
+            item: folded.item,
+            fingerprint: folded.fingerprint,
+            may_be_gone: folded.expiry == Expiry::Past,
+            compressed: folded.compressed,
+        });
+        if self.page.items.len() >= KEYS || self.page.bytes >= BYTES {
+            self.ask().await;
         }
     }
 

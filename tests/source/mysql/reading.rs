@@ -9,14 +9,7 @@ use crate::support::mysql::{Database, servers};
 use crate::support::types::{columns_of, read_all, rows_of, scan_of, shown};
 
 fn query(sql: &str, source: &[Column]) -> Scan {
-    Scan {
-        from: Relation::Query(sql.to_owned()),
-        columns: columns_of(source),
-        joins: Vec::new(),
-        conditions: Vec::new(),
-        keep_unmatched: false,
-        limit: None,
-    }
+    Scan::of(Relation::Query(sql.to_owned()), columns_of(source))
 }
 
 #[tokio::test]
@@ -148,11 +141,18 @@ async fn many_rows_come_in_chunks_and_an_abandoned_scan_does_no_harm() {
         source.begin().await.unwrap();
         let scan = scan_of(table(&catalog, "t"));
         assert_eq!(
-            source.scan(&scan).try_next().await.unwrap().unwrap().len(),
+            source
+                .scan(&scan)
+                .try_next()
+                .await
+                .unwrap()
+                .unwrap()
+                .rows
+                .len(),
             256
         );
         let chunks: Vec<_> = source.scan(&scan).try_collect().await.unwrap();
-        let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
+        let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.rows.len()).collect();
         assert_eq!(sizes, [256, 256, 256, 232]);
         let scan = scan_of(table(&catalog, "big"));
         let chunks: Vec<_> = source.scan(&scan).try_collect().await.unwrap();

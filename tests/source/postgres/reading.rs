@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use dynafold::catalog::DataType;
-use dynafold::source::{self, Join, Relation, Row, Scan, ScanColumn, SourceError};
+use dynafold::source::{self, Join, Match, Relation, Row, Scan, ScanColumn, SourceError};
 use futures_util::TryStreamExt as _;
 
 use super::{connect, name, rows, strings, table};
@@ -57,9 +57,13 @@ async fn a_scan_joins_and_tells_its_conditions_and_prepare_finds_bad_ones() {
     scan.joins.push(Join {
         alias: "parent".into(),
         table: name("public", "a"),
-        on: vec![("a_id".into(), "id".into())],
+        on: vec![Match {
+            join: None,
+            ours: "a_id".into(),
+            theirs: "id".into(),
+        }],
     });
-    scan.columns.push(ScanColumn {
+    scan.columns.push(ScanColumn::Column {
         join: Some(0),
         name: "name".into(),
         data_type: DataType::Text { max_chars: None },
@@ -116,11 +120,11 @@ async fn a_run_sees_one_snapshot_in_chunks_of_bounded_size() {
     let many = scan_of(table(&catalog, "many"));
     assert_eq!(source.count(&many.from).await.expect("a count"), 1000);
     let chunks: Vec<_> = source.scan(&many).try_collect().await.expect("chunks");
-    let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
+    let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.rows.len()).collect();
     assert_eq!(sizes, [256, 256, 256, 232]);
     let wide = scan_of(table(&catalog, "wide"));
     let chunks: Vec<_> = source.scan(&wide).try_collect().await.expect("chunks");
-    let sizes: Vec<usize> = chunks.iter().map(Vec::len).collect();
+    let sizes: Vec<usize> = chunks.iter().map(|chunk| chunk.rows.len()).collect();
     assert_eq!(sizes, [3, 3, 3, 1]);
 }
 

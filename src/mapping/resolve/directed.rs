@@ -1,0 +1,87 @@
+//! Binds `$value` with `$when` and `$type`.
+
+use super::bind::Binder;
+use crate::catalog::Family;
+use crate::item::Attribute;
+use crate::mapping::model::{DynamoType, Node, Part};
+use crate::mapping::raw::spanned;
+use crate::mapping::template::Filter;
+use crate::mapping::yaml::Node as Yaml;
+
+impl Binder<'_> {
+    /// Binds a map with `$value`.
+    pub(super) fn directed(&mut self, yaml: &Yaml) -> Option<Node> {
+        let value = self.node(yaml.get("$value")?);
+        let condition = yaml.get("$when").and_then(spanned);
+        let flag = condition.map(|condition| {
+            let flag = self.pass.flag(&condition.value);
+            self.flags.push(condition);
+            flag
+        });
+        let mut node = value?;
+        if let Some(wanted) = yaml.get("$type").and_then(Yaml::text).and_then(named) {
+            convert(&mut node, wanted);
+            node = Node::Typed {
+                wanted,
+                value: Box::new(node),
+            };
+        }
+        Some(match flag {
+            Some(flag) => Node::When {
+                flag,
+                value: Box::new(node),
+            },
+            None => node,
+        })
+    }
+}
+
+fn named(name: &str) -> Option<DynamoType> {
+    Some(match name {
+        "S" => DynamoType::S,
+        "N" => DynamoType::N,
+        "B" => DynamoType::B,
+        "BOOL" => DynamoType::Bool,
+        "SS" => DynamoType::Ss,
+        "NS" => DynamoType::Ns,
+        "BS" => DynamoType::Bs,
+        "L" => DynamoType::L,
+        "M" => DynamoType::M,
+        _ => return None,
+    })
+}
+
+/// Has a single value go through the filter that makes the type, where it is another.
+fn convert(node: &mut Node, wanted: DynamoType) {
+    let template = match node {
+        Node::Template(template) => template,
+        Node::Constant(Attribute::N(number)) if wanted == DynamoType::S => {
+            *node = Node::Constant(Attribute::S(number.to_string()));
+            return;
+        }
+        _ => return,
+    };
+    let [Part::Value(value)] = template.parts.as_mut_slice() else {
+        return;
+    };
+    let filter = match (wanted, value.family) {
+        (DynamoType::S, Family::Text | Family::Time)
+        | (DynamoType::N, Family::Number)
+        | (DynamoType::B, Family::Binary)
+        | (DynamoType::Bool, Family::Boolean)
+        | (DynamoType::L, Family::List)
+        | (DynamoType::M, Family::Map)
+        | (DynamoType::Ss | DynamoType::Ns | DynamoType::Bs, Family::Set) => return,
+        (DynamoType::S, _) => Filter::String,
+        (DynamoType::N, _) => Filter::Number,
+        (DynamoType::B, _) => Filter::Binary,
+        (DynamoType::Bool, _) => Filter::Bool,
+        (DynamoType::Ss | DynamoType::Ns | DynamoType::Bs, _) => Filter::Set,
+        (DynamoType::L | DynamoType::M, Family::Text) => Filter::Json,
+        (DynamoType::L | DynamoType::M, _) => return,
+    };
+    if let Ok(family) = filter.family(value.family) {
+        value.filters.push(filter);
+        value.family = family;
+    }
+}

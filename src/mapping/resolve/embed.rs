@@ -1,0 +1,277 @@
+//! Binds `$embed`: finds the children, and says what becomes of each.
+
+use std::ops::Range;
+
+use super::bind::Binder;
+use super::join::matched;
+use super::pass::PassBuilder;
+use super::scope::{On, Scope, unknown_column};
+use crate::catalog::{DataType, Table};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{EmbedNode, Gather, Node, Part, Place, Placeholder, Template};
+use crate::mapping::raw::{Spanned, read_joins, read_pairs, spanned};
+use crate::mapping::yaml::Node as Yaml;
+use crate::source::Embed;
+
+/// Levels of embeds within embeds.
+const MAX_DEPTH: usize = 3;
+
+impl Binder<'_> {
+    /// Binds a map with `$embed`.
+    pub(super) fn embed(&mut self, yaml: &Yaml) -> Option<EmbedNode> {
+        let name = yaml.get("$embed").and_then(spanned)?;
+        if self.depth >= MAX_DEPTH {
+            let message = format!("embeds nest to {MAX_DEPTH} levels");
+            self.diagnostics.push(
+                Diagnostic::new(Code::Embed, name.span, message)
+                    .with_help("make the innermost children items of their own"),
+            );
+            return None;
+        }
+        let mut child = Scope::table(&name, self.catalog, self.diagnostics)?;
+        let joins = read_joins(yaml.get("$join"));
+        child.join(&joins, self.catalog, self.diagnostics);
+        let on = self.relation(yaml, &name, &child);
+        let has_key = self.take_key(&name);
+        let mut rows = PassBuilder::new(&child);
+        let mut binder = Binder {
+            scope: &child,
+            pass: &mut rows,
+            catalog: self.catalog,
+            diagnostics: self.diagnostics,
+            conditions: Vec::new(),
+            flags: Vec::new(),
+            depth: self.depth + 1,
+        };
+        let each = match yaml.get("$each") {
+            Some(each) => binder.node(each),
+            None => Some(binder.all_columns()),
+        };
+        let gather = binder.gather(yaml);
+        let order = binder.order(yaml);
+        let key = binder.indices(&child.key);
+        let (mut written, conditions) = (binder.flags, binder.conditions);
+        self.conditions.extend(conditions);
+        if let Some(condition) = yaml.get("$where").and_then(spanned) {
+            rows.condition(&condition.value);
+            written.push(condition);
+        }
+        self.conditions
+            .extend(written.into_iter().map(|one| Spanned {
+                value: rows.alone(&one.value),
+                span: one.span,
+            }));
+        rows.key = key;
+        let most = yaml.get("$limit").and_then(Yaml::text);
+        let embed = Embed {
+            rows: rows.scan(),
+            on: self.pass.matches(&on?),
+            order: order?,
+            most: most.and_then(|most| most.parse().ok()),
+        };
+        if !has_key {
+            return None;
+        }
+        Some(EmbedNode {
+            column: self.pass.embed(embed),
+            each: each?,
+            gather: gather?,
+            written: name.value.as_str().into(),
+        })
+    }
+
+    /// Makes sure that the parents can be told apart.
+    fn take_key(&mut self, name: &Spanned<String>) -> bool {
+        let key = &self.scope.key;
+        if key.is_empty() {
+            let message = format!(
+                "the rows of `{}` have no key by which `{}` could be told whose children they are",
+                self.scope.written, name.value
+            );
+            let help = match self.scope.table {
+                Some(_) => {
+                    "give the table a primary key, or read it with `from: { sql: …, key: [column] }`"
+                }
+                None => "say which columns tell its rows apart: from: { sql: …, key: [column] }",
+            };
+            self.diagnostics
+                .push(Diagnostic::new(Code::Embed, name.span.clone(), message).with_help(help));
+            return false;
+        }
+        self.pass.key = self.indices(key);
+        true
+    }
+
+    /// How a child finds its parent.
+    fn relation(
+        &mut self,
+        yaml: &Yaml,
+        name: &Spanned<String>,
+        child: &Scope<'_>,
+    ) -> Option<Vec<On>> {
+        let table = child.table?;
+        if let Some(pairs) = yaml.get("$match") {
+            return matched(
+                &read_pairs(Some(pairs)),
+                table,
+                self.scope,
+                self.diagnostics,
+            );
+        }
+        let (message, help) = match self.scope.table {
+            None => (
+                "a query has no foreign keys that could lead to it".to_owned(),
+                String::new(),
+            ),
+            Some(parent) => match references(table, parent).as_slice() {
+                [only] => return Some(only.clone()),
+                [] => (
+                    format!(
+                        "no foreign key of `{}` leads to `{}`",
+                        table.name.name, parent.name.name
+                    ),
+                    String::new(),
+                ),
+                several => (
+                    format!(
+                        "{} foreign keys of `{}` lead to `{}`",
+                        several.len(),
+                        table.name.name,
+                        parent.name.name
+                    ),
+                    format!("; there are {}", listed(several)),
+                ),
+            },
+        };
+        self.diagnostics.push(
+            Diagnostic::new(Code::Embed, name.span.clone(), message).with_help(format!(
+                "say which columns belong together: $match: {{ child_column: our_column }}{help}"
+            )),
+        );
+        None
+    }
+
+    /// A map of all columns, for children of which nothing is said.
+    fn all_columns(&mut self) -> Node {
+        let columns = self.scope.columns.iter();
+        let members = columns.map(|column| {
+            let placeholder = Placeholder {
+                place: Place {
+                    column: self.pass.column(None, &column.name, &column.data_type),
+                    path: Vec::new(),
+                    written: column.name.as_str().into(),
+                },
+                filters: Vec::new(),
+                escape: None,
+                family: column.data_type.family(),
+            };
+            let parts = vec![Part::Value(placeholder)];
+            let node = Node::Template(Template { parts });
+            (column.name.as_str().into(), node)
+        });
+        Node::Map {
+            members: members.collect(),
+            spreads: Vec::new(),
+        }
+    }
+
+    fn gather(&mut self, yaml: &Yaml) -> Option<Gather> {
+        match yaml.get("$as").and_then(Yaml::text) {
+            Some("set") => Some(Gather::Set),
+            Some("map") => match self.node(yaml.get("$key")?)? {
+                Node::Template(template) => Some(Gather::Map(template)),
+                _ => None,
+            },
+            _ => Some(Gather::List),
+        }
+    }
+
+    /// The places by which children are sorted, and whether they descend.
+    fn order(&mut self, yaml: &Yaml) -> Option<Vec<(usize, bool)>> {
+        let Some(order) = yaml.get("$order") else {
+            return Some(Vec::new());
+        };
+        let written: Vec<Spanned<String>> = match spanned(order) {
+            Some(one) => {
+                let parts = one.value.split(',').map(|part| Spanned {
+                    value: part.trim().to_owned(),
+                    span: one.span.clone(),
+                });
+                parts.collect()
+            }
+            None => order.elements().iter().filter_map(spanned).collect(),
+        };
+        let places = written.iter().map(|column| self.order_by(column));
+        let places: Vec<Option<(usize, bool)>> = places.collect();
+        places.into_iter().collect()
+    }
+
+    fn order_by(&mut self, written: &Spanned<String>) -> Option<(usize, bool)> {
+        let text = written.value.trim();
+        let (name, descends) = match text.rsplit_once(char::is_whitespace) {
+            Some((name, word)) if word.eq_ignore_ascii_case("desc") => (name.trim(), true),
+            Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
+            _ => (text, false),
+        };
+        let span = written.span.clone();
+        let place = self.order_place(name, &span)?;
+        Some((place, descends))
+    }
+
+    fn order_place(&mut self, name: &str, span: &Range<usize>) -> Option<usize> {
+        let scope = self.scope;
+        let find = |table: Option<&Table>, name: &str| {
+            let column = table.and_then(|table| table.column(name))?;
+            Some((column.name.clone(), column.data_type.clone()))
+        };
+        let split = name.split_once('.');
+        let (alias, found) = match find(scope.table, name) {
+            Some(found) => (None, found),
+            None => {
+                let owner = split.and_then(|(alias, name)| Some((scope.parent(alias)?, name)));
+                let found = owner.and_then(|(parent, name)| {
+                    Some((parent.alias.as_str(), find(Some(parent.table), name)?))
+                });
+                let Some((alias, found)) = found else {
+                    let written = Spanned {
+                        value: name.to_owned(),
+                        span: span.clone(),
+                    };
+                    let names = scope.columns.iter().map(|column| column.name.as_str());
+                    let relation = format!("`{}`", scope.written);
+                    self.diagnostics
+                        .push(unknown_column(&written, &relation, names));
+                    return None;
+                };
+                (Some(alias), found)
+            }
+        };
+        let (column, data_type): (String, DataType) = found;
+        Some(self.pass.column(alias, &column, &data_type))
+    }
+}
+
+/// The foreign keys of a child that lead to a table.
+fn references(child: &Table, parent: &Table) -> Vec<Vec<On>> {
+    let keys = child.foreign_keys.iter();
+    let leading = keys.filter(|key| key.references == parent.name);
+    let on = |ours: &String, theirs: &String| On {
+        owner: None,
+        ours: theirs.clone(),
+        theirs: ours.clone(),
+    };
+    leading
+        .map(|key| {
+            let pairs = key.columns.iter().zip(&key.referenced_columns);
+            pairs.map(|(ours, theirs)| on(ours, theirs)).collect()
+        })
+        .collect()
+}
+
+fn listed(keys: &[Vec<On>]) -> String {
+    let pairs = |key: &Vec<On>| {
+        let pairs = key.iter().map(|on| format!("{}: {}", on.theirs, on.ours));
+        format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+    };
+    keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
+}

@@ -1,0 +1,135 @@
+//! What the statement of a scan puts into its output columns, and where a row wants it.
+//!
+//! A scan without embeds has one node: its own rows. Otherwise each embed is a node too, every
+//! output row belongs to one of them, and a tag says to which.
+
+use super::{Embed, Scan, ScanColumn};
+use crate::catalog::DataType;
+
+/// The type of the tag.
+pub(super) const TAG: DataType = DataType::Integer {
+    bits: 32,
+    unsigned: false,
+};
+
+/// The outputs of a scan's statement, by node.
+pub(super) struct Layout<'a> {
+    /// What stands in each output column.
+    pub(super) outputs: Vec<Output<'a>>,
+    /// The scan itself, then its embeds, each before those within it.
+    pub(super) nodes: Vec<Node<'a>>,
+    /// The output that says to which node a row belongs; negative for a child without a parent.
+    pub(super) tag: Option<usize>,
+}
+
+/// What stands in an output column.
+#[derive(Clone, Copy)]
+pub(super) enum Output<'a> {
+    /// A column of a scan: whose, and of what type.
+    Column {
+        /// The scan that asks for it.
+        scan: &'a Scan,
+        /// Index into the scan's joins.
+        join: Option<usize>,
+        /// The column's name.
+        name: &'a str,
+        /// Its type.
+        data_type: &'a DataType,
+    },
+    /// A condition: 1 or 0.
+    Flag,
+    /// The tag: a small whole number.
+    Tag,
+}
+
+/// The rows of a scan or of an embed.
+pub(super) struct Node<'a> {
+    /// What is read.
+    pub(super) scan: &'a Scan,
+    /// The embed; `None` for the scan itself.
+    pub(super) embed: Option<&'a Embed>,
+    /// The node of the parents.
+    pub(super) parent: usize,
+    /// The place of these rows in their parent's row.
+    pub(super) slot: usize,
+    /// The column of the scan itself under which this embed stands, at whatever depth.
+    pub(super) root: usize,
+    /// Output columns with their places in the row.
+    pub(super) cells: Vec<(usize, usize)>,
+    /// The outputs that tell these rows apart.
+    pub(super) key: Vec<usize>,
+    /// Values of a row.
+    pub(super) width: usize,
+}
+
+impl<'a> Layout<'a> {
+    pub(super) fn new(scan: &'a Scan) -> Self {
+        let mut layout = Self {
+            outputs: Vec::new(),
+            nodes: Vec::new(),
+            tag: None,
+        };
+        layout.add(scan, None, 0, 0, 0);
+        layout
+    }
+
+    fn add(
+        &mut self,
+        scan: &'a Scan,
+        embed: Option<&'a Embed>,
+        parent: usize,
+        slot: usize,
+        root: usize,
+    ) {
+        let index = self.nodes.len();
+        let mut cells = Vec::with_capacity(scan.columns.len());
+        for (place, column) in scan.columns.iter().enumerate() {
+            let output = match column {
+                ScanColumn::Column {
+                    join,
+                    name,
+                    data_type,
+                } => Output::Column {
+                    scan,
+                    join: *join,
+                    name,
+                    data_type,
+                },
+                ScanColumn::Flag(_) => Output::Flag,
+                ScanColumn::Embed(_) | ScanColumn::Slot => continue,
+            };
+            cells.push((self.outputs.len(), place));
+            self.outputs.push(output);
+        }
+        let mut width = scan.columns.len();
+        let place_of = |column: &usize| cells.iter().find(|(_, place)| place == column);
+        let key = scan.key.iter().filter_map(place_of).map(|cell| cell.0);
+        let key = key.collect();
+        // The conditions of children only leave out rows.
+        if embed.is_none() {
+            for _ in &scan.conditions {
+                cells.push((self.outputs.len(), width));
+                self.outputs.push(Output::Flag);
+                width += 1;
+            }
+            if scan.embeds().next().is_some() {
+                self.tag = Some(self.outputs.len());
+                self.outputs.push(Output::Tag);
+            }
+        }
+        self.nodes.push(Node {
+            scan,
+            embed,
+            parent,
+            slot,
+            root,
+            cells,
+            key,
+            width,
+        });
+        for (slot, embed) in scan.embeds() {
+            let root = if index == 0 { slot } else { root };
+            self.add(&embed.rows, Some(embed), index, slot, root);
+        }
+    }
+}

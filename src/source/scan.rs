@@ -1,0 +1,150 @@
+//! What is asked of a source: one relation, with its parents and children.
+
+use crate::catalog::{DataType, TableName};
+
+/// What a scan reads from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Relation {
+    /// A table or view.
+    Table(TableName),
+    /// A query, as the mapping says it.
+    Query(String),
+}
+
+/// A place in the rows of a scan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ScanColumn {
+    /// A column of the base relation (`join` is `None`) or of a joined parent.
+    Column {
+        /// Index into [`Scan::joins`]; `None` for the base relation.
+        join: Option<usize>,
+        /// The column's name.
+        name: String,
+        /// Its type, which decides how it is asked for and decoded.
+        data_type: DataType,
+    },
+    /// A SQL condition, as a boolean that is false for NULL. It leaves out no row.
+    Flag(String),
+    /// Children: a [`Value::List`] of rows, each a [`Value::List`] of the embed's columns.
+    Embed(Box<Embed>),
+    /// A place that the source leaves NULL, for whoever reads the row.
+    Slot,
+}
+
+/// An N:1 lookup: a LEFT JOIN along a key that is unique on the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Join {
+    /// The alias, unique in the scan and different from the base relation's name.
+    pub alias: String,
+    /// The parent table.
+    pub table: TableName,
+    /// What must be equal. Our side is the base relation or an earlier join.
+    pub on: Vec<Match>,
+}
+
+/// Two columns that must be equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Match {
+    /// Whose column ours is: an index into [`Scan::joins`]; `None` for the base relation.
+    pub join: Option<usize>,
+    /// Our column.
+    pub ours: String,
+    /// The other relation's column.
+    pub theirs: String,
+}
+
+/// 1:N children, read in the order of their parents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Embed {
+    /// The children. Their conditions leave out rows; a limit is not allowed here.
+    pub rows: Scan,
+    /// How a child finds its parent; `theirs` is the child's column.
+    pub on: Vec<Match>,
+    /// Their order: indices into the rows' columns, and whether it descends. NULL comes before
+    /// every value; numbers are in the order of numbers, texts in that of their bytes. Ties are in
+    /// the order of [`Scan::key`].
+    pub order: Vec<(usize, bool)>,
+    /// Most children of one parent; the rest is counted.
+    pub most: Option<u64>,
+}
+
+/// One pass over one relation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scan {
+    /// What is read.
+    pub from: Relation,
+    /// The places of the rows, in order.
+    pub columns: Vec<ScanColumn>,
+    /// Which of the columns tell rows apart. Rows with embeds need them.
+    pub key: Vec<usize>,
+    /// Parents to be joined.
+    pub joins: Vec<Join>,
+    /// SQL conditions; each becomes one boolean of the row. Empty: every row is wanted.
+    pub conditions: Vec<String>,
+    /// Whether rows that meet none of the conditions are wanted too.
+    pub keep_unmatched: bool,
+    /// Most rows to read.
+    pub limit: Option<u64>,
+}
+
+impl ScanColumn {
+    /// A column of the base relation.
+    #[must_use]
+    pub fn base(name: &str, data_type: DataType) -> Self {
+        Self::Column {
+            join: None,
+            name: name.to_owned(),
+            data_type,
+        }
+    }
+}
+
+impl Scan {
+    /// All rows of a relation, with these columns and nothing else.
+    #[must_use]
+    pub fn of(from: Relation, columns: Vec<ScanColumn>) -> Self {
+        Self {
+            from,
+            columns,
+            key: Vec::new(),
+            joins: Vec::new(),
+            conditions: Vec::new(),
+            keep_unmatched: false,
+            limit: None,
+        }
+    }
+
+    /// The embeds, with the indices of their columns.
+    pub fn embeds(&self) -> impl Iterator<Item = (usize, &Embed)> {
+        let columns = self.columns.iter().enumerate();
+        columns.filter_map(|(index, column)| match column {
+            ScanColumn::Embed(embed) => Some((index, &**embed)),
+            _ => None,
+        })
+    }
+
+    /// Every table that is read, those of joins and embeds too.
+    #[must_use]
+    pub fn tables(&self) -> Vec<&TableName> {
+        let base = match &self.from {
+            Relation::Table(name) => Some(name),
+            Relation::Query(_) => None,
+        };
+        let joined = self.joins.iter().map(|join| &join.table);
+        let mut tables: Vec<&TableName> = base.into_iter().chain(joined).collect();
+        tables.extend(self.embeds().flat_map(|(_, embed)| embed.rows.tables()));
+        tables
+    }
+
+    /// Whether SQL from the mapping is in it.
+    #[must_use]
+    pub fn has_foreign_sql(&self) -> bool {
+        matches!(self.from, Relation::Query(_))
+            || !self.conditions.is_empty()
+            || self.columns.iter().any(|column| match column {
+                ScanColumn::Flag(_) => true,
+                ScanColumn::Embed(embed) => embed.rows.has_foreign_sql(),
+                _ => false,
+            })
+    }
+}
