@@ -40,7 +40,12 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         load::check_archive(&archive_file, &model.table)?;
     }
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
-    for difference in &ensured.differences {
+    let settings = if ensured.made {
+        Vec::new()
+    } else {
+        target.compare_settings(&model.table).await
+    };
+    for difference in ensured.differences.iter().chain(&settings) {
         output.warning(&difference.to_string());
     }
     if ensured.made {

@@ -119,7 +119,7 @@ pub async fn ensure_table(
             place: target.place(),
         });
     };
-    let mut differences = compare(table, &there);
+    let differences = compare(table, &there);
     if differences.iter().any(Difference::is_breaking) {
         return Err(TableError::Differs {
             name: table.name.clone(),
@@ -127,7 +127,6 @@ pub async fn ensure_table(
             differences,
         });
     }
-    differences.extend(target.compare_settings(table).await);
     Ok(Ensured {
         made: false,
         differences,

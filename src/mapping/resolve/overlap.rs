@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use crate::catalog::Family;
     use crate::mapping::model::Place;
-    use crate::mapping::template::{self, Segment};
+    use crate::mapping::template::{self, Escape, Segment};
 
     fn template(text: &str) -> Template {
         fn part(segment: &Segment) -> Part {
@@ -258,5 +258,19 @@ mod tests {
             assert!(may_be_equal(&template(a), &template(b)), "{a} {b}");
             assert!(may_be_equal(&template(b), &template(a)), "{b} {a}");
         }
+    }
+
+    #[test]
+    fn an_escaped_value_is_no_longer_of_its_filters_letters() {
+        let mut escaped = template("1{x | pad(2)}");
+        let escape = Escape::of(&escaped).map(std::sync::Arc::new);
+        for part in &mut escaped.parts {
+            if let Part::Value(placeholder) = part {
+                placeholder.escape.clone_from(&escape);
+            }
+        }
+        let other = template("1%31{x | pad(1)}");
+        assert!(may_be_equal(&escaped, &other));
+        assert!(!may_be_equal(&template("1{x | pad(2)}"), &other));
     }
 }

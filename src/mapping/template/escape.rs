@@ -72,3 +72,88 @@ fn collect(parts: &[Part], characters: &mut Vec<char>) {
 fn digit(half: u8) -> char {
     char::from_digit(u32::from(half), 16).map_or('0', |digit| digit.to_ascii_uppercase())
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalog::Family;
+    use crate::mapping::model::{Place, Placeholder};
+
+    fn value() -> Part {
+        Part::Value(Placeholder {
+            place: Place {
+                column: 0,
+                path: Vec::new(),
+                written: "x".into(),
+            },
+            filters: Vec::new(),
+            family: Family::Text,
+            escape: None,
+        })
+    }
+
+    fn template(parts: Vec<Part>) -> Template {
+        Template { parts }
+    }
+
+    fn text(text: &str) -> Part {
+        Part::Text(text.to_owned())
+    }
+
+    fn escaped(escape: &Escape, value: &str) -> String {
+        let mut out = String::new();
+        escape.push(&mut out, value);
+        out
+    }
+
+    #[test]
+    fn what_stands_for_itself_is_escaped_in_values_as_in_urls() {
+        let escape = Escape::of(&template(vec![
+            text("u#"),
+            value(),
+            Part::Optional(vec![text("é/"), value()]),
+        ]))
+        .unwrap();
+        assert_eq!(escaped(&escape, "a#b"), "a%23b");
+        assert_eq!(escaped(&escape, "100%"), "100%25");
+        assert_eq!(escaped(&escape, "blue/é"), "bl%75e%2F%C3%A9");
+        assert_eq!(
+            escaped(&escape, "as it is: ñ 한국 😀"),
+            "as it is: ñ 한국 😀"
+        );
+        assert_eq!(escaped(&escape, ""), "");
+    }
+
+    #[test]
+    fn a_value_alone_and_text_alone_are_left_as_they_are() {
+        for parts in [vec![], vec![value()], vec![text("USER#")]] {
+            assert_eq!(Escape::of(&template(parts)), None);
+        }
+    }
+
+    /// Values of a template `a#b[/c][/d]` that are likely to collide.
+    fn values() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[ab#/%235Fé]{0,5}", 2..=4)
+    }
+
+    fn key(escape: &Escape, values: &[String]) -> String {
+        let mut out = String::new();
+        for (index, value) in values.iter().enumerate() {
+            out.push_str(["", "#", "/", "/"][index]);
+            escape.push(&mut out, value);
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn different_values_never_make_one_key(a in values(), b in values()) {
+            let optional = || Part::Optional(vec![text("/"), value()]);
+            let parts = vec![value(), text("#"), value(), optional(), optional()];
+            let escape = Escape::of(&template(parts)).unwrap();
+            prop_assert_eq!(key(&escape, &a) == key(&escape, &b), a == b);
+        }
+    }
+}
