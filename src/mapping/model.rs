@@ -3,9 +3,13 @@
 //! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
 //! filter a value with its arguments read. Folding a row looks nothing up by name.
 
+mod settings;
+
+pub use settings::{Autoscale, Settings, StreamView, TableClass};
+
 use std::sync::Arc;
 
-use super::template::Filter;
+use super::template::{Escape, Filter};
 use crate::catalog::Family;
 use crate::source::Scan;
 
@@ -66,6 +70,8 @@ pub struct Table {
     pub ttl: Option<String>,
     /// How capacity is paid for.
     pub billing: Billing,
+    /// What no item depends on: stream, backups, tags and so on.
+    pub settings: Settings,
 }
 
 /// A key attribute.
@@ -101,6 +107,8 @@ pub struct Index {
     pub projection: Projection,
     /// Its own provisioned capacity; the table's where it has none of its own.
     pub throughput: Option<Throughput>,
+    /// How that capacity follows the load; the table's policy where it has none of its own.
+    pub autoscale: Option<Autoscale>,
 }
 
 /// What an index holds besides keys.
@@ -162,6 +170,25 @@ pub struct ItemType {
     pub spreads: Vec<Place>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
+    /// What becomes of rows whose items have expired already.
+    pub expired: Expired,
+    /// Attributes that are compressed, in this order and as many as are needed, where an item is
+    /// too large; none where such an item is rejected.
+    pub compress: Vec<Arc<str>>,
+    /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
+    pub write_rate: Option<f64>,
+}
+
+/// What becomes of a row whose item has expired when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expired {
+    /// It is loaded like any other.
+    #[default]
+    Load,
+    /// It is left out and counted.
+    Skip,
+    /// Its item goes to the archive file instead of the table.
+    Archive,
 }
 
 impl ItemType {
@@ -355,6 +382,8 @@ pub struct Placeholder {
     pub filters: Vec<Filter>,
     /// What kind of value comes out, as far as the column's type and the filters tell.
     pub family: Family,
+    /// What is escaped in its text, after all filters: see `key_escape`.
+    pub escape: Option<Arc<Escape>>,
 }
 
 /// Where a value stands: a column, or a member of a document in it.
