@@ -25,7 +25,7 @@ const BACKUPS: (u32, Duration) = (12, Duration::from_secs(5));
 /// Why an endpoint did not do or tell something: its error code.
 type Code = String;
 
-/// Puts what CreateTable takes into its request.
+/// Puts what `CreateTable` takes into its request.
 pub(super) fn with_settings(
     request: CreateTableFluentBuilder,
     settings: &Settings,
@@ -56,7 +56,7 @@ pub(super) fn with_settings(
 }
 
 impl Dynamodb {
-    /// Sets what CreateTable cannot, of a table that has just become ACTIVE, and tells what of all
+    /// Sets what `CreateTable` cannot, of a table that has just become ACTIVE, and tells what of all
     /// settings the table does not show afterwards.
     pub(super) async fn complete(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
         let wanted = &table.settings;
