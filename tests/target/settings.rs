@@ -5,7 +5,7 @@ use dynafold::target::{Difference, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::sample::table;
-use crate::support::endpoint::{Endpoint, Step};
+use crate::support::endpoint::{Endpoint, Request, Step};
 
 fn wanted() -> Table {
     let mut table = table(true);
@@ -69,7 +69,7 @@ async fn everything_is_asked_for_and_nothing_that_is_there_is_told() {
     assert_eq!(target.create(&table).await.unwrap(), []);
 
     let requests = endpoint.requests();
-    let operations: Vec<&str> = requests.iter().map(|r| r.operation()).collect();
+    let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
     assert_eq!(
         operations,
         [

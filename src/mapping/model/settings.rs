@@ -76,7 +76,7 @@ impl TableClass {
     }
 }
 
-fn word<T: PartialEq>(words: &[(&'static str, T)], wanted: T) -> &'static str {
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], wanted: T) -> &'static str {
     let found = words.iter().find(|(_, value)| *value == wanted);
     found.map_or("", |(word, _)| word)
 }
