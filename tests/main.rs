@@ -16,6 +16,8 @@ mod patterns;
 #[cfg(test)]
 mod readme;
 #[cfg(test)]
+mod relations;
+#[cfg(test)]
 mod source {
     mod mysql;
     mod postgres;

@@ -48,8 +48,6 @@ codes! {
     WrongShape = "wrong-shape", Error;
     /// A value is none of those that are possible here.
     WrongValue = "wrong-value", Error;
-    /// The language has this, but this version of Dynafold does not do it yet.
-    NotYet = "not-yet", Error;
     /// A `${VARIABLE}` without a default is not set.
     UnsetVariable = "unset-variable", Error;
     /// A template is not well formed.

@@ -156,7 +156,7 @@ impl Folder {
             Node::List(nodes) => {
                 let elements = nodes.iter().enumerate().map(|(index, node)| {
                     // What is absent in a list is NULL, because the position tells.
-                    match self.node(node, row, true) {
+                    match self.node(node, row, keep_null) {
                         Ok(element) => Ok(element.unwrap_or(Attribute::Null)),
                         Err(fault) => Err(fault.at(&index.to_string())),
                     }

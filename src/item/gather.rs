@@ -50,7 +50,7 @@ impl Folder {
         let mut elements = Vec::with_capacity(children.len());
         for (at, row) in rows {
             let made = self
-                .node(&embed.each, row, true)
+                .node(&embed.each, row, keep_null)
                 .map_err(|f| f.at(&at.to_string()))?;
             elements.push(made.unwrap_or(Attribute::Null));
         }

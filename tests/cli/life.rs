@@ -106,7 +106,7 @@ const COMPARED: &[&str] = &[
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
-    for source in Source::with(script).await {
+    for source in Source::each(script).await {
         let case = Case::new(&source);
         let ran = case.run("migrate", &sessions("skip"), &[]).exits(0);
         let report = ran.json();
@@ -156,7 +156,7 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_shows_what_would_be_left_out_and_a_delimiter_in_a_value_is_escaped() {
-    for source in Source::with(script).await {
+    for source in Source::each(script).await {
         let case = Case::new(&source);
         let shown = case
             .run("preview", &sessions("archive"), &[])
@@ -255,7 +255,7 @@ items:
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_too_large_is_compressed_as_far_as_is_needed_and_verified_equal() {
-    for source in Source::with(script).await {
+    for source in Source::each(script).await {
         let case = Case::new(&source);
         let mapping = notes("{ compress: [doc, body] }");
         let report = case.run("migrate", &mapping, &[]).exits(0).json();

@@ -25,14 +25,33 @@ pub(crate) async fn contents(target: &dyn Target, table: &str) -> String {
     }
 }
 
-/// Items a line each, sorted, the key before the other attributes and these by their names.
+/// Items a line each, sorted, the key before the other attributes and these by their names. Members
+/// of maps and sets, which have no order in DynamoDB, are sorted too.
 pub(crate) fn canonical(items: impl Iterator<Item = Map<String, Value>>) -> String {
-    let line = |item: Map<String, Value>| {
+    let line = |mut item: Map<String, Value>| {
+        item.values_mut().for_each(sort);
         let mut attributes: Vec<(String, Value)> = item.into_iter().collect();
         attributes.sort_by_key(|(name, _)| (name != "PK", name != "SK", name.clone()));
         serde_json::to_string(&attributes.into_iter().collect::<Map<_, _>>()).unwrap()
     };
     sorted(items.map(line).collect())
+}
+
+/// Sorts what has no order within an attribute.
+fn sort(attribute: &mut Value) {
+    for (kind, value) in attribute.as_object_mut().unwrap() {
+        match (kind.as_str(), value) {
+            ("M", Value::Object(members)) => {
+                members.values_mut().for_each(sort);
+                members.sort_keys();
+            }
+            ("L", Value::Array(elements)) => elements.iter_mut().for_each(sort),
+            ("SS" | "NS" | "BS", Value::Array(members)) => {
+                members.sort_by_key(ToString::to_string);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Lines in the order of their bytes.

@@ -31,11 +31,12 @@ impl Source {
             };
             std::fs::read_to_string(files.iter().find(named).unwrap()).unwrap()
         };
-        Self::with(script).await
+        Self::each(script).await
     }
 
-    /// A database on every server that there is, each with its own script.
-    pub(crate) async fn with(script: impl Fn(&str) -> String) -> Vec<Self> {
+    /// A database on every server that there is, made by the script for its dialect: `sqlite`,
+    /// `postgres` or `mysql`.
+    pub(crate) async fn each(script: impl Fn(&str) -> String) -> Vec<Self> {
         let mut all = vec![
             Self::Sqlite(sqlite::Database::new(&script("sqlite")).await),
             Self::Postgres(postgres::Database::with(&script("postgres")).await),

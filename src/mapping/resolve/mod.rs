@@ -51,6 +51,8 @@ pub struct Resolution {
     /// The conditions, each as a scan of its own, for the source to look at. They are there even
     /// where there is no model, so that their faults are told with all others.
     pub conditions: Vec<Spanned<Scan>>,
+    /// For each of the model's passes, where its first item type stands.
+    pub passes: Vec<Range<usize>>,
 }
 
 /// An item type on its way into the model, with the places that later checks point at.
@@ -124,6 +126,11 @@ pub fn resolve(
         }
         conditions.extend(each.conditions.iter().cloned());
     }
+    let places = |pass: usize| {
+        let mut within = resolved.iter().filter(|each| each.item.pass == pass);
+        within.next().map(|first| first.name_span.clone())
+    };
+    let places = (0..).map_while(places).collect();
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types);
@@ -138,6 +145,7 @@ pub fn resolve(
         model,
         diagnostics,
         conditions,
+        passes: places,
     }
 }
 
