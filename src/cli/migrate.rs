@@ -37,6 +37,10 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         .iter()
         .any(|item| item.expired == Expired::Archive)
     {
+        if archive_file == rejects_file {
+            return Err(Failure::usage("--archive and --rejects name one file")
+                .with_help("give each a file of its own"));
+        }
         load::check_archive(&archive_file, &model.table)?;
     }
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;

@@ -39,6 +39,9 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
             }
             output.text(&lines)?;
             for sample in &samples {
+                for line in life(sample) {
+                    output.note(&line);
+                }
                 for reject in &sample.rejects {
                     output.warning(&rejected(&sample.item_type, reject));
                 }

@@ -199,6 +199,12 @@ async fn a_file_that_holds_something_else_is_no_archive_and_a_full_disk_is_told(
         says(&ran, "/dev/full", "--archive");
         assert_eq!(ran.json()["outcome"]["code"], "archive-file");
     }
+    let same = ["--archive", "one.ndjson", "--rejects", "one.ndjson"];
+    says(
+        &case.run("migrate", &mapping, &same).exits(2),
+        "one file",
+        "of its own",
+    );
     // An archive of an earlier run is replaced, by a run that has read everything.
     case.run("migrate", &mapping, &[]).exits(0);
     case.run("migrate", &mapping, &[]).exits(0);

@@ -49,7 +49,7 @@ impl StreamView {
     /// The mapping's word.
     #[must_use]
     pub fn word(self) -> &'static str {
-        word(Self::WORDS, &self)
+        word(Self::WORDS, self)
     }
 }
 
@@ -72,12 +72,12 @@ impl TableClass {
     /// The mapping's word.
     #[must_use]
     pub fn word(self) -> &'static str {
-        word(Self::WORDS, &self)
+        word(Self::WORDS, self)
     }
 }
 
-fn word<T: PartialEq>(words: &[(&'static str, T)], wanted: &T) -> &'static str {
-    let found = words.iter().find(|(_, value)| value == wanted);
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], wanted: T) -> &'static str {
+    let found = words.iter().find(|(_, value)| *value == wanted);
     found.map_or("", |(word, _)| word)
 }
 

@@ -67,7 +67,7 @@ impl Dynamodb {
             Err(error) => return Err(action.classify(&error)),
         }
         self.set_ttl(table).await?;
-        self.complete(table).await
+        Ok(self.complete(table).await)
     }
 
     /// Waits until the table and all its indexes are ACTIVE.

@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use super::Dynamodb;
 use crate::mapping::model::{Autoscale, Settings, StreamView, Table, TableClass, Throughput};
-use crate::target::{Difference, TargetError};
+use crate::target::Difference;
 
 /// A new table's backups take some seconds before they can be changed: how often to try, and how
 /// long to wait in between.
@@ -58,7 +58,7 @@ pub(super) fn with_settings(
 impl Dynamodb {
     /// Sets what `CreateTable` cannot, of a table that has just become ACTIVE, and tells what of all
     /// settings the table does not show afterwards.
-    pub(super) async fn complete(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+    pub(super) async fn complete(&self, table: &Table) -> Vec<Difference> {
         let wanted = &table.settings;
         let mut refused = Vec::new();
         if wanted.point_in_time_recovery == Some(true)
@@ -67,9 +67,8 @@ impl Dynamodb {
             refused.push(("point_in_time_recovery", code));
         }
         for region in &wanted.replicas {
-            match self.replicate(&table.name, region).await {
-                Ok(()) => self.wait(&table.name).await?,
-                Err(code) => refused.push(("replicas", code)),
+            if let Err(code) = self.replicate(&table.name, region).await {
+                refused.push(("replicas", code));
             }
         }
         let mut all = self.settings_of(table).await;
@@ -89,7 +88,7 @@ impl Dynamodb {
                 why: None,
             });
         }
-        Ok(all)
+        all
     }
 
     /// Tells what of the settings that the mapping names the table does not have.
@@ -216,6 +215,7 @@ impl Dynamodb {
         Ok(status == Some(PointInTimeRecoveryStatus::Enabled))
     }
 
+    /// Asks for a replica and waits until the table can be changed again.
     async fn replicate(&self, name: &str, region: &str) -> Result<(), Code> {
         let create = CreateReplicationGroupMemberAction::builder()
             .region_name(region)
@@ -227,7 +227,7 @@ impl Dynamodb {
             .table_name(name)
             .replica_updates(ReplicationGroupUpdate::builder().create(create).build());
         match request.send().await {
-            Ok(_) => Ok(()),
+            Ok(_) => self.wait(name).await.map_err(|error| error.code),
             Err(error) => Err(self.action("UpdateTable", name).classify(&error).code),
         }
     }
