@@ -29,6 +29,7 @@ mod support {
     pub(crate) mod contents;
     pub(crate) mod datasets;
     pub(crate) mod dynamodb_local;
+    pub(crate) mod embedded;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
     pub(crate) mod model;

@@ -1,12 +1,22 @@
 //! DynamoDB Local, which `DYNAFOLD_TEST_DYNAMODB` names.
 
+use aws_sdk_dynamodb::Client;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+
+use super::embedded::config;
 
 /// Its URL.
 pub(crate) fn endpoint() -> String {
     std::env::var("DYNAFOLD_TEST_DYNAMODB")
         .expect("DYNAFOLD_TEST_DYNAMODB is not set: run tests/run")
+}
+
+/// A client of it.
+pub(crate) fn client() -> Client {
+    let http = aws_smithy_http_client::Builder::new().build_http();
+    let config = config().endpoint_url(endpoint()).http_client(http);
+    Client::from_conf(config.build())
 }
 
 /// Deletes a table, which Dynafold itself never does. DynamoDB Local keeps tables apart by access

@@ -1,0 +1,191 @@
+//! Access patterns as plain Query calls, as DynamoDB takes them.
+
+use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::types::AttributeValue;
+use dynafold::mapping::yaml::{Entry, Node};
+use serde_json::{Value, json};
+
+use super::example::{Example, Item};
+
+/// One call of an access pattern, and its answer.
+pub(super) struct Case {
+    /// The access pattern.
+    pub(super) pattern: String,
+    pub(super) index: Option<String>,
+    /// The key condition; `#name` stands for the attribute of that name.
+    pub(super) condition: String,
+    /// What stands for each `:value`. All keys here are strings.
+    pub(super) values: Vec<(String, String)>,
+    pub(super) forward: bool,
+    pub(super) limit: Option<i32>,
+    /// How many calls it takes: `{shard}` in a value stands for the number of each.
+    shards: u32,
+    /// Whether the order of the answer is promised.
+    ordered: bool,
+    /// The attributes that come back, where the index does not hold all.
+    attributes: Option<Vec<String>>,
+    /// The keys of the items, in their order.
+    answer: Vec<Vec<String>>,
+}
+
+/// Reads the calls: access pattern → list of calls.
+pub(super) fn cases(node: &Node) -> Vec<Case> {
+    let of = |entry: &Entry| {
+        let calls = entry.value.elements().iter();
+        let calls = calls.map(|call| case(&entry.key, call));
+        calls.collect::<Vec<_>>()
+    };
+    node.entries().iter().flat_map(of).collect()
+}
+
+fn case(pattern: &str, node: &Node) -> Case {
+    let mut case = Case {
+        pattern: pattern.to_owned(),
+        index: None,
+        condition: String::new(),
+        values: Vec::new(),
+        forward: true,
+        limit: None,
+        shards: 1,
+        ordered: true,
+        attributes: None,
+        answer: Vec::new(),
+    };
+    for Entry { key, value, .. } in node.entries() {
+        match key.as_str() {
+            "index" => case.index = Some(word(value)),
+            "condition" => case.condition = word(value),
+            "values" => {
+                let values = value.entries().iter();
+                let values = values.map(|entry| (entry.key.clone(), word(&entry.value)));
+                case.values = values.collect();
+            }
+            "forward" => case.forward = word(value).parse().unwrap(),
+            "limit" => case.limit = Some(word(value).parse().unwrap()),
+            "shards" => case.shards = word(value).parse().unwrap(),
+            "ordered" => case.ordered = word(value).parse().unwrap(),
+            "attributes" => case.attributes = Some(words(value)),
+            "answer" => case.answer = value.elements().iter().map(words).collect(),
+            other => panic!("{pattern}: {other}"),
+        }
+    }
+    assert!(node.get("answer").is_some(), "{pattern}: no answer");
+    case
+}
+
+fn word(node: &Node) -> String {
+    node.text().unwrap().to_owned()
+}
+
+fn words(node: &Node) -> Vec<String> {
+    node.elements().iter().map(word).collect()
+}
+
+impl Case {
+    /// The attributes that the condition names, in its order.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let after = self.condition.split('#').skip(1);
+        let letter = |c: char| c.is_alphanumeric() || c == '_';
+        after
+            .map(|rest| rest.split(|c| !letter(c)).next().unwrap())
+            .collect()
+    }
+
+    /// Asks the table, every shard of it, and merges what comes by the sort key.
+    pub(super) async fn ask(&self, client: &Client, table: &str) -> Vec<Item> {
+        let mut found = Vec::new();
+        for shard in 0..self.shards {
+            let mut call = client
+                .query()
+                .table_name(table)
+                .set_index_name(self.index.clone())
+                .key_condition_expression(&self.condition)
+                .scan_index_forward(self.forward)
+                .set_limit(self.limit);
+            for name in self.names() {
+                call = call.expression_attribute_names(format!("#{name}"), name);
+            }
+            for (name, value) in &self.values {
+                let value = value.replace("{shard}", &format!("{shard:02}"));
+                call =
+                    call.expression_attribute_values(format!(":{name}"), AttributeValue::S(value));
+            }
+            let answer = call.send().await.unwrap();
+            let whole = self.limit.is_some() || answer.last_evaluated_key().is_none();
+            assert!(whole, "{}: more than one page", self.pattern);
+            let items = answer.items().iter().map(|item| {
+                let attributes = item.iter();
+                let attributes = attributes.map(|(name, value)| (name.clone(), attribute(value)));
+                attributes.collect::<Item>()
+            });
+            found.extend(items);
+        }
+        if self.shards > 1 {
+            found.sort_by_key(|item| item["SK"]["S"].as_str().unwrap().to_owned());
+        }
+        found
+    }
+
+    /// Fails unless a table answers with the expected items, each of them whole.
+    pub(super) async fn hold(&self, example: &Example, client: &Client, table: &str) {
+        let mut found = self.ask(client, table).await;
+        let mut expected = self.expected(example);
+        if !self.ordered {
+            let text = |item: &Item| {
+                let mut item = item.clone();
+                item.sort_keys();
+                json!(item).to_string()
+            };
+            found.sort_by_key(text);
+            expected.sort_by_key(text);
+        }
+        assert_eq!(
+            found, expected,
+            "{}: {} {:?}",
+            example.name, self.pattern, self.values
+        );
+    }
+
+    fn expected(&self, example: &Example) -> Vec<Item> {
+        let items = example.items();
+        let key = example.key();
+        let one = |values: &Vec<String>| {
+            let is = |item: &&Item| {
+                assert_eq!(key.len(), values.len(), "{}", self.pattern);
+                let pairs = key.iter().zip(values);
+                pairs
+                    .into_iter()
+                    .all(|(name, value)| item[*name] == json!({ "S": value }))
+            };
+            let mut item = items
+                .iter()
+                .find(is)
+                .unwrap_or_else(|| panic!("{}: no item {values:?}", example.name))
+                .clone();
+            if let Some(attributes) = &self.attributes {
+                item.retain(|name, _| attributes.contains(name));
+            }
+            item
+        };
+        self.answer.iter().map(one).collect()
+    }
+}
+
+/// An attribute in DynamoDB's JSON.
+fn attribute(value: &AttributeValue) -> Value {
+    match value {
+        AttributeValue::S(text) => json!({ "S": text }),
+        AttributeValue::N(number) => json!({ "N": number }),
+        AttributeValue::Bool(truth) => json!({ "BOOL": truth }),
+        AttributeValue::Null(truth) => json!({ "NULL": truth }),
+        AttributeValue::L(elements) => {
+            json!({ "L": elements.iter().map(attribute).collect::<Vec<_>>() })
+        }
+        AttributeValue::M(members) => {
+            let members = members.iter();
+            let members = members.map(|(name, value)| (name.clone(), attribute(value)));
+            json!({ "M": members.collect::<Item>() })
+        }
+        other => panic!("no example holds {other:?}"),
+    }
+}
