@@ -4,19 +4,18 @@
 //! `tests/patterns/NAME.ndjson` holds the items that must come out, and `NAME.queries.yaml` what
 //! the books must count and what each access pattern must answer.
 
+mod answers;
+mod bench;
+mod document;
 mod example;
+mod life;
 mod query;
+mod refused;
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use dynafold::target::{TargetSpec, connect};
-use serde_json::Value;
-
-use crate::support::cli::{Ran, command, run};
-use crate::support::contents::{canonical, contents, sorted};
-use crate::support::source::Source;
-use crate::support::{dynamodb_local, embedded};
+use bench::Bench;
 use example::Example;
 
 /// Makes one test of each example: its mapping, its migration, and the example whose items it makes.
@@ -56,112 +55,16 @@ async fn hold(example: &Example) {
     let mut first: Option<String> = None;
     for source in example.sources().await {
         let bench = Bench::new(example, &source);
-        let previewed = bench.preview();
+        let previewed = bench.hold_preview();
         let same = *first.get_or_insert_with(|| previewed.clone()) == previewed;
         assert!(
             same,
             "{}: other bytes than from the first",
             source.product()
         );
-        bench.load_local().await;
-        bench.load_dynamodb_local().await;
+        bench.hold_embedded().await;
+        bench.hold_dynamodb_local().await;
         source.drop().await;
-    }
-}
-
-/// A folder with the mapping, and a source.
-struct Bench<'e> {
-    example: &'e Example,
-    folder: tempfile::TempDir,
-    source: String,
-    product: &'static str,
-    /// The table's name; DynamoDB Local is shared by all tests.
-    table: String,
-}
-
-impl<'e> Bench<'e> {
-    fn new(example: &'e Example, source: &Source) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("mapping.yaml"), &example.mapping).unwrap();
-        Self {
-            example,
-            folder,
-            source: source.url(),
-            product: source.product(),
-            table: format!(
-                "{}-{}-{}",
-                example.name,
-                source.product(),
-                std::process::id()
-            ),
-        }
-    }
-
-    fn run(&self, name: &str, further: &[&str]) -> Ran {
-        let mapping = self.folder.path().join("mapping.yaml");
-        let mut arguments = vec![name, mapping.to_str().unwrap(), "--source", &self.source];
-        if let Some(now) = &self.example.now {
-            arguments.extend(["--now", now]);
-        }
-        arguments.extend(further);
-        run(command(&arguments).env("TABLE_NAME", &self.table))
-    }
-
-    /// Holds the preview against the items, and returns its bytes.
-    fn preview(&self) -> String {
-        let ran = self
-            .run("preview", &["--limit", "100", "--format", "dynamodb-json"])
-            .exits(0);
-        let items = ran.stdout.lines();
-        let items = items.map(|line| serde_json::from_str(line).unwrap());
-        assert_eq!(canonical(items), self.example.golden, "{}", self.product);
-        sorted(ran.stdout.lines().map(str::to_owned).collect())
-    }
-
-    async fn load_local(&self) {
-        let file = self.folder.path().join("table.ddb");
-        let target = format!("local:{}", file.display());
-        self.load(
-            &["--target", &target],
-            TargetSpec::Local {
-                file: Some(file.clone()),
-            },
-        )
-        .await;
-        self.ask(&embedded::client(&file)).await;
-    }
-
-    async fn load_dynamodb_local(&self) {
-        let endpoint = dynamodb_local::endpoint();
-        let spec = TargetSpec::Dynamodb {
-            endpoint_url: Some(endpoint.clone()),
-            profile: None,
-            region: None,
-        };
-        self.load(&["--target", "dynamodb", "--endpoint-url", &endpoint], spec)
-            .await;
-        self.ask(&dynamodb_local::client()).await;
-        dynamodb_local::delete_table(&self.table).await;
-    }
-
-    /// Loads, verifies, and compares what the table holds.
-    async fn load(&self, target: &[&str], spec: TargetSpec) {
-        let json: Vec<&str> = target.iter().copied().chain(["--format", "json"]).collect();
-        let report: Value = self.run("migrate", &json).exits(0).json();
-        self.example.hold_books(&report);
-        let report = self.run("verify", &json).exits(0).json();
-        assert_eq!(report["outcome"]["state"], "equal", "{report:#}");
-        let items = self.example.golden.lines().count();
-        assert_eq!(report["total"]["equal"], items, "{report:#}");
-        let target = connect(&spec).await.unwrap();
-        let found = contents(target.as_ref(), &self.table).await;
-        assert_eq!(found, self.example.golden, "{} {spec:?}", self.product);
-    }
-
-    async fn ask(&self, client: &aws_sdk_dynamodb::Client) {
-        for case in &self.example.cases {
-            case.hold(self.example, client, &self.table).await;
-        }
     }
 }
 

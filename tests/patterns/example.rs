@@ -25,7 +25,7 @@ pub(super) struct Example {
     /// The moment of the run, where it matters.
     pub(super) now: Option<String>,
     /// What the books must count, besides rows that become items.
-    books: Vec<(String, u64)>,
+    pub(super) books: Vec<(String, u64)>,
     /// What the access patterns must answer.
     pub(super) cases: Vec<Case>,
 }

@@ -2,6 +2,11 @@
 
 use std::path::Path;
 
+use sqlx::{
+    AssertSqlSafe, Connection as _, Decode, MySql, MySqlConnection, PgConnection, Postgres, Sqlite,
+    SqliteConnection, Type, query_scalar,
+};
+
 use super::{mysql, postgres, sqlite};
 
 /// A throwaway database of any product, gone at the end.
@@ -64,6 +69,56 @@ impl Source {
             Self::Sqlite(database) => database.url(),
             Self::Postgres(database) => database.url(),
             Self::Mysql(_, database) => database.url().to_string(),
+        }
+    }
+
+    /// Runs SQL that every product understands.
+    pub(crate) async fn run(&self, sql: &str) {
+        match self {
+            Self::Sqlite(database) => database.run(sql).await,
+            Self::Postgres(database) => database.run(sql).await,
+            Self::Mysql(_, database) => database.run(sql).await,
+        }
+    }
+
+    /// The rows of a query, whose one column is an `integer`.
+    pub(crate) async fn integers(&self, sql: &str) -> Vec<i32> {
+        self.ask(sql).await
+    }
+
+    /// The rows of a query, whose one column is text.
+    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+        self.ask(sql).await
+    }
+
+    async fn ask<T>(&self, sql: &str) -> Vec<T>
+    where
+        T: for<'r> Decode<'r, Sqlite> + Type<Sqlite> + for<'r> Decode<'r, Postgres>,
+        T: Type<Postgres> + for<'r> Decode<'r, MySql> + Type<MySql> + Send + Unpin,
+    {
+        let (url, query) = (self.url(), AssertSqlSafe(sql.to_owned()));
+        match self {
+            Self::Sqlite(_) => {
+                let mut connection = SqliteConnection::connect(&url).await.unwrap();
+                query_scalar(query)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+            Self::Postgres(_) => {
+                let mut connection = PgConnection::connect(&url).await.unwrap();
+                query_scalar(query)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
+            Self::Mysql(..) => {
+                let mut connection = MySqlConnection::connect(&url).await.unwrap();
+                query_scalar(query)
+                    .fetch_all(&mut connection)
+                    .await
+                    .unwrap()
+            }
         }
     }
 

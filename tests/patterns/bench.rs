@@ -1,0 +1,146 @@
+//! An example at work: loaded, verified, compared and asked.
+
+use std::path::PathBuf;
+
+use aws_sdk_dynamodb::Client;
+use dynafold::target::{TargetSpec, connect};
+
+use crate::support::cli::{Ran, command, run};
+use crate::support::contents::{canonical, contents, sorted};
+use crate::support::source::Source;
+use crate::support::{dynamodb_local, embedded};
+
+use super::example::Example;
+
+/// A folder with the mapping, and a source.
+pub(super) struct Bench<'e> {
+    example: &'e Example,
+    folder: tempfile::TempDir,
+    source: String,
+    product: &'static str,
+    /// The table's name; DynamoDB Local is shared by all tests.
+    pub(super) table: String,
+}
+
+impl<'e> Bench<'e> {
+    pub(super) fn new(example: &'e Example, source: &Source) -> Self {
+        let (name, product) = (example.name, source.product());
+        let bench = Self {
+            example,
+            folder: tempfile::tempdir().unwrap(),
+            source: source.url(),
+            product,
+            table: format!("{name}-{product}-{}", std::process::id()),
+        };
+        std::fs::write(bench.path("mapping.yaml"), &example.mapping).unwrap();
+        bench
+    }
+
+    /// A file in the folder, which has what a run leaves beside its mapping.
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Runs a command on the mapping and the source.
+    pub(super) fn run(&self, name: &str, further: &[&str]) -> Ran {
+        let mapping = self.path("mapping.yaml");
+        let mut arguments = vec![name, mapping.to_str().unwrap(), "--source", &self.source];
+        if let Some(now) = &self.example.now {
+            arguments.extend(["--now", now]);
+        }
+        arguments.extend(further);
+        run(command(&arguments).env("TABLE_NAME", &self.table))
+    }
+
+    /// Runs a command against the embedded engine.
+    pub(super) fn run_embedded(&self, name: &str, further: &[&str]) -> Ran {
+        let target = format!("local:{}", self.path("table.ddb").display());
+        let arguments = ["--target", &target, "--format", "json"];
+        self.run(name, &[&arguments, further].concat())
+    }
+
+    /// A client of the embedded engine.
+    pub(super) fn embedded(&self) -> Client {
+        embedded::client(&self.path("table.ddb"))
+    }
+
+    /// What the table in the embedded engine holds, in canonical form.
+    pub(super) async fn contents(&self) -> String {
+        let file = Some(self.path("table.ddb"));
+        self.contents_of(TargetSpec::Local { file }).await
+    }
+
+    /// Holds the preview against the items, and returns its bytes.
+    pub(super) fn hold_preview(&self) -> String {
+        let arguments = ["--limit", "100", "--format", "dynamodb-json"];
+        let lines = self.run("preview", &arguments).exits(0).stdout;
+        let items = lines.lines();
+        let items = items.map(|line| serde_json::from_str(line).unwrap());
+        assert_eq!(canonical(items), self.example.golden, "{}", self.product);
+        sorted(lines.lines().map(str::to_owned).collect())
+    }
+
+    /// Loads into the embedded engine, verifies, compares and asks.
+    pub(super) async fn hold_embedded(&self) {
+        self.hold_reports(
+            &self.run_embedded("migrate", &[]),
+            &self.run_embedded("verify", &[]),
+        );
+        assert_eq!(
+            self.contents().await,
+            self.example.golden,
+            "{}",
+            self.product
+        );
+        self.ask(&self.embedded()).await;
+    }
+
+    /// Loads into DynamoDB Local, verifies, compares and asks.
+    pub(super) async fn hold_dynamodb_local(&self) {
+        let endpoint = dynamodb_local::endpoint();
+        let remote = ["--target", "dynamodb", "--endpoint-url", &endpoint];
+        let arguments = [&remote[..], &["--format", "json"]].concat();
+        self.hold_reports(
+            &self.run("migrate", &arguments),
+            &self.run("verify", &arguments),
+        );
+        let spec = TargetSpec::Dynamodb {
+            endpoint_url: Some(endpoint.clone()),
+            profile: None,
+            region: None,
+        };
+        assert_eq!(
+            self.contents_of(spec).await,
+            self.example.golden,
+            "{}",
+            self.product
+        );
+        self.ask(&dynamodb_local::client()).await;
+        dynamodb_local::delete_table(&self.table).await;
+    }
+
+    /// Holds the books of a load, and the comparison that followed.
+    fn hold_reports(&self, loaded: &Ran, verified: &Ran) {
+        assert_eq!(
+            (loaded.code, verified.code),
+            (0, 0),
+            "{loaded:?}\n{verified:?}"
+        );
+        self.example.hold_books(&loaded.json());
+        let report = verified.json();
+        assert_eq!(report["outcome"]["state"], "equal", "{report:#}");
+        let items = self.example.golden.lines().count();
+        assert_eq!(report["total"]["equal"], items, "{report:#}");
+    }
+
+    async fn contents_of(&self, spec: TargetSpec) -> String {
+        let target = connect(&spec).await.unwrap();
+        contents(target.as_ref(), &self.table).await
+    }
+
+    async fn ask(&self, client: &Client) {
+        for case in &self.example.cases {
+            case.hold(self.example, client, &self.table).await;
+        }
+    }
+}
