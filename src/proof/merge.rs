@@ -78,9 +78,7 @@ impl Groups {
                 let group = group.get_or_insert_with(|| Group {
                     fingerprint: first.fingerprint(),
                     count: 1,
-                    locators: std::iter::once(first.locator)
-                        .take(most_locators)
-                        .collect(),
+                    locators: std::iter::once(first.locator).take(most_locators).collect(),
                 });
                 group.count += 1;
                 if group.locators.len() < most_locators {
