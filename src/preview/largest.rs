@@ -6,10 +6,13 @@ use std::collections::BinaryHeap;
 /// How many are kept.
 const MOST: usize = 10;
 
-/// The largest items: bytes, when it was met, item type and row as JSON. Of equal ones the first.
+/// An item: bytes, when it was met, item type, and row as JSON.
+type Met = (u64, Reverse<u64>, usize, String);
+
+/// The largest items; of equal ones the first met.
 #[derive(Debug, Default)]
 pub(super) struct Largest {
-    heap: BinaryHeap<Reverse<(u64, Reverse<u64>, usize, String)>>,
+    heap: BinaryHeap<Reverse<Met>>,
     met: u64,
 }
 

@@ -77,9 +77,8 @@ impl Tally {
         }
         let mut stored = size + OVERHEAD;
         let mut partition_units = write_units(folded.size);
-        let (own, indexes) = match self.places.split_first_mut() {
-            Some((own, indexes)) => (own, indexes),
-            None => return "",
+        let Some((own, indexes)) = self.places.split_first_mut() else {
+            return "";
         };
         for (place, held) in indexes.iter_mut().zip(folder.entries(item, folded.size)) {
             let Some(held) = held else { continue };

@@ -1,0 +1,403 @@
+//! What all rows come to, as people read it.
+
+use super::cost::Cost;
+use super::rejected_note;
+use crate::cli::format::{bytes, count, counted, seconds};
+use crate::cli::output::Output;
+use crate::cli::report::figures;
+use crate::preview::{
+    Collections, Collisions, Forecast, ForecastOutcome, Heaviness, ItemTypeForecast, PlaceForecast,
+    PlaceKind,
+};
+use crate::price::{Limit, PARTITION_WRITES, Route, RouteKind};
+
+/// Signs of the longest bar of the histogram.
+const BAR: u64 = 30;
+
+/// The whole report.
+pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &Output) -> String {
+    let mut parts = vec![item_types(forecast)];
+    if forecast.total.made > 0 {
+        parts.push(titled("Sizes", &sizes(forecast), output));
+        parts.push(titled("Largest items", &largest(forecast), output));
+        parts.push(titled("Write units", &writes(&forecast.places), output));
+        parts.push(titled(
+            "Hottest partition keys, by write units",
+            &hottest(&forecast.places),
+            output,
+        ));
+    }
+    if let Some(rated) = rated(&forecast.places) {
+        let title = "Expected write units a second, at the write rates of the mapping";
+        parts.push(titled(title, &rated, output));
+    }
+    if let Some(found) = &forecast.collections {
+        let title = "Item collections, which local indexes limit to 10 GB";
+        parts.push(titled(title, &collections(found), output));
+    }
+    parts.push(titled("Keys", &collisions(forecast), output));
+    if !forecast.rejects.is_empty() || !forecast.total.rejects_by_code.is_empty() {
+        parts.push(titled("Rejected rows", &rejects(forecast), output));
+    }
+    if forecast.total.made > 0 {
+        parts.push(titled("Cost and duration", &costs(forecast, cost), output));
+    }
+    parts.join("\n\n")
+}
+
+fn titled(title: &str, text: &str, output: &Output) -> String {
+    format!("{}\n{text}", output.bold(title))
+}
+
+fn item_types(forecast: &Forecast) -> String {
+    let row = |books: &ItemTypeForecast, name: &str| {
+        vec![
+            name.to_owned(),
+            count(books.rows_read),
+            count(books.filtered),
+            count(books.rejected),
+            count(books.made),
+            bytes(books.bytes),
+            count(books.write_units),
+            bytes(books.mean_bytes()),
+            bytes(books.largest),
+        ]
+    };
+    let each = forecast.item_types.iter();
+    let mut rows: Vec<Vec<String>> = each
+        .filter(|books| !books.from.is_empty())
+        .map(|books| row(books, &books.item_type))
+        .collect();
+    rows.push(row(&forecast.total, "total"));
+    let mut text = figures(
+        &[
+            "item type",
+            "rows",
+            "filtered",
+            "rejected",
+            "items",
+            "size",
+            "write units",
+            "mean",
+            "largest",
+        ],
+        rows,
+    );
+    let total = &forecast.total;
+    let rest = [
+        (total.empty, "row without elements", "rows without elements"),
+        (
+            total.expanded,
+            "element beyond the first of its row",
+            "elements beyond the first of their rows",
+        ),
+        (
+            total.orphans,
+            "child without a parent",
+            "children without a parent",
+        ),
+        (
+            total.cut,
+            "child cut by `$limit`",
+            "children cut by `$limit`",
+        ),
+    ];
+    let rest: Vec<String> = rest
+        .into_iter()
+        .filter(|(number, _, _)| *number > 0)
+        .map(|(number, one, many)| {
+            format!("{} {}", count(number), if number == 1 { one } else { many })
+        })
+        .collect();
+    if !rest.is_empty() {
+        text.push_str(&format!("\n\n{}", rest.join(", ")));
+    }
+    text.push_str(&format!(
+        "\n\nthe table `{}`: {} read in {}; nothing was written",
+        forecast.table,
+        counted(total.rows_read, "row"),
+        seconds(forecast.elapsed_seconds),
+    ));
+    text
+}
+
+fn sizes(forecast: &Forecast) -> String {
+    let most = forecast.sizes.iter().map(|class| class.items).max();
+    let most = most.unwrap_or(0).max(1);
+    let rows = forecast.sizes.iter().map(|class| {
+        let length = class.items.saturating_mul(BAR).div_ceil(most);
+        let bar = "█".repeat(usize::try_from(length).unwrap_or_default());
+        format!(
+            " up to {:>10}  {:>15}  {bar}",
+            bytes(class.up_to),
+            counted(class.items, "item"),
+        )
+        .trim_end()
+        .to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn largest(forecast: &Forecast) -> String {
+    let rows = forecast.largest.iter().map(|item| {
+        format!(
+            " {:>10}  {} {}",
+            bytes(item.bytes),
+            item.item_type,
+            item.row
+        )
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn writes(places: &[PlaceForecast]) -> String {
+    let rows = places.iter().map(|place| {
+        vec![
+            named(place),
+            count(place.items),
+            bytes(place.bytes),
+            count(place.write_units),
+        ]
+    });
+    figures(&["", "items", "size", "write units"], rows)
+}
+
+fn named(place: &PlaceForecast) -> String {
+    let kind = match place.kind {
+        PlaceKind::Table => "table",
+        PlaceKind::GlobalIndex => "index",
+        PlaceKind::LocalIndex => "local index",
+    };
+    format!("{kind} {}", place.name)
+}
+
+fn hottest(places: &[PlaceForecast]) -> String {
+    let mut out = Vec::new();
+    let with = places
+        .iter()
+        .filter_map(|place| Some((place, place.hottest.as_ref()?)));
+    for (place, hot) in with.filter(|(place, _)| place.items > 0) {
+        out.push(format!(
+            " {}: {} write units{}{}",
+            named(place),
+            count(hot.total),
+            hot.distinct
+                .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
+            accuracy(hot, "write units"),
+        ));
+        out.extend(heavy(hot, count));
+    }
+    out.join("\n")
+}
+
+/// How far figures may be off.
+fn accuracy(heaviness: &Heaviness, of: &str) -> String {
+    if heaviness.error == 0 {
+        return ", exact".to_owned();
+    }
+    let figure = if of == "bytes" {
+        bytes(heaviness.error)
+    } else {
+        format!("{} {of}", count(heaviness.error))
+    };
+    format!("; approximate: each key may have up to {figure} more")
+}
+
+fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
+    let keys = heaviness.keys.iter();
+    keys.map(|hot| {
+        format!(
+            "   {:>6.2} %  {:>12}  {}",
+            hot.share * 100.0,
+            figure(hot.least),
+            hot.key.escape_debug()
+        )
+    })
+    .collect()
+}
+
+fn rated(places: &[PlaceForecast]) -> Option<String> {
+    let mut out = Vec::new();
+    for place in places {
+        let Some(rated) = &place.rated else { continue };
+        let accuracy = if rated.error > 0.0 {
+            format!(
+                "; approximate: each key may have up to {:.1} more",
+                rated.error
+            )
+        } else {
+            String::new()
+        };
+        out.push(format!(
+            " {}: {:.1} a second{accuracy}",
+            named(place),
+            rated.units_per_second
+        ));
+        for (key, rate) in &rated.keys {
+            let over = if *rate > PARTITION_WRITES {
+                format!("  more than the {PARTITION_WRITES} that a partition takes")
+            } else {
+                String::new()
+            };
+            out.push(format!("   {rate:>10.1}  {}{over}", key.escape_debug()));
+        }
+    }
+    (!out.is_empty()).then(|| out.join("\n"))
+}
+
+fn collections(found: &Collections) -> String {
+    let mut out = vec![format!(
+        " items with their local index entries: {}{}",
+        bytes(found.largest.total),
+        accuracy(&found.largest, "bytes"),
+    )];
+    out.extend(heavy(&found.largest, bytes));
+    for hot in &found.over {
+        let certain = hot.least > found.limit;
+        out.push(format!(
+            " {} {} the limit: between {} and {}",
+            hot.key.escape_debug(),
+            if certain { "is over" } else { "may be over" },
+            bytes(hot.least),
+            bytes(hot.most),
+        ));
+    }
+    out.push(match (found.over.is_empty(), found.complete) {
+        (true, true) => " no item collection is over the limit".to_owned(),
+        (false, true) => " every other item collection is below it".to_owned(),
+        (_, false) => {
+            " others may be over the limit too: there are too many bytes to tell".to_owned()
+        }
+    });
+    out.join("\n")
+}
+
+fn collisions(forecast: &Forecast) -> String {
+    let Collisions {
+        proved,
+        keys,
+        items,
+        ref named,
+        ..
+    } = forecast.collisions;
+    if !proved {
+        return match forecast.outcome {
+            ForecastOutcome::Interrupted => " not compared: the reading was interrupted".to_owned(),
+            _ => " not compared".to_owned(),
+        };
+    }
+    if keys == 0 {
+        return " all keys were compared: no two items share one".to_owned();
+    }
+    let mut out = vec![format!(
+        " all keys were compared: {} by several items; {} would be rejected, and {} in the sizes and units above",
+        if keys == 1 {
+            "1 key is shared".to_owned()
+        } else {
+            format!("{} keys are shared", count(keys))
+        },
+        counted(items, "item"),
+        if items == 1 { "is" } else { "are" },
+    )];
+    for collision in named.iter().take(super::NAMED) {
+        out.push(format!(
+            "   {}: {}",
+            collision.key,
+            counted(collision.items, "item")
+        ));
+        let rows = collision.rows.iter();
+        out.extend(rows.map(|row| format!("     {} {}", row.item_type, row.row)));
+        let shown = u64::try_from(collision.rows.len()).unwrap_or(u64::MAX);
+        if collision.items > shown {
+            out.push(format!("     and {} more", count(collision.items - shown)));
+        }
+    }
+    let shown = u64::try_from(named.len().min(super::NAMED)).unwrap_or(u64::MAX);
+    if keys > shown {
+        out.push(format!("   and {} more keys", count(keys - shown)));
+    }
+    out.join("\n")
+}
+
+fn rejects(forecast: &Forecast) -> String {
+    let codes = forecast.total.rejects_by_code.iter();
+    let mut out: Vec<String> = codes
+        .map(|(code, rows)| format!(" {code}: {}", counted(*rows, "row")))
+        .collect();
+    out.extend(forecast.rejects.iter().map(rejected_note));
+    if let Some(file) = &forecast.rejects_file {
+        out.push(format!(" they are in {}", file.display()));
+    }
+    out.join("\n")
+}
+
+fn costs(forecast: &Forecast, cost: &Cost) -> String {
+    let rows = cost.routes.iter().map(|route| {
+        vec![
+            way(route.route).to_owned(),
+            route.seconds.map_or("not promised".to_owned(), duration),
+            route.usd.map_or("not in the prices".to_owned(), usd),
+            limited(route),
+        ]
+    });
+    let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
+    out.push(format!(
+        " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
+        bytes(cost.stored_bytes),
+        usd(cost.storage_usd_per_month),
+        bytes(forecast.import_bytes),
+    ));
+    if let Some(steady) = &cost.steady {
+        out.push(format!(
+            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned; \
+             on demand is cheaper while the mean load is below {:.0} % of that",
+            steady.units_per_second,
+            usd(steady.on_demand_usd),
+            usd(steady.provisioned_usd),
+            steady.on_demand_below * 100.0,
+        ));
+    }
+    out.push(format!(
+        " prices of {} in {}; check yours",
+        cost.prices.date, cost.prices.region
+    ));
+    out.join("\n")
+}
+
+fn way(route: RouteKind) -> &'static str {
+    match route {
+        RouteKind::OnDemand => "on demand, new table",
+        RouteKind::OnDemandWarmed => "on demand, warmed",
+        RouteKind::ProvisionedAsMapped => "provisioned as mapped",
+        RouteKind::Provisioned => "provisioned for the load",
+        RouteKind::ImportFromS3 => "import from S3",
+    }
+}
+
+fn limited(route: &Route) -> String {
+    match &route.limited {
+        Limit::Throughput { name } => format!("what {name} takes"),
+        Limit::Quota => "40,000 units/s of a table".to_owned(),
+        Limit::Partition { name } => format!("one partition key of {name}"),
+        Limit::Unknown => "-".to_owned(),
+    }
+}
+
+/// Money: cents, and more of them where there is less than one.
+fn usd(amount: f64) -> String {
+    if amount == 0.0 || amount >= 0.01 {
+        format!("{amount:.2}")
+    } else if amount >= 0.0001 {
+        format!("{amount:.4}")
+    } else {
+        "< 0.0001".to_owned()
+    }
+}
+
+fn duration(time: f64) -> String {
+    if time < 1.0 {
+        "1 s".to_owned()
+    } else {
+        seconds(time)
+    }
+}
