@@ -70,6 +70,8 @@ pub enum Limit {
         /// The table's or the index's name.
         name: String,
     },
+    /// Nothing: it is spread over the hours that are paid for.
+    BilledHours,
     /// Nobody says.
     Unknown,
 }
@@ -205,7 +207,7 @@ fn as_mapped(demand: &Demand, prices: &Prices) -> Option<Route> {
 }
 
 fn provisioned(demand: &Demand, prices: &Prices) -> Route {
-    let (share, limited) = demand.unbounded();
+    let (share, _) = demand.unbounded();
     let hours = (1.0 / share / 3600.0).ceil().max(1.0);
     let rates = rates(demand, |units| (units / (hours * 3600.0)).ceil().max(1.0));
     let units: f64 = rates.iter().map(|(_, rate)| rate).sum();
@@ -216,7 +218,7 @@ fn provisioned(demand: &Demand, prices: &Prices) -> Route {
         } else {
             0.0
         }),
-        limited,
+        limited: Limit::BilledHours,
         usd: Some(units * hours * prices.usd.usd_per_write_unit_hour),
         write_units_per_second: rates,
     }

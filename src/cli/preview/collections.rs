@@ -9,6 +9,7 @@ use crate::cli::output::Output;
 use crate::item::{Attribute, Item, write_attribute};
 use crate::mapping::model::Table;
 use crate::preview::{ItemTypeSample, SampleItem};
+use crate::value::quote;
 
 /// Columns that the value of an attribute takes at most.
 const WIDEST: usize = 40;
@@ -259,19 +260,53 @@ fn description(sample: &ItemTypeSample, item: &SampleItem) -> String {
     )
 }
 
-/// An attribute as people read it: text as it is, everything else as DynamoDB JSON.
+/// An attribute as people read it: text as it is, documents as JSON.
 fn shown(value: Option<&Attribute>) -> String {
     match value {
         None => String::new(),
         Some(Attribute::S(text)) => clean(text),
-        Some(Attribute::N(number)) => number.to_string(),
-        Some(Attribute::Bool(truth)) => truth.to_string(),
         Some(other) => {
             let mut text = String::new();
-            write_attribute(&mut text, other);
+            plain(&mut text, other);
             clean(&text)
         }
     }
+}
+
+/// JSON without DynamoDB's types; sets stand as lists, binary as in DynamoDB JSON.
+fn plain(out: &mut String, value: &Attribute) {
+    match value {
+        Attribute::S(text) => quote(out, text),
+        Attribute::N(number) => out.push_str(number.as_str()),
+        Attribute::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        Attribute::Null => out.push_str("null"),
+        Attribute::B(_) | Attribute::Bs(_) => write_attribute(out, value),
+        Attribute::L(all) => listed(out, all, plain),
+        Attribute::Ss(all) => listed(out, all, |out, text| quote(out, text)),
+        Attribute::Ns(all) => listed(out, all, |out, number| out.push_str(number.as_str())),
+        Attribute::M(members) => {
+            let mut separator = '{';
+            for (name, value) in members {
+                out.push(separator);
+                quote(out, name);
+                out.push(':');
+                plain(out, value);
+                separator = ',';
+            }
+            out.push_str(if members.is_empty() { "{}" } else { "}" });
+        }
+    }
+}
+
+fn listed<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
+    out.push('[');
+    for (at, one) in all.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        each(out, one);
+    }
+    out.push(']');
 }
 
 /// Text without what would move the terminal's cursor.

@@ -379,6 +379,7 @@ fn limited(route: &Route) -> String {
         Limit::Throughput { name } => format!("what {name} takes"),
         Limit::Quota => "40,000 units/s of a table".to_owned(),
         Limit::Partition { name } => format!("one partition key of {name}"),
+        Limit::BilledHours => "whole hours are paid".to_owned(),
         Limit::Unknown => "-".to_owned(),
     }
 }
