@@ -45,4 +45,5 @@ mod target {
     mod environment;
     mod local;
     mod sample;
+    mod settings;
 }

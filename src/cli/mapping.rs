@@ -117,6 +117,7 @@ pub(super) async fn check(
         mut model,
         mut diagnostics,
         conditions,
+        passes,
     } = resolve(&raw, faults, catalog, &described);
     if let Some(source) = source {
         for condition in conditions {
@@ -126,6 +127,20 @@ pub(super) async fn check(
                 diagnostics.push(fault.with_help(reason(error)?));
                 model = None;
             }
+        }
+        // What is joined and embedded is one statement; the parts alone may all be well.
+        let whole = model.iter().flat_map(|model| &model.passes).zip(passes);
+        let mut refused = false;
+        for (pass, span) in whole {
+            if let Err(error) = source.prepare(&pass.scan).await {
+                let message = format!("the source refuses to read `{}` like this", pass.name);
+                let fault = Diagnostic::new(Code::Sql, span, message);
+                diagnostics.push(fault.with_help(reason(error)?));
+                refused = true;
+            }
+        }
+        if refused {
+            model = None;
         }
         diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     }

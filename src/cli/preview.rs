@@ -19,7 +19,7 @@ use super::{Outcome, catalog, mapping, target};
 use crate::diagnostic::nearest;
 use crate::item::write_item;
 use crate::load::RejectNote;
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
 /// Columns of a table where there is no terminal.
@@ -37,7 +37,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     }
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
-    let context = target::context(&model)?;
+    let context = target::context(&model, arguments.now)?;
     let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
     let file = arguments.output.as_deref();
     match arguments.format {
@@ -58,6 +58,9 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
             }
             put(file, &lines, output)?;
             for sample in &samples {
+                for line in life(sample) {
+                    output.note(&line);
+                }
                 for reject in &sample.rejects {
                     output.warning(&rejected(&sample.item_type, reject));
                 }
@@ -146,12 +149,42 @@ fn told(
     format!("{item_type} {row}: [{code}]{attribute} {message}{help}")
 }
 
+/// What would be skipped or archived because it has expired, and what would be compressed.
+fn life(sample: &ItemTypeSample) -> Vec<String> {
+    let what = match sample.on_expiry {
+        Expired::Archive => "archived",
+        Expired::Load | Expired::Skip => "skipped",
+    };
+    let expired = sample.expired.iter();
+    let expired =
+        expired.map(|item| format!("{what} {} {}: it has expired", sample.item_type, item.row));
+    let compressed = sample
+        .items
+        .iter()
+        .filter(|item| !item.compressed.is_empty());
+    let compressed = compressed.map(|item| {
+        format!(
+            "compressed {} {}: `{}`",
+            sample.item_type,
+            item.row,
+            item.compressed.join("`, `")
+        )
+    });
+    expired.chain(compressed).collect()
+}
+
 fn document(samples: &[ItemTypeSample]) -> Value {
     let item = |item: &crate::preview::SampleItem| {
         let mut text = String::new();
         write_item(&mut text, &item.item);
         let dynamodb: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        json!({ "row": item.row, "size": item.size, "write_units": item.units, "item": dynamodb })
+        json!({
+            "row": item.row,
+            "size": item.size,
+            "write_units": item.units,
+            "compressed": item.compressed.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
+            "item": dynamodb,
+        })
     };
     let reject = |reject: &SampleReject| {
         json!({
@@ -167,6 +200,7 @@ fn document(samples: &[ItemTypeSample]) -> Value {
             "item_type": sample.item_type,
             "from": sample.from,
             "items": sample.items.iter().map(item).collect::<Vec<_>>(),
+            "expired": sample.expired.iter().map(item).collect::<Vec<_>>(),
             "rejects": sample.rejects.iter().map(reject).collect::<Vec<_>>(),
         })
     };

@@ -55,7 +55,8 @@ pub enum ForecastOutcome {
 
 /// What the rows of one item type come to.
 ///
-/// `rows_read + expanded = filtered + empty + rejected + made`, once the keys are proved.
+/// `rows_read + expanded = filtered + empty + expired + archived + rejected + made`, once the keys
+/// are proved.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ItemTypeForecast {
     /// The item type's name.
@@ -74,6 +75,12 @@ pub struct ItemTypeForecast {
     pub orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub cut: u64,
+    /// Rows and elements that are skipped because their items have expired.
+    pub expired: u64,
+    /// Rows and elements whose items have expired and go to the archive.
+    pub archived: u64,
+    /// Items that are compressed, because they are too large otherwise.
+    pub compressed: u64,
     /// Rows and elements that became no item, those with the key of an earlier one among them.
     pub rejected: u64,
     /// The rejects by their codes.
@@ -97,6 +104,9 @@ impl ItemTypeForecast {
         self.expanded += other.expanded;
         self.orphans += other.orphans;
         self.cut += other.cut;
+        self.expired += other.expired;
+        self.archived += other.archived;
+        self.compressed += other.compressed;
         self.rejected += other.rejected;
         for (code, count) in &other.rejects_by_code {
             *self.rejects_by_code.entry(code.clone()).or_default() += count;

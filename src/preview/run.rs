@@ -14,7 +14,7 @@ use crate::load::{
     Cancel, Failure, Fate, Progress, Read, Reader, RejectNote, Rejected, Rejects, RowKey, Sieve,
     meets, raw, row_json, row_key,
 };
-use crate::mapping::model::{ItemType, Model};
+use crate::mapping::model::{Expired, ItemType, Model};
 use crate::proof::{Proof, ProofError};
 use crate::source::{Chunk, Source};
 
@@ -159,6 +159,7 @@ impl Run {
                         Fate::Made(folded) => self.made(*index, item_type, &folded, &key)?,
                         // No keys are kept, so none is found twice.
                         Fate::Duplicate(folded) => self.made(*index, item_type, &folded, &key)?,
+                        Fate::Expired(folded) => self.expired(*index, &folded),
                         Fate::Rejected(reject) => {
                             self.reject(item_type, &Rejected::new(*index, key, *reject))?;
                         }
@@ -190,6 +191,7 @@ impl Run {
             books.bytes += size;
             books.write_units += folded.units;
             books.largest = books.largest.max(size);
+            books.compressed += u64::from(!folded.compressed.is_empty());
         }
         let (table, folder) = (&self.model.table, &self.sieve.folder);
         let json = self
@@ -218,6 +220,16 @@ impl Run {
             }
         }
         Ok(())
+    }
+
+    /// Counts a row whose item has expired and is not to be loaded.
+    fn expired(&mut self, index: usize, folded: &Folded) {
+        if let Some(books) = self.books.get_mut(index) {
+            match folded.expired {
+                Expired::Archive => books.archived += 1,
+                Expired::Load | Expired::Skip => books.expired += 1,
+            }
+        }
     }
 
     fn reject(&mut self, item_type: &ItemType, reject: &Rejected) -> Result<(), Failure> {

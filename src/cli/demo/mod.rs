@@ -70,6 +70,8 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 
     step(output, "Load it.", &commands.migrate)?;
     let migrate = Migrate {
+        now: None,
+        archive: None,
         mapping: paths.mapping.clone(),
         source: source(),
         target: target(),
@@ -87,6 +89,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 
     step(output, "Prove it.", &commands.verify)?;
     let verify = Verify {
+        now: None,
         mapping: paths.mapping.clone(),
         source: source(),
         target: target(),
@@ -113,6 +116,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 /// A preview of the first items of each type.
 fn first_items(mapping: &Path, source: SourceArguments) -> Preview {
     Preview {
+        now: None,
         mapping: mapping.to_owned(),
         source,
         limit: 3,

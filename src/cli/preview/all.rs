@@ -37,7 +37,7 @@ pub(super) async fn run(
     output: &Output,
 ) -> Result<Outcome, Failure> {
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
-    let context = target::context(&model)?;
+    let context = target::context(&model, arguments.now)?;
     let model = Arc::new(narrowed(model, &arguments.items));
     let streams = matches!(
         arguments.format,
@@ -114,7 +114,8 @@ pub(super) async fn run(
 
 /// Writes a second of each item type, where the mapping says them.
 fn rates(model: &Model) -> Vec<Option<f64>> {
-    model.item_types.iter().map(|_| None).collect()
+    let item_types = model.item_types.iter();
+    item_types.map(|item_type| item_type.write_rate).collect()
 }
 
 /// A model of some item types alone; of all without a name.

@@ -3,7 +3,7 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use super::rejected;
+use super::{life, rejected};
 use crate::cli::format::{bytes, counted};
 use crate::cli::output::Output;
 use crate::item::{Attribute, Item, write_attribute};
@@ -48,6 +48,10 @@ pub(super) fn table(
         ));
     }
     for sample in samples {
+        for line in life(sample) {
+            out.push_str(&line);
+            out.push('\n');
+        }
         for reject in &sample.rejects {
             out.push_str(&rejected(&sample.item_type, reject));
             out.push('\n');

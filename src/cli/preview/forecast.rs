@@ -101,6 +101,13 @@ fn item_types(forecast: &Forecast) -> String {
             "child cut by `$limit`",
             "children cut by `$limit`",
         ),
+        (total.expired, "expired row skipped", "expired rows skipped"),
+        (
+            total.archived,
+            "expired row archived",
+            "expired rows archived",
+        ),
+        (total.compressed, "item compressed", "items compressed"),
     ];
     let rest: Vec<String> = rest
         .into_iter()

@@ -10,12 +10,14 @@ mod embed;
 mod explode;
 mod join;
 mod keys;
+mod life;
 mod overlap;
 mod pass;
 mod patterns;
 mod place;
 mod risks;
 mod scope;
+mod settings;
 mod table;
 mod unique;
 
@@ -23,7 +25,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{ItemType, KeyAttribute, Model, Node, Part, Table, Template};
+use super::model::{Expired, ItemType, KeyAttribute, Model, Node, Part, Table, Template};
 use super::raw::{Raw, RawItem, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
@@ -49,6 +51,8 @@ pub struct Resolution {
     /// The conditions, each as a scan of its own, for the source to look at. They are there even
     /// where there is no model, so that their faults are told with all others.
     pub conditions: Vec<Spanned<Scan>>,
+    /// For each of the model's passes, where its first item type stands.
+    pub passes: Vec<Range<usize>>,
 }
 
 /// An item type on its way into the model, with the places that later checks point at.
@@ -122,6 +126,11 @@ pub fn resolve(
         }
         conditions.extend(each.conditions.iter().cloned());
     }
+    let places = |pass: usize| {
+        let mut within = resolved.iter().filter(|each| each.item.pass == pass);
+        within.next().map(|first| first.name_span.clone())
+    };
+    let places = (0..).map_while(places).collect();
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types);
@@ -136,6 +145,7 @@ pub fn resolve(
         model,
         diagnostics,
         conditions,
+        passes: places,
     }
 }
 
@@ -194,6 +204,9 @@ fn resolve_item(
             binder.diagnostics,
         );
     }
+    if mapping.table.settings.key_escape {
+        life::escape(&mut attributes, table);
+    }
     let row_key = binder.row_key();
     let unique = binder.unique_keys();
     let determined = binder.determined();
@@ -203,7 +216,8 @@ fn resolve_item(
         .as_ref()
         .map(|condition| binder.pass.condition(&condition.value));
     let (flags, conditions) = (binder.flags, binder.conditions);
-    Some(Resolved {
+    let is_table = scope.is_table();
+    let resolved = Resolved {
         flags,
         conditions,
         item: ItemType {
@@ -215,6 +229,18 @@ fn resolve_item(
             attributes,
             spreads,
             keep_nulls: raw.keep_nulls,
+            expired: raw
+                .life
+                .expired
+                .as_ref()
+                .map_or(Expired::Load, |expired| expired.value),
+            compress: raw
+                .life
+                .compress
+                .iter()
+                .map(|name| name.value.as_str().into())
+                .collect(),
+            write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),
         condition: raw.condition.clone(),
@@ -222,8 +248,10 @@ fn resolve_item(
         unique,
         determined,
         nullable,
-        is_table: scope.is_table(),
-    })
+        is_table,
+    };
+    life::check(raw, &resolved, table, diagnostics);
+    Some(resolved)
 }
 
 fn bind_keys(
