@@ -18,7 +18,6 @@ use super::output::Output;
 use super::{Outcome, catalog, mapping, target};
 use crate::diagnostic::nearest;
 use crate::item::write_item;
-use crate::load::RejectNote;
 use crate::mapping::model::{Expired, Model};
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
@@ -118,35 +117,20 @@ fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {
-    let row = &reject.row;
-    let reject = &reject.reject;
-    let what = (&*reject.code, reject.attribute.as_deref(), &*reject.message);
+    let attribute = reject
+        .reject
+        .attribute
+        .as_ref()
+        .map_or(String::new(), |name| format!(" `{name}`"));
+    let help = reject
+        .reject
+        .help
+        .as_ref()
+        .map_or(String::new(), |help| format!("\n    help: {help}"));
     format!(
-        "rejected {}",
-        told(item_type, row.get(), what, reject.help.as_deref())
+        "rejected {item_type} {}: [{}]{attribute} {}{help}",
+        reject.row, reject.reject.code, reject.reject.message
     )
-}
-
-/// A rejected row of a report.
-fn rejected_note(note: &RejectNote) -> String {
-    let what = (&*note.code, note.attribute.as_deref(), &*note.message);
-    let row = note.row.get();
-    format!(
-        "   {}",
-        told(&note.item_type, row, what, note.help.as_deref())
-    )
-}
-
-/// A rejected row: what it is, then code, attribute and message, then how to mend it.
-fn told(
-    item_type: &str,
-    row: &str,
-    (code, attribute, message): (&str, Option<&str>, &str),
-    help: Option<&str>,
-) -> String {
-    let attribute = attribute.map_or(String::new(), |name| format!(" `{name}`"));
-    let help = help.map_or(String::new(), |help| format!("\n    help: {help}"));
-    format!("{item_type} {row}: [{code}]{attribute} {message}{help}")
 }
 
 /// What would be skipped or archived because it has expired, and what would be compressed.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::collisions::CODE;
 use crate::load::{Failure, RejectNote};
 
 /// What all rows come to.
@@ -29,7 +30,8 @@ pub struct Forecast {
     pub collections: Option<Collections>,
     /// Items that share a key.
     pub collisions: Collisions,
-    /// The first rejected rows; those that share keys stand in `collisions`.
+    /// The first rejected rows of each item type and code; those that share keys stand in
+    /// `collisions`.
     pub rejects: Vec<RejectNote>,
     /// The file that holds all of them, if one was asked for and there are any.
     pub rejects_file: Option<PathBuf>,
@@ -130,7 +132,8 @@ impl ItemTypeForecast {
     /// Mean bytes of an item; 0 without items.
     #[must_use]
     pub fn mean_bytes(&self) -> u64 {
-        self.bytes.checked_div(self.made).unwrap_or(0)
+        let sharing = self.rejects_by_code.get(CODE).copied().unwrap_or(0);
+        self.bytes.checked_div(self.made + sharing).unwrap_or(0)
     }
 }
 
@@ -193,13 +196,15 @@ pub struct PlaceForecast {
 pub struct Heaviness {
     /// What is shared out: write units, or bytes.
     pub total: u64,
-    /// By how much the weight of a key may be too low; no key that is not named weighs more than
-    /// this or the last named one's `most`. 0: all figures are exact.
+    /// By how much the weight of a key may be too low. 0: all figures are exact.
     pub error: u64,
     /// How many keys there are, where that is known.
     pub distinct: Option<u64>,
-    /// The heaviest keys, the heaviest first.
+    /// The heaviest keys, the heaviest first: those of which it is certain that no key that was
+    /// forgotten is heavier.
     pub keys: Vec<Hot>,
+    /// No other key weighs more than this.
+    pub others_at_most: u64,
 }
 
 /// A heavy key. Its weight lies between `least` and `most`.

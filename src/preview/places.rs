@@ -139,17 +139,22 @@ impl Place {
     }
 }
 
-/// The heaviest keys of a sketch.
+/// The heaviest keys of a sketch, as far as they are known to be that.
 pub(super) fn heaviness(sketch: &Sketch, named: usize) -> Heaviness {
+    let mut heaviest = sketch.heaviest(named + 1);
+    let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error());
+    let next = heaviest.get(certain.min(named));
+    let others_at_most = next.map_or(sketch.error(), |heavy| heavy.most);
+    heaviest.truncate(certain.min(named));
     Heaviness {
         total: sketch.total(),
         error: sketch.error(),
         distinct: sketch.distinct(),
-        keys: sketch
-            .heaviest(named)
+        keys: heaviest
             .into_iter()
             .map(|heavy| hot(heavy, sketch.total()))
             .collect(),
+        others_at_most,
     }
 }
 

@@ -18,8 +18,8 @@ use crate::mapping::model::{Expired, ItemType, Model};
 use crate::proof::{Proof, ProofError};
 use crate::source::{Chunk, Source};
 
-/// Rejects that the report names.
-const NOTED: usize = 20;
+/// Rejects of an item type and code that the report names.
+const NOTED: u64 = 5;
 
 /// A survey that goes on.
 pub(super) struct Run {
@@ -233,10 +233,16 @@ impl Run {
     }
 
     fn reject(&mut self, item_type: &ItemType, reject: &Rejected) -> Result<(), Failure> {
+        let mut met = 0;
         if let Some(books) = self.books.get_mut(reject.item_type) {
             books.reject(&reject.code, 1);
+            met = books
+                .rejects_by_code
+                .get(&*reject.code)
+                .copied()
+                .unwrap_or(0);
         }
-        if self.notes.len() < NOTED {
+        if met <= NOTED {
             self.notes.push(RejectNote {
                 item_type: item_type.name.to_string(),
                 row: raw(row_json(item_type, &reject.row)),

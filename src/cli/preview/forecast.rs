@@ -1,7 +1,6 @@
 //! What all rows come to, as people read it.
 
 use super::cost::Cost;
-use super::rejected_note;
 use crate::cli::format::{bytes, count, counted, seconds};
 use crate::cli::output::Output;
 use crate::cli::report::figures;
@@ -185,9 +184,14 @@ fn hottest(places: &[PlaceForecast]) -> String {
         .filter_map(|place| Some((place, place.hottest.as_ref()?)));
     for (place, hot) in with.filter(|(place, _)| place.items > 0) {
         out.push(format!(
-            " {}: {} write units{}{}",
+            " {}: {} write units{}{}{}",
             named(place),
             count(hot.total),
+            if hot.total > place.write_units {
+                " with its local indexes"
+            } else {
+                ""
+            },
             hot.distinct
                 .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
             accuracy(hot, "write units"),
@@ -212,15 +216,24 @@ fn accuracy(heaviness: &Heaviness, of: &str) -> String {
 
 fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
     let keys = heaviness.keys.iter();
-    keys.map(|hot| {
-        format!(
-            "   {:>6.2} %  {:>12}  {}",
-            hot.share * 100.0,
-            figure(hot.least),
-            hot.key.escape_debug()
-        )
-    })
-    .collect()
+    let mut lines: Vec<String> = keys
+        .map(|hot| {
+            format!(
+                "   {:>6.2} %  {:>12}  {}",
+                hot.share * 100.0,
+                figure(hot.least),
+                hot.key.escape_debug()
+            )
+        })
+        .collect();
+    if heaviness.error > 0 {
+        let other = if lines.is_empty() { "no" } else { "no other" };
+        lines.push(format!(
+            "   {other} key has more than {}",
+            figure(heaviness.others_at_most)
+        ));
+    }
+    lines
 }
 
 fn rated(places: &[PlaceForecast]) -> Option<String> {
@@ -327,11 +340,25 @@ fn collisions(forecast: &Forecast) -> String {
 }
 
 fn rejects(forecast: &Forecast) -> String {
-    let codes = forecast.total.rejects_by_code.iter();
-    let mut out: Vec<String> = codes
-        .map(|(code, rows)| format!(" {code}: {}", counted(*rows, "row")))
-        .collect();
-    out.extend(forecast.rejects.iter().map(rejected_note));
+    let mut out = Vec::new();
+    for (code, rows) in &forecast.total.rejects_by_code {
+        out.push(format!(" {code}: {}", counted(*rows, "row")));
+        let notes = || forecast.rejects.iter().filter(|note| note.code == *code);
+        let mut told = None;
+        for note in notes() {
+            let attribute = note.attribute.as_ref();
+            let attribute = attribute.map_or(String::new(), |name| format!(" `{name}`"));
+            out.push(format!(
+                "   {} {}:{attribute} {}",
+                note.item_type, note.row, note.message
+            ));
+        }
+        for help in notes().filter_map(|note| note.help.as_ref()) {
+            if told.replace(help) != Some(help) {
+                out.push(format!("   help: {help}"));
+            }
+        }
+    }
     if let Some(file) = &forecast.rejects_file {
         out.push(format!(" they are in {}", file.display()));
     }
