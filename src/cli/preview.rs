@@ -1,10 +1,13 @@
 //! `dynafold preview`: the items that the first rows would become, or what all rows come to.
 
 mod all;
+mod cells;
 mod collections;
 mod cost;
 mod forecast;
+mod heat;
 mod items;
+mod money;
 
 use std::io::Write as _;
 use std::path::Path;

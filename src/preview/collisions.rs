@@ -47,15 +47,15 @@ pub(super) struct Found {
 
 /// Ends the proof. Counts everything; `named` keys, the first that were met, are to be named.
 pub(super) fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, ProofError> {
+    let mut groups = proof.finish()?;
     let mut found = Found {
         collisions: Collisions {
-            spilled_bytes: proof.spilled(),
+            spilled_bytes: groups.spilled(),
             ..Collisions::default()
         },
         by_type: vec![0; types],
         wanted: Vec::new(),
     };
-    let mut groups = proof.finish()?;
     let mut first: BinaryHeap<(u64, u128, u64)> = BinaryHeap::new();
     let by_type = &mut found.by_type;
     let mut count = |locator| {

@@ -2,6 +2,7 @@
 //! what all rows together come to ([`survey()`]).
 
 mod collisions;
+mod failures;
 mod forecast;
 mod largest;
 mod places;

@@ -1,11 +1,11 @@
 //! The run of a survey: takes rows in, and keeps the books.
 
-use std::io;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
 use super::collisions::{self, CODE, Found, Naming};
+use super::failures::{proof_failure, sink_failure, unless_unwanted};
 use super::forecast::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast};
 use super::survey::{ItemSink, Survey, Surveyed};
 use super::tally::Tally;
@@ -15,7 +15,7 @@ use crate::load::{
     meets, raw, row_json, row_key,
 };
 use crate::mapping::model::{Expired, ItemType, Model};
-use crate::proof::{Proof, ProofError};
+use crate::proof::Proof;
 use crate::source::{Chunk, Source};
 
 /// Rejects of an item type and code that the report names.
@@ -324,28 +324,6 @@ impl Run {
             item_types: self.books,
         }
     }
-}
-
-/// Whether items are still wanted.
-pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
-    match written {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// The items could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the items")]
-struct SinkError(#[source] io::Error);
-
-pub(super) fn sink_failure(error: io::Error) -> Failure {
-    Failure::new("items", &SinkError(error), None)
-}
-
-fn proof_failure(error: &ProofError) -> Failure {
-    Failure::new("proof", error, Some(error.help()))
 }
 
 fn count(number: usize) -> u64 {

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::failures::{sink_failure, unless_unwanted};
 use super::forecast::{Forecast, ForecastOutcome};
-use super::run::{Run, sink_failure, unless_unwanted};
+use super::run::Run;
 use crate::item::Item;
 use crate::load::{Cancel, Progress, Reader, RowKey, Step, row_json};
 use crate::mapping::model::{ItemType, Model};

@@ -27,6 +27,7 @@ pub struct Groups {
     /// The first record of the next fingerprint.
     ahead: Option<Record>,
     begun: bool,
+    spilled: u64,
 }
 
 #[derive(Debug)]
@@ -37,19 +38,30 @@ enum Records {
 
 impl Groups {
     pub(super) fn of_memory(sorted: Vec<Record>) -> Self {
-        Self::new(Records::Memory(sorted.into_iter()))
+        Self::new(Records::Memory(sorted.into_iter()), 0)
     }
 
     pub(super) fn of_runs(runs: Runs, memory: usize) -> Result<Self, ProofError> {
-        Ok(Self::new(Records::Merge(Merge::new(runs, memory)?)))
+        let spilled = runs.bytes();
+        Ok(Self::new(
+            Records::Merge(Merge::new(runs, memory)?),
+            spilled,
+        ))
     }
 
-    fn new(records: Records) -> Self {
+    fn new(records: Records, spilled: u64) -> Self {
         Self {
             records,
             ahead: None,
             begun: false,
+            spilled,
         }
+    }
+
+    /// Bytes that are on disk.
+    #[must_use]
+    pub fn spilled(&self) -> u64 {
+        self.spilled
     }
 
     /// The next group, or `None` after the last. `each` hears every locator of the group but the
@@ -103,8 +115,8 @@ impl Records {
     }
 }
 
-/// A k-way merge. Its memory is that of the proof: as many records of each run at a time as fit,
-/// and 4 KiB of each at least. With 32 MiB that holds to 8,000 runs, or eleven thousand million
+/// A k-way merge. Its memory is half of the proof's: as many records of each run at a time as fit,
+/// and 4 KiB of each at least. With 32 MiB that holds to 4,000 runs, or five thousand million
 /// items.
 #[derive(Debug)]
 struct Merge {
@@ -124,7 +136,8 @@ struct Cursor {
 impl Merge {
     fn new(runs: Runs, memory: usize) -> Result<Self, ProofError> {
         let extents = runs.extents();
-        let at_once = memory / RECORD / extents.len().max(1);
+        // Half of the memory: the allocator may still hold what the gathering gave back.
+        let at_once = memory / 2 / RECORD / extents.len().max(1);
         let mut merge = Self {
             runs,
             heads: BinaryHeap::with_capacity(extents.len()),

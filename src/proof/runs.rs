@@ -113,6 +113,7 @@ impl Runs {
 fn read(file: &mut File, from: u64, bytes: u64, into: &mut Vec<Record>) -> io::Result<()> {
     file.seek(SeekFrom::Start(from))?;
     let mut left = usize::try_from(bytes).unwrap_or(usize::MAX) / RECORD;
+    into.reserve_exact(left);
     let mut buffer = [0; RECORD * 170];
     while left > 0 {
         let taken = left.min(buffer.len() / RECORD);

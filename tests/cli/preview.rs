@@ -88,7 +88,7 @@ async fn a_table_without_a_sort_key_and_with_odd_values_is_laid_out_too() {
     )
     .await;
     let mapping = source.folder().join("things.yaml");
-    let text = "dynafold: 1\ntable: { name: things, key: { partition: { name: id, type: N } }, type_attribute: false }\nitems: { THING: { from: things, key: { id: \"{id}\" } } }\n";
+    let text = "dynafold: 1\ntable: { name: things, key: { partition: { name: id, type: N } }, type_attribute: false }\nitems: { THING: { from: things, omit: [id], key: { id: \"{id}\" } } }\n";
     std::fs::write(&mapping, text).unwrap();
     let mapping = mapping.display().to_string();
     let ran = dynafold(&["preview", &mapping, "--source", &source.url()]).exits(0);
@@ -261,6 +261,39 @@ async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
         (&json!([]), &json!(true))
     );
     assert_eq!(collections["largest"]["keys"][0]["key"], "T#t0");
+}
+
+#[tokio::test]
+async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost() {
+    let (source, mapping) = events(3_000).await;
+    let rated = EVENTS.replace("from: events\n", "from: events\n    write_rate: 6000\n");
+    std::fs::write(&mapping, rated).unwrap();
+    let url = source.url();
+    let arguments = ["preview", &mapping, "--source", &url, "--all"];
+    let ran = dynafold(&[&arguments[..], &["--format", "json"]].concat()).exits(3);
+    let report = ran.json();
+    // 6,000 writes a second, each of a unit in the table and one in its local index; a tenth of
+    // the events are of one tenant.
+    let table = &report["places"][0]["rated"];
+    assert_eq!(table["units_per_second"], 12_000.0);
+    assert_eq!(table["keys"][0], json!(["T#t0", 1_200.0]));
+    assert_eq!(table["error"], 0.0);
+    // Each event has a key of its own in the global index: more than the sketch holds.
+    let index = &report["places"][1]["rated"];
+    assert_eq!(index["units_per_second"], 6_000.0);
+    assert!(index["error"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["places"][2]["rated"], Value::Null);
+    let steady = &report["cost"]["steady"];
+    assert_eq!(steady["units_per_second"], 18_000.0);
+    assert_eq!(steady["on_demand_usd"], 29_160.0);
+    assert_eq!(steady["provisioned_usd"], 8_424.0);
+    let text = dynafold(&arguments).exits(3).stdout;
+    let hot = "1200.0  T#t0  more than the 1000 that a partition takes";
+    assert!(text.contains(hot), "{text}");
+    assert!(
+        text.contains("on demand is cheaper while the mean load is below 29 %"),
+        "{text}"
+    );
 }
 
 #[tokio::test]

@@ -1,14 +1,12 @@
 //! What all rows come to, as people read it.
 
 use super::cost::Cost;
+use super::heat::{collections, hottest, named, rated};
+use super::money::costs;
 use crate::cli::format::{bytes, count, counted, seconds};
 use crate::cli::output::Output;
 use crate::cli::report::figures;
-use crate::preview::{
-    Collections, Collisions, Forecast, ForecastOutcome, Heaviness, ItemTypeForecast, PlaceForecast,
-    PlaceKind,
-};
-use crate::price::{Limit, PARTITION_WRITES, Route, RouteKind};
+use crate::preview::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast, PlaceForecast};
 
 /// Signs of the longest bar of the histogram.
 const BAR: u64 = 30;
@@ -168,130 +166,6 @@ fn writes(places: &[PlaceForecast]) -> String {
     figures(&["", "items", "size", "write units"], rows)
 }
 
-fn named(place: &PlaceForecast) -> String {
-    let kind = match place.kind {
-        PlaceKind::Table => "table",
-        PlaceKind::GlobalIndex => "index",
-        PlaceKind::LocalIndex => "local index",
-    };
-    format!("{kind} {}", place.name)
-}
-
-fn hottest(places: &[PlaceForecast]) -> String {
-    let mut out = Vec::new();
-    let with = places
-        .iter()
-        .filter_map(|place| Some((place, place.hottest.as_ref()?)));
-    for (place, hot) in with.filter(|(place, _)| place.items > 0) {
-        out.push(format!(
-            " {}: {} write units{}{}{}",
-            named(place),
-            count(hot.total),
-            if hot.total > place.write_units {
-                " with its local indexes"
-            } else {
-                ""
-            },
-            hot.distinct
-                .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
-            accuracy(hot, "write units"),
-        ));
-        out.extend(heavy(hot, count));
-    }
-    out.join("\n")
-}
-
-/// How far figures may be off.
-fn accuracy(heaviness: &Heaviness, of: &str) -> String {
-    if heaviness.error == 0 {
-        return ", exact".to_owned();
-    }
-    let figure = if of == "bytes" {
-        bytes(heaviness.error)
-    } else {
-        format!("{} {of}", count(heaviness.error))
-    };
-    format!("; approximate: each key may have up to {figure} more")
-}
-
-fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
-    let keys = heaviness.keys.iter();
-    let mut lines: Vec<String> = keys
-        .map(|hot| {
-            format!(
-                "   {:>6.2} %  {:>12}  {}",
-                hot.share * 100.0,
-                figure(hot.least),
-                hot.key.escape_debug()
-            )
-        })
-        .collect();
-    if heaviness.error > 0 {
-        let other = if lines.is_empty() { "no" } else { "no other" };
-        lines.push(format!(
-            "   {other} key has more than {}",
-            figure(heaviness.others_at_most)
-        ));
-    }
-    lines
-}
-
-fn rated(places: &[PlaceForecast]) -> Option<String> {
-    let mut out = Vec::new();
-    for place in places {
-        let Some(rated) = &place.rated else { continue };
-        let accuracy = if rated.error > 0.0 {
-            format!(
-                "; approximate: each key may have up to {:.1} more",
-                rated.error
-            )
-        } else {
-            String::new()
-        };
-        out.push(format!(
-            " {}: {:.1} a second{accuracy}",
-            named(place),
-            rated.units_per_second
-        ));
-        for (key, rate) in &rated.keys {
-            let over = if *rate > PARTITION_WRITES {
-                format!("  more than the {PARTITION_WRITES} that a partition takes")
-            } else {
-                String::new()
-            };
-            out.push(format!("   {rate:>10.1}  {}{over}", key.escape_debug()));
-        }
-    }
-    (!out.is_empty()).then(|| out.join("\n"))
-}
-
-fn collections(found: &Collections) -> String {
-    let mut out = vec![format!(
-        " items with their local index entries: {}{}",
-        bytes(found.largest.total),
-        accuracy(&found.largest, "bytes"),
-    )];
-    out.extend(heavy(&found.largest, bytes));
-    for hot in &found.over {
-        let certain = hot.least > found.limit;
-        out.push(format!(
-            " {} {} the limit: between {} and {}",
-            hot.key.escape_debug(),
-            if certain { "is over" } else { "may be over" },
-            bytes(hot.least),
-            bytes(hot.most),
-        ));
-    }
-    out.push(match (found.over.is_empty(), found.complete) {
-        (true, true) => " no item collection is over the limit".to_owned(),
-        (false, true) => " every other item collection is below it".to_owned(),
-        (_, false) => {
-            " others may be over the limit too: there are too many bytes to tell".to_owned()
-        }
-    });
-    out.join("\n")
-}
-
 fn collisions(forecast: &Forecast) -> String {
     let Collisions {
         proved,
@@ -363,76 +237,4 @@ fn rejects(forecast: &Forecast) -> String {
         out.push(format!(" they are in {}", file.display()));
     }
     out.join("\n")
-}
-
-fn costs(forecast: &Forecast, cost: &Cost) -> String {
-    let rows = cost.routes.iter().map(|route| {
-        vec![
-            way(route.route).to_owned(),
-            route.seconds.map_or("not promised".to_owned(), duration),
-            route.usd.map_or("not in the prices".to_owned(), usd),
-            limited(route),
-        ]
-    });
-    let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
-    out.push(format!(
-        " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
-        bytes(cost.stored_bytes),
-        usd(cost.storage_usd_per_month),
-        bytes(forecast.import_bytes),
-    ));
-    if let Some(steady) = &cost.steady {
-        out.push(format!(
-            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned; \
-             on demand is cheaper while the mean load is below {:.0} % of that",
-            steady.units_per_second,
-            usd(steady.on_demand_usd),
-            usd(steady.provisioned_usd),
-            steady.on_demand_below * 100.0,
-        ));
-    }
-    out.push(format!(
-        " prices of {} in {}; check yours",
-        cost.prices.date, cost.prices.region
-    ));
-    out.join("\n")
-}
-
-fn way(route: RouteKind) -> &'static str {
-    match route {
-        RouteKind::OnDemand => "on demand, new table",
-        RouteKind::OnDemandWarmed => "on demand, warmed",
-        RouteKind::ProvisionedAsMapped => "provisioned as mapped",
-        RouteKind::Provisioned => "provisioned for the load",
-        RouteKind::ImportFromS3 => "import from S3",
-    }
-}
-
-fn limited(route: &Route) -> String {
-    match &route.limited {
-        Limit::Throughput { name } => format!("what {name} takes"),
-        Limit::Quota => "40,000 units/s of a table".to_owned(),
-        Limit::Partition { name } => format!("one partition key of {name}"),
-        Limit::BilledHours => "whole hours are paid".to_owned(),
-        Limit::Unknown => "-".to_owned(),
-    }
-}
-
-/// Money: cents, and more of them where there is less than one.
-fn usd(amount: f64) -> String {
-    if amount == 0.0 || amount >= 0.01 {
-        format!("{amount:.2}")
-    } else if amount >= 0.0001 {
-        format!("{amount:.4}")
-    } else {
-        "< 0.0001".to_owned()
-    }
-}
-
-fn duration(time: f64) -> String {
-    if time < 1.0 {
-        "1 s".to_owned()
-    } else {
-        seconds(time)
-    }
 }
