@@ -259,12 +259,22 @@ impl Run {
     }
 
     /// Compares the keys, and takes those that would be rejected out of the books.
-    pub(super) fn prove(&mut self, named: usize) -> Result<Found, Failure> {
+    pub(super) async fn prove(&mut self, named: usize) -> Result<Found, ForecastOutcome> {
+        let failed = |text| ForecastOutcome::Failed(Failure::internal(text));
         let Some(proof) = self.proof.take() else {
-            return Err(Failure::internal("the keys were compared twice"));
+            return Err(failed("the keys were compared twice"));
         };
-        let found = collisions::prove(proof, self.books.len(), named)
-            .map_err(|error| proof_failure(&error))?;
+        let types = self.books.len();
+        // Sorting and merging files takes a while, and must hold up neither signals nor progress.
+        let task = tokio::task::spawn_blocking(move || collisions::prove(proof, types, named));
+        let proved = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
+            proved = task => proved,
+        };
+        let found = proved
+            .map_err(|_| failed("the comparison of the keys died"))?
+            .map_err(|error| ForecastOutcome::Failed(proof_failure(&error)))?;
         for (books, items) in self.books.iter_mut().zip(&found.by_type) {
             if *items > 0 {
                 books.made = books.made.saturating_sub(*items);

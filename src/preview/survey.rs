@@ -111,9 +111,9 @@ pub async fn survey(survey: Survey) -> Forecast {
     let mut found = None;
     if end.is_none() {
         run.progress.step(Step::ComparingKeys);
-        match run.prove(survey.options.named) {
+        match run.prove(survey.options.named).await {
             Ok(proved) => found = Some(proved),
-            Err(failure) => end = Some(ForecastOutcome::Failed(failure)),
+            Err(ended) => end = Some(ended),
         }
     }
     let again = found
