@@ -118,7 +118,8 @@ fn rates(model: &Model) -> Vec<Option<f64>> {
     item_types.map(|item_type| item_type.write_rate).collect()
 }
 
-/// A model of some item types alone; of all without a name.
+/// A model of some item types alone; of all without a name. The item types keep their places, the
+/// passes do not.
 fn narrowed(mut model: Model, wanted: &[String]) -> Model {
     if wanted.is_empty() {
         return model;

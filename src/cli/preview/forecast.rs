@@ -194,11 +194,12 @@ fn collisions(forecast: &Forecast) -> String {
         if items == 1 { "is" } else { "are" },
     )];
     for collision in named.iter().take(super::NAMED) {
-        out.push(format!(
-            "   {}: {}",
-            collision.key,
-            counted(collision.items, "item")
-        ));
+        let items = counted(collision.items, "item");
+        if collision.rows.is_empty() {
+            out.push(format!("   {items}, whose rows could not be read again"));
+            continue;
+        }
+        out.push(format!("   {}: {items}", collision.key));
         let rows = collision.rows.iter();
         out.extend(rows.map(|row| format!("     {} {}", row.item_type, row.row)));
         let shown = u64::try_from(collision.rows.len()).unwrap_or(u64::MAX);

@@ -1,5 +1,6 @@
 //! Hot partitions and large item collections, as people read them.
 
+use super::cells::clean;
 use crate::cli::format::{bytes, count, counted};
 use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
 use crate::price::PARTITION_WRITES;
@@ -58,7 +59,7 @@ fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
                 "   {:>6.2} %  {:>12}  {}",
                 hot.share * 100.0,
                 figure(hot.least),
-                hot.key.escape_debug()
+                clean(&hot.key)
             )
         })
         .collect();
@@ -95,7 +96,7 @@ pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
             } else {
                 String::new()
             };
-            out.push(format!("   {rate:>10.1}  {}{over}", key.escape_debug()));
+            out.push(format!("   {rate:>10.1}  {}{over}", clean(key)));
         }
     }
     (!out.is_empty()).then(|| out.join("\n"))
@@ -112,7 +113,7 @@ pub(super) fn collections(found: &Collections) -> String {
         let certain = hot.least > found.limit;
         out.push(format!(
             " {} {} the limit: between {} and {}",
-            hot.key.escape_debug(),
+            clean(&hot.key),
             if certain { "is over" } else { "may be over" },
             bytes(hot.least),
             bytes(hot.most),
