@@ -166,15 +166,17 @@ fn canonical_integer(text: &str) -> Option<Number> {
     canonical.then(|| Number(text.to_owned()))
 }
 
+/// Reads an exponent. One that is beyond every magnitude becomes the last that still adds up: only
+/// the mantissa tells whether the number is zero, too large or no number at all.
 fn parse_exponent(text: &str) -> Result<i64, NumberError> {
+    const FAR: i64 = 1 << 40;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(NumberError::Malformed);
     }
-    // An exponent that overflows is out of DynamoDB's range whatever the mantissa.
-    text.parse::<i32>()
-        .map(i64::from)
-        .map_err(|_| NumberError::Magnitude)
+    let beyond = if text.starts_with('-') { -FAR } else { FAR };
+    let exponent = text.parse::<i64>().unwrap_or(beyond);
+    Ok(exponent.clamp(-FAR, FAR))
 }
 
 fn length(text: &str) -> i64 {
@@ -245,6 +247,8 @@ mod tests {
             ("1e3", "1000"),
             ("1.25E-3", "0.00125"),
             ("-12.50e1", "-125"),
+            ("0e99999999999999999999", "0"),
+            ("-0.0e-99999999999999999999", "0"),
             ("18446744073709551615", "18446744073709551615"),
         ] {
             assert_eq!(
@@ -273,7 +277,17 @@ mod tests {
             Err(NumberError::Magnitude)
         );
         for wrong in [
-            "", "-", ".", "1.2.3", "1e", "NaN", "inf", "0x1", " 1", "--1",
+            "",
+            "-",
+            ".",
+            "1.2.3",
+            "1e",
+            "NaN",
+            "inf",
+            "0x1",
+            " 1",
+            "--1",
+            "x1e99999999999999999999",
         ] {
             assert_eq!(Number::parse(wrong), Err(NumberError::Malformed), "{wrong}");
         }
