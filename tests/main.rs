@@ -37,6 +37,7 @@ mod support {
     pub(crate) mod source;
     pub(crate) mod sqlite;
     pub(crate) mod types;
+    pub(crate) mod values;
 }
 #[cfg(test)]
 mod target {
