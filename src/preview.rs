@@ -1,8 +1,10 @@
 //! The first items of each item type, without writing any.
 
-use crate::item::{Elements, Folder, Item, Reject};
+use std::sync::Arc;
+
+use crate::item::{Elements, Folded, Folder, Item, Reject};
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
-use crate::mapping::model::{ItemType, Model, Pass};
+use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
 use crate::source::{Scan, Source, SourceError};
 use futures_util::StreamExt as _;
@@ -17,6 +19,10 @@ pub struct ItemTypeSample {
     pub from: String,
     /// The items, in the order of the rows.
     pub items: Vec<SampleItem>,
+    /// What becomes of rows whose items have expired.
+    pub on_expiry: Expired,
+    /// The items of such rows, where they are not loaded, in the order of the rows.
+    pub expired: Vec<SampleItem>,
     /// The rows that became no item.
     pub rejects: Vec<SampleReject>,
 }
@@ -30,6 +36,8 @@ pub struct SampleItem {
     pub size: usize,
     /// Write capacity units, index entries included.
     pub units: u64,
+    /// The attributes that were compressed, because the item was too large otherwise.
+    pub compressed: Vec<Arc<str>>,
     /// The row: row key columns and their values, as a JSON object.
     pub row: Box<RawValue>,
 }
@@ -71,6 +79,8 @@ pub async fn sample(
             item_type: item_type.name.to_string(),
             from: pass.name.clone(),
             items: Vec::new(),
+            on_expiry: item_type.expired,
+            expired: Vec::new(),
             rejects: Vec::new(),
         };
         let mut chunks = source.scan(&scan);
@@ -84,12 +94,8 @@ pub async fn sample(
                     let row_key = row_key(item_type, &row);
                     let key = || raw(row_json(item_type, &row_key));
                     match fate {
-                        Fate::Made(folded) => sample.items.push(SampleItem {
-                            item: folded.item,
-                            size: folded.size,
-                            units: folded.units,
-                            row: key(),
-                        }),
+                        Fate::Made(folded) => sample.items.push(sampled(folded, key())),
+                        Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
                         Fate::Rejected(reject) => sample.rejects.push(SampleReject {
                             row: key(),
                             reject: *reject,
@@ -123,6 +129,16 @@ fn first_rows(pass: &Pass, item_type: &ItemType, limit: u64) -> Scan {
         }
     }
     scan
+}
+
+fn sampled(folded: Folded, row: Box<RawValue>) -> SampleItem {
+    SampleItem {
+        item: folded.item,
+        size: folded.size,
+        units: folded.units,
+        compressed: folded.compressed,
+        row,
+    }
 }
 
 fn duplicate(model: &Model, item: Item) -> Reject {

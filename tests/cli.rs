@@ -1,6 +1,7 @@
 //! The program as a new user meets it: what goes wrong, what it says, and how it exits.
 
 mod help;
+mod life;
 mod source;
 mod target;
 

@@ -1,5 +1,6 @@
 //! The load against sources and targets that fail as they are told to.
 
+mod archive;
 mod duplicates;
 mod faults;
 mod local;

@@ -46,4 +46,5 @@ mod target {
     mod environment;
     mod local;
     mod sample;
+    mod settings;
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use jiff::Timestamp;
 
 /// Folds a relational database into one DynamoDB table.
 ///
@@ -220,6 +221,9 @@ pub(super) struct Preview {
     /// Only this item type; may be said several times
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,
+    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(super) format: PreviewFormat,
@@ -247,6 +251,12 @@ pub(super) struct Migrate {
     /// Where rejected rows are written, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     pub(super) rejects: Option<PathBuf>,
+    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
+    /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
+    #[arg(long, value_name = "FILE")]
+    pub(super) archive: Option<PathBuf>,
     /// Batches in flight at once [default: as the target can take]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: Option<u16>,
@@ -273,10 +283,18 @@ pub(super) struct Verify {
     /// Do not mind items that the mapping does not make
     #[arg(long)]
     pub(super) allow_unexpected: bool,
+    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(super) now: Option<Timestamp>,
     /// Answer yes to the question before anything that costs money
     #[arg(short, long)]
     pub(super) yes: bool,
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Format,
+}
+
+fn moment(text: &str) -> Result<Timestamp, &'static str> {
+    text.parse()
+        .map_err(|_| "write it in RFC 3339, with its offset: 2026-01-31T09:00:00Z")
 }

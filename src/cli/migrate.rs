@@ -10,28 +10,46 @@ use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, target};
 use crate::catalog::Catalog;
 use crate::load::{self, Cancel, Load, Options, TableError};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = Arc::new(checked.into_model(output)?);
-    let context = target::context(&model)?;
+    let context = target::context(&model, arguments.now)?;
     let rejects_file = rejects_file(arguments);
     let target = target::open(&arguments.target).await?;
     target::confirm(
         target.as_ref(),
         &arguments.source,
         &model,
+        &context,
         Use::Writes,
         arguments.yes,
         output,
     )
     .await?;
     load::clear_rejects(&rejects_file)?;
+    let archive_file = archive_file(arguments);
+    if model
+        .item_types
+        .iter()
+        .any(|item| item.expired == Expired::Archive)
+    {
+        if archive_file == rejects_file {
+            return Err(Failure::usage("--archive and --rejects name one file")
+                .with_help("give each a file of its own"));
+        }
+        load::check_archive(&archive_file, &model.table)?;
+    }
     let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
-    for difference in &ensured.differences {
+    let settings = if ensured.made {
+        Vec::new()
+    } else {
+        target.compare_settings(&model.table).await
+    };
+    for difference in ensured.differences.iter().chain(&settings) {
         output.warning(&difference.to_string());
     }
     if ensured.made {
@@ -56,6 +74,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         options: Options {
             max_rejects: Some(arguments.max_rejects),
             rejects_file,
+            archive_file,
             writers: arguments.concurrency.map(usize::from),
             fresh: ensured.made,
             estimates: estimates(&model, &catalog),
@@ -150,6 +169,12 @@ fn rejects_file(arguments: &Migrate) -> PathBuf {
         .rejects
         .clone()
         .unwrap_or_else(|| beside(&arguments.mapping))
+}
+
+/// Beside the mapping, under its name, unless `--archive` says otherwise.
+fn archive_file(arguments: &Migrate) -> PathBuf {
+    let beside = || arguments.mapping.with_extension("archive.ndjson");
+    arguments.archive.clone().unwrap_or_else(beside)
 }
 
 impl From<load::Failure> for Failure {

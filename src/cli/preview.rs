@@ -10,7 +10,7 @@ use super::output::Output;
 use super::{Outcome, catalog, mapping, target};
 use crate::diagnostic::nearest;
 use crate::item::{Attribute, Item, write_attribute, write_item};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
 /// Characters of a value that a table shows.
@@ -23,7 +23,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     check_names(&arguments.items, &model)?;
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
-    let context = target::context(&model)?;
+    let context = target::context(&model, arguments.now)?;
     let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
     match arguments.format {
         PreviewFormat::Table => {
@@ -39,6 +39,9 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
             }
             output.text(&lines)?;
             for sample in &samples {
+                for line in life(sample) {
+                    output.note(&line);
+                }
                 for reject in &sample.rejects {
                     output.warning(&rejected(&sample.item_type, reject));
                 }
@@ -107,11 +110,39 @@ fn table(sample: &ItemTypeSample) -> String {
         out.push_str(&table.to_string());
         out.push('\n');
     }
+    for line in life(sample) {
+        out.push_str(&line);
+        out.push('\n');
+    }
     for reject in &sample.rejects {
         out.push_str(&rejected(&sample.item_type, reject));
         out.push('\n');
     }
     out
+}
+
+/// What would be skipped or archived because it has expired, and what would be compressed.
+fn life(sample: &ItemTypeSample) -> Vec<String> {
+    let what = match sample.on_expiry {
+        Expired::Archive => "archived",
+        Expired::Load | Expired::Skip => "skipped",
+    };
+    let expired = sample.expired.iter();
+    let expired =
+        expired.map(|item| format!("{what} {} {}: it has expired", sample.item_type, item.row));
+    let compressed = sample
+        .items
+        .iter()
+        .filter(|item| !item.compressed.is_empty());
+    let compressed = compressed.map(|item| {
+        format!(
+            "compressed {} {}: `{}`",
+            sample.item_type,
+            item.row,
+            item.compressed.join("`, `")
+        )
+    });
+    expired.chain(compressed).collect()
 }
 
 /// An attribute as people read it: text as it is, everything else as DynamoDB JSON, cut to fit.
@@ -160,7 +191,13 @@ fn document(samples: &[ItemTypeSample]) -> Value {
         let mut text = String::new();
         write_item(&mut text, &item.item);
         let dynamodb: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
-        json!({ "row": item.row, "size": item.size, "write_units": item.units, "item": dynamodb })
+        json!({
+            "row": item.row,
+            "size": item.size,
+            "write_units": item.units,
+            "compressed": item.compressed.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
+            "item": dynamodb,
+        })
     };
     let reject = |reject: &SampleReject| {
         json!({
@@ -176,6 +213,7 @@ fn document(samples: &[ItemTypeSample]) -> Value {
             "item_type": sample.item_type,
             "from": sample.from,
             "items": sample.items.iter().map(item).collect::<Vec<_>>(),
+            "expired": sample.expired.iter().map(item).collect::<Vec<_>>(),
             "rejects": sample.rejects.iter().map(reject).collect::<Vec<_>>(),
         })
     };

@@ -44,11 +44,16 @@ fn cell(index: usize, text: String) -> Cell {
 /// The books of a load.
 pub(super) fn migration(report: &Report) -> String {
     let mut out = Vec::new();
+    let (expired, archived) = (report.total.expired > 0, report.total.archived > 0);
     let row = |books: &Books, name: &str| {
-        vec![
+        let mut row = vec![
             name.to_owned(),
             count(books.rows_read),
             count(books.filtered),
+        ];
+        row.extend(expired.then(|| count(books.expired)));
+        row.extend(archived.then(|| count(books.archived)));
+        row.extend([
             count(books.rejected),
             count(books.made),
             count(books.written),
@@ -59,7 +64,8 @@ pub(super) fn migration(report: &Report) -> String {
                 .largest
                 .as_ref()
                 .map_or("-".to_owned(), |largest| bytes(largest.bytes)),
-        ]
+        ]);
+        row
     };
     let mut rows: Vec<Vec<String>> = report
         .item_types
@@ -67,21 +73,19 @@ pub(super) fn migration(report: &Report) -> String {
         .map(|books| row(books, &books.item_type))
         .collect();
     rows.push(row(&report.total, "total"));
-    out.push(figures(
-        &[
-            "item type",
-            "rows",
-            "filtered",
-            "rejected",
-            "made",
-            "written",
-            "size",
-            "write units",
-            "mean",
-            "largest",
-        ],
-        rows,
-    ));
+    let mut header = vec!["item type", "rows", "filtered"];
+    header.extend(expired.then_some("expired"));
+    header.extend(archived.then_some("archived"));
+    header.extend([
+        "rejected",
+        "made",
+        "written",
+        "size",
+        "write units",
+        "mean",
+        "largest",
+    ]);
+    out.push(figures(&header, rows));
     out.push(String::new());
     out.push(format!(
         "{} at {}: {} in {}, {}; limited by {}",
@@ -108,8 +112,15 @@ pub(super) fn migration(report: &Report) -> String {
         count(traffic.transient),
         count(traffic.unprocessed),
     ));
+    out.extend(life(report));
     out.push(if report.balanced {
-        "the books balance: every row read is an item, filtered, or rejected".to_owned()
+        let expired = match (expired, archived) {
+            (false, false) => "",
+            (true, false) => "expired, ",
+            (false, true) => "archived, ",
+            (true, true) => "expired, archived, ",
+        };
+        format!("the books balance: every row read is an item, filtered, {expired}or rejected")
     } else if report.total.unwritten > 0 {
         format!(
             "{} made and not known to be written",
@@ -123,6 +134,32 @@ pub(super) fn migration(report: &Report) -> String {
         out.push(rejects(report));
     }
     out.join("\n")
+}
+
+/// What had expired, and what was compressed.
+fn life(report: &Report) -> Vec<String> {
+    let (total, mut out) = (&report.total, Vec::new());
+    if total.expired + total.archived > 0 {
+        out.push(format!(
+            "{} had expired at {}",
+            counted(total.expired + total.archived, "row"),
+            report.now
+        ));
+    }
+    if let Some(file) = &report.archive_file {
+        out.push(format!(
+            "{} archived in {}",
+            counted(total.archived, "item"),
+            file.display()
+        ));
+    }
+    if total.compressed > 0 {
+        out.push(format!(
+            "{} compressed, because the limit is 400 KB",
+            counted(total.compressed, "item")
+        ));
+    }
+    out
 }
 
 fn rejects(report: &Report) -> String {
@@ -178,17 +215,23 @@ pub(super) fn migration_outcome(report: &Report) -> String {
 /// What a comparison found.
 pub(super) fn verification(report: &VerifyReport) -> String {
     let mut out = Vec::new();
+    let (expired, gone) = (report.total.expired > 0, report.total.gone > 0);
     let row = |books: &Compared, name: &str| {
-        vec![
+        let mut row = vec![
             name.to_owned(),
             count(books.rows_read),
             count(books.filtered),
+        ];
+        row.extend(expired.then(|| count(books.expired)));
+        row.extend([
             count(books.rejected),
             count(books.expected),
             count(books.equal),
             count(books.missing),
-            count(books.different),
-        ]
+        ]);
+        row.extend(gone.then(|| count(books.gone)));
+        row.push(count(books.different));
+        row
     };
     let mut rows: Vec<Vec<String>> = report
         .item_types
@@ -196,19 +239,12 @@ pub(super) fn verification(report: &VerifyReport) -> String {
         .map(|books| row(books, &books.item_type))
         .collect();
     rows.push(row(&report.total, "total"));
-    out.push(figures(
-        &[
-            "item type",
-            "rows",
-            "filtered",
-            "rejected",
-            "expected",
-            "equal",
-            "missing",
-            "different",
-        ],
-        rows,
-    ));
+    let mut header = vec!["item type", "rows", "filtered"];
+    header.extend(expired.then_some("expired"));
+    header.extend(["rejected", "expected", "equal", "missing"]);
+    header.extend(gone.then_some("gone"));
+    header.push("different");
+    out.push(figures(&header, rows));
     out.push(String::new());
     out.push(format!(
         "{} at {}: {} compared in {}, {}",
@@ -226,6 +262,7 @@ pub(super) fn verification(report: &VerifyReport) -> String {
         ),
         None => "items that the source does not make were not looked for to the end".to_owned(),
     });
+    out.extend(expiry(report));
     out.extend(report.findings.iter().map(finding));
     out.push(match &report.outcome {
         VerifyOutcome::Equal if report.total.rejected > 0 => format!(
@@ -243,6 +280,27 @@ pub(super) fn verification(report: &VerifyReport) -> String {
         VerifyOutcome::Failed(failure) => failure.message.clone(),
     });
     out.join("\n")
+}
+
+/// What expired and what of it is in the table.
+fn expiry(report: &VerifyReport) -> Vec<String> {
+    let (total, mut out) = (&report.total, Vec::new());
+    if total.expired > 0 {
+        out.push(format!(
+            "{} had expired at {} and are not expected; {} of their items are still in the table",
+            counted(total.expired, "row"),
+            report.now,
+            count(report.lingering)
+        ));
+    }
+    if total.gone > 0 {
+        out.push(format!(
+            "{} had expired at {} and are gone, as they should be",
+            counted(total.gone, "item"),
+            report.now
+        ));
+    }
+    out
 }
 
 fn finding(finding: &Finding) -> String {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::args::{SourceArguments, TargetArguments};
@@ -48,8 +49,8 @@ pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>,
     Ok(target::connect(&spec).await?)
 }
 
-/// What templates need besides the row.
-pub(super) fn context(model: &Model) -> Result<Context, Failure> {
+/// What templates need besides the row. `now`: what `--now` says; the clock without it.
+pub(super) fn context(model: &Model, now: Option<Timestamp>) -> Result<Context, Failure> {
     let secret = std::env::var(PSEUDONYM_KEY)
         .ok()
         .and_then(|key| Secret::new(key.as_bytes()));
@@ -63,9 +64,15 @@ pub(super) fn context(model: &Model) -> Result<Context, Failure> {
         );
     }
     Ok(Context {
+        now: whole_seconds(now.unwrap_or_else(Timestamp::now)),
         time_zone: model.time_zone.clone(),
         secret,
     })
+}
+
+/// TTL counts in seconds; a report that names the moment names all of it.
+fn whole_seconds(now: Timestamp) -> Timestamp {
+    Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
 /// Says what a command will cost on real AWS and asks whether to go on.
@@ -73,6 +80,7 @@ pub(super) async fn confirm(
     target: &dyn Target,
     source: &SourceArguments,
     model: &Model,
+    context: &Context,
     usage: Use,
     yes: bool,
     output: &Output,
@@ -85,7 +93,7 @@ pub(super) async fn confirm(
         // Whoever cannot log in should not be asked about money first.
         target.describe(&model.table.name).await?;
     }
-    let estimate = estimate(source, model, usage).await?;
+    let estimate = estimate(source, model, context, usage).await?;
     output.note(&format!("{}: {estimate}", target.place()));
     if yes {
         return Ok(());
@@ -108,13 +116,18 @@ pub(super) async fn confirm(
 }
 
 /// Items, units and price, from exact row counts and a sample of the items.
-async fn estimate(source: &SourceArguments, model: &Model, usage: Use) -> Result<String, Failure> {
+async fn estimate(
+    source: &SourceArguments,
+    model: &Model,
+    context: &Context,
+    usage: Use,
+) -> Result<String, Failure> {
     let prices: Prices = serde_json::from_str(PRICES)
         .map_err(|error| Failure::failed("the price file is broken").with_cause(&error))?;
     // A connection of its own: the run's snapshot begins with the run.
     let mut source = catalog::open(source).await?;
     let samples =
-        preview::sample(source.as_mut(), model, context(model)?, SAMPLE, &|_| true).await?;
+        preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
     let (mut items, mut units) = (0_u64, 0_u64);
     for (item_type, sample) in model.item_types.iter().zip(&samples) {
         let Some(pass) = model.passes.get(item_type.pass) else {

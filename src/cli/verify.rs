@@ -24,10 +24,12 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             help: Some("`dynafold migrate` makes and fills it".to_owned()),
             ..Failure::from(error)
         })?;
+    let context = target::context(&model, arguments.now)?;
     target::confirm(
         target.as_ref(),
         &arguments.source,
         &model,
+        &context,
         Use::Reads,
         arguments.yes,
         output,
@@ -38,7 +40,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let report = verify::verify(verify::Verify {
         source,
         target,
-        context: target::context(&model)?,
+        context,
         examples: EXAMPLES,
         estimates: migrate::estimates(&model, &catalog),
         cancel,

@@ -48,8 +48,6 @@ codes! {
     WrongShape = "wrong-shape", Error;
     /// A value is none of those that are possible here.
     WrongValue = "wrong-value", Error;
-    /// The language has this, but this version of Dynafold does not do it yet.
-    NotYet = "not-yet", Error;
     /// A `${VARIABLE}` without a default is not set.
     UnsetVariable = "unset-variable", Error;
     /// A template is not well formed.
@@ -86,6 +84,8 @@ codes! {
     KeyType = "key-type", Error;
     /// The TTL attribute is not a number of seconds.
     TtlType = "ttl-type", Error;
+    /// An attribute that `oversize` names cannot be compressed.
+    Compress = "compress", Error;
     /// A name breaks DynamoDB's rules for names.
     Name = "name", Error;
     /// An access pattern asks for what its key or index cannot serve.
@@ -110,6 +110,8 @@ codes! {
     KeyNotUnique = "key-not-unique", Warning;
     /// A number in a sort key is not padded, so that text order is not number order.
     UnpaddedNumber = "unpadded-number", Warning;
+    /// `key_escape` changes the order of numbers or times in a sort key.
+    EscapedOrder = "escaped-order", Warning;
     /// Something could not be checked without a connection to the source.
     Unchecked = "unchecked", Warning;
 }

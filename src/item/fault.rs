@@ -1,6 +1,7 @@
 //! What is wrong with a row.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::{Item, RenderError};
 
@@ -49,6 +50,22 @@ impl Fault {
             None => name.to_owned(),
             Some(inner) => format!("{name}.{inner}"),
         });
+        self
+    }
+
+    pub(super) fn is(&self, code: &str) -> bool {
+        self.code == code
+    }
+
+    /// The same fault after attributes were compressed in vain.
+    pub(super) fn still(mut self, compressed: &[Arc<str>], after: &Self) -> Self {
+        let names: Vec<String> = compressed.iter().map(|name| format!("`{name}`")).collect();
+        self.message = format!(
+            "{}; with {} compressed, {}",
+            self.message,
+            names.join(" and "),
+            after.message
+        );
         self
     }
 

@@ -3,13 +3,16 @@
 //! The mapping is compiled already; a row costs no lookup by name and no parse. What comes out has
 //! passed every limit of DynamoDB that can be known without asking it, or is a [`Reject`].
 
+mod finish;
+
 use std::sync::Arc;
 
+use super::expiry::Clock;
 use super::fault::{Fault, Reject};
 use super::gather::typed;
 use super::limits::Limits;
-use super::{Attribute, ConvertError, Item, evaluate, fingerprint, to_attribute};
-use crate::mapping::model::{Model, Node, Part, Place, Template};
+use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
+use crate::mapping::model::{Expired, Model, Node, Part, Place, Template};
 use crate::mapping::template::Context;
 use crate::value::Value;
 
@@ -19,6 +22,8 @@ pub struct Folder {
     types: Vec<Shape>,
     limits: Limits,
     pub(super) context: Context,
+    /// `None` where the table has no TTL.
+    clock: Option<Clock>,
 }
 
 /// What the fold needs of an item type.
@@ -27,6 +32,8 @@ struct Shape {
     attributes: Vec<Field>,
     spreads: Vec<Place>,
     keep_nulls: bool,
+    expired: Expired,
+    compress: Vec<Arc<str>>,
 }
 
 #[derive(Debug, Clone)]
@@ -48,6 +55,13 @@ pub struct Folded {
     pub units: u64,
     /// 128 bits that stand for the key.
     pub fingerprint: u128,
+    /// What its TTL attribute says, by the run's clock.
+    pub expiry: Expiry,
+    /// What becomes of it because it has expired; [`Expired::Load`] for all others. An item that
+    /// is not to be loaded was not held against DynamoDB's limits.
+    pub expired: Expired,
+    /// The attributes that were compressed, because it was too large otherwise.
+    pub compressed: Vec<Arc<str>>,
 }
 
 impl Folder {
@@ -70,11 +84,18 @@ impl Folder {
                     .collect(),
                 spreads: item_type.spreads.clone(),
                 keep_nulls: item_type.keep_nulls,
+                expired: item_type.expired,
+                compress: item_type.compress.clone(),
             })
             .collect();
         Self {
             types,
             limits,
+            clock: model
+                .table
+                .ttl
+                .as_ref()
+                .map(|ttl| Clock::new(ttl, context.now)),
             context,
         }
     }
@@ -86,20 +107,9 @@ impl Folder {
     /// [`Reject`] when the row has no item that DynamoDB would take.
     pub fn fold(&self, item_type: usize, row: &[Value]) -> Result<Folded, Box<Reject>> {
         let mut item = Item::default();
-        let made = match self.types.get(item_type) {
-            Some(shape) => self.fill(&mut item, shape, row),
-            None => Ok(()),
-        };
-        match made.and_then(|()| self.limits.check(&item)) {
-            Ok(measure) => {
-                let (partition, sort) = self.limits.key(&item);
-                Ok(Folded {
-                    fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
-                    size: measure.size,
-                    units: measure.units,
-                    item,
-                })
-            }
+        let shape = self.types.get(item_type);
+        match shape.map_or(Ok(()), |shape| self.fill(&mut item, shape, row)) {
+            Ok(()) => self.finish(item, shape),
             Err(fault) => Err(Box::new(fault.reject(item))),
         }
     }

@@ -18,6 +18,9 @@ pub const MAX_NAME_BYTES: usize = 65_535;
 /// Levels of nesting; a value at the top of the item is at the first.
 pub const MAX_LEVELS: usize = 32;
 
+/// The code of an item that has too many bytes.
+pub(super) const TOO_LARGE: &str = "item-too-large";
+
 /// The limits as they apply to one table.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
@@ -162,14 +165,14 @@ impl Limits {
         self.measure(item)
     }
 
-    fn measure(&self, item: &Item) -> Result<Measure, Fault> {
+    pub(super) fn measure(&self, item: &Item) -> Result<Measure, Fault> {
         let size = item.size();
         if size > MAX_ITEM_BYTES {
             return Err(Fault::new(
-                "item-too-large",
+                TOO_LARGE,
                 format!("the item has {size} bytes; DynamoDB takes {MAX_ITEM_BYTES}"),
             )
-            .help("leave large columns out with `omit`, or keep them elsewhere and store a link"));
+            .help("compress large attributes with `oversize`, leave them out with `omit`, or keep them elsewhere and store a link"));
         }
         let mut units = write_units(size);
         let mut with_local = size;
@@ -191,7 +194,7 @@ impl Limits {
         }
         if with_local > MAX_ITEM_BYTES {
             return Err(Fault::new(
-                "item-too-large",
+                TOO_LARGE,
                 format!(
                     "the item and its entries in local indexes have {with_local} bytes; \
                      DynamoDB takes {MAX_ITEM_BYTES}"

@@ -1,7 +1,9 @@
 //! Items: attributes, their sizes, their JSON, and the fold that makes them from rows. Pure.
 
 mod attribute;
+mod compress;
 mod convert;
+mod expiry;
 mod explode;
 mod fault;
 mod fold;
@@ -12,7 +14,9 @@ mod limits;
 mod render;
 
 pub use attribute::{Attribute, Item};
+pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute, to_set};
+pub use expiry::Expiry;
 pub use explode::Elements;
 pub use fault::Reject;
 pub use fold::{Folded, Folder};

@@ -142,7 +142,10 @@ fn push(
                 message: format!("`{}`: {error}", placeholder.place.written),
                 help: error.help(),
             })?;
-            text.push_str(written);
+            match &placeholder.escape {
+                None => text.push_str(written),
+                Some(escape) => escape.push(text, written),
+            }
         }
         Part::Optional(inner) => return push_all(text, inner, row, context),
     }

@@ -21,6 +21,10 @@ pub struct Books {
     pub rows_read: u64,
     /// Rows left out by the item type's `where`.
     pub filtered: u64,
+    /// Rows and elements left out because their items have expired.
+    pub expired: u64,
+    /// Rows and elements whose items went to the archive file because they have expired.
+    pub archived: u64,
     /// Rows of which no element became an item, because the arrays to explode are empty or NULL.
     pub empty: u64,
     /// Elements beyond the first of their rows, where rows are exploded.
@@ -45,6 +49,15 @@ pub struct Books {
     pub bytes: u64,
     /// Write capacity units of the items made, index entries included, by their sizes.
     pub write_units: u64,
+    /// Of the items made, those with attributes that were compressed.
+    pub compressed: u64,
+    /// Of the items made, those that have expired already: DynamoDB deletes them again.
+    pub made_expired: u64,
+    /// Of the items made, those that expired more than five years ago: DynamoDB never deletes
+    /// them.
+    pub made_too_old: u64,
+    /// Of the items made, those whose TTL is in milliseconds: DynamoDB never deletes them.
+    pub made_in_milliseconds: u64,
     /// The largest item made.
     pub largest: Option<Largest>,
 }
@@ -65,7 +78,8 @@ impl Books {
         let rejected_at_fold = self.rejected.checked_sub(self.rejected_by_service);
         let by_code: u64 = self.rejects_by_code.values().sum();
         rejected_at_fold.is_some_and(|at_fold| {
-            self.rows_read + self.expanded == self.filtered + self.empty + at_fold + self.made
+            self.rows_read + self.expanded
+                == self.filtered + self.empty + self.expired + self.archived + at_fold + self.made
                 && self.made == self.written + self.rejected_by_service + self.unwritten
                 && self.rejected == by_code
         })
@@ -74,7 +88,8 @@ impl Books {
     /// Rows and elements that became no item, by what was read and made so far.
     pub(super) fn rejected_at_fold(&self) -> u64 {
         let come = self.rows_read + self.expanded;
-        come.saturating_sub(self.filtered + self.empty + self.made)
+        let left_out = self.filtered + self.empty + self.expired + self.archived;
+        come.saturating_sub(left_out + self.made)
     }
 
     /// Mean bytes of an item; 0 without items.
@@ -87,6 +102,8 @@ impl Books {
     pub fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
+        self.expired += other.expired;
+        self.archived += other.archived;
         self.empty += other.empty;
         self.expanded += other.expanded;
         self.orphans += other.orphans;
@@ -101,6 +118,10 @@ impl Books {
         self.unwritten += other.unwritten;
         self.bytes += other.bytes;
         self.write_units += other.write_units;
+        self.compressed += other.compressed;
+        self.made_expired += other.made_expired;
+        self.made_too_old += other.made_too_old;
+        self.made_in_milliseconds += other.made_in_milliseconds;
     }
 }
 
@@ -108,7 +129,7 @@ impl Books {
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Outcome {
-    /// Every row is an item in the table, or filtered.
+    /// Every row is an item in the table, or left out as the mapping says.
     Complete,
     /// The run went to its end; some rows are in the rejects file.
     CompleteWithRejects,
@@ -259,18 +280,23 @@ pub struct Report {
     pub table: String,
     /// Where the table is.
     pub place: String,
+    /// The run's clock, in RFC 3339: by it items have expired or not.
+    pub now: String,
     /// The books of each item type, in the order of the mapping.
     pub item_types: Vec<Books>,
     /// All item types together; a row that serves two item types counts twice.
     pub total: Books,
     /// Whether all books add up.
     pub balanced: bool,
-    /// What the source found odd in its values: those that are not as their columns declare them.
+    /// What the source found odd in its values: those that are not as their columns declare them;
+    /// and what the run found odd in the items' TTL.
     pub warnings: Vec<String>,
     /// The first rejects.
     pub rejects: Vec<RejectNote>,
     /// Where all rejects are; `None` where there are none.
     pub rejects_file: Option<PathBuf>,
+    /// Where the archived items are; `None` where there are none.
+    pub archive_file: Option<PathBuf>,
     /// Requests and retries.
     pub traffic: Traffic,
     /// Where the time went.

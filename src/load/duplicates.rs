@@ -10,7 +10,7 @@ use super::feed::{Read, Reader, RowKey, meets, row_key};
 use super::halt::Cancel;
 use super::rejects::{Rejected, json, row_json};
 use crate::item::{Elements, Folded, Folder};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::source::Source;
 use crate::value::Value;
 
@@ -140,6 +140,9 @@ fn look(
         let Ok(made) = folder.fold(index, row) else {
             continue;
         };
+        if made.expired != Expired::Load {
+            continue;
+        }
         let Some(rows) = later.get_mut(&made.fingerprint) else {
             continue;
         };

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::keys::Keys;
 use crate::item::{Elements, Folded, Folder, Reject};
-use crate::mapping::model::{ItemType, Model, Pass};
+use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
 use crate::value::Value;
 
@@ -167,6 +167,9 @@ async fn abandoned(sender: &mpsc::Sender<Read>, drain: &AtomicBool) {
 pub(crate) enum Fate {
     /// The row has no item that DynamoDB would take.
     Rejected(Box<Reject>),
+    /// The row's item has expired and is not to be loaded: [`Folded::expired`] says what becomes
+    /// of it. Its key is free for another row's item.
+    Expired(Box<Folded>),
     /// The row's item has the key of an earlier one.
     Duplicate(Box<Folded>),
     /// The row is an item.
@@ -202,6 +205,7 @@ impl Sieve {
         };
         Some(match folded {
             Err(reject) => Fate::Rejected(reject),
+            Ok(folded) if folded.expired != Expired::Load => Fate::Expired(Box::new(folded)),
             Ok(folded) if self.keys.insert(folded.fingerprint) => Fate::Made(folded),
             Ok(folded) => Fate::Duplicate(Box::new(folded)),
         })

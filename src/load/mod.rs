@@ -13,6 +13,7 @@
 //! a failure. In all cases but the last what was in flight is delivered first; in all cases the
 //! target's load is finished, the rejects are on disk and the books are true.
 
+mod archive;
 mod books;
 mod duplicates;
 mod feed;
@@ -25,6 +26,7 @@ mod run;
 mod table;
 mod writer;
 
+pub use archive::check_archive;
 pub use books::{Books, Failure, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use halt::Cancel;
 pub use keys::Keys;
@@ -71,6 +73,9 @@ pub struct Options {
     pub max_rejects: Option<u64>,
     /// Where rejects go. The file is made when there is one.
     pub rejects_file: PathBuf,
+    /// Where the items of expired rows go that are to be archived; `FILE.part` while the run goes
+    /// on. The file is made when there is one.
+    pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
     /// Whether this run has just made the table.
@@ -86,6 +91,7 @@ impl Default for Options {
         Self {
             max_rejects: Some(0),
             rejects_file: PathBuf::from("rejects.ndjson"),
+            archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
             fresh: false,
             estimates: Vec::new(),

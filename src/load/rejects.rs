@@ -134,8 +134,14 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
 }
 
 /// Refuses to take the place of a file that is no older rejects file: a mistyped `--rejects` must
-/// not cost the mapping, or a SQLite source. Pipes and devices hold nothing that could be lost.
+/// not cost the mapping, or a SQLite source.
 fn refuse_other_files(path: &Path) -> std::io::Result<()> {
+    refuse_unless(BEGINNING, "the file is there and holds no rejects", path)
+}
+
+/// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
+/// nothing that could be lost.
+pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
     use std::io::{Error, ErrorKind, Read as _};
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
@@ -143,15 +149,12 @@ fn refuse_other_files(path: &Path) -> std::io::Result<()> {
         _ => return Ok(()),
     }
     let mut head = Vec::new();
-    let wanted = u64::try_from(BEGINNING.len()).unwrap_or(u64::MAX);
+    let wanted = u64::try_from(beginning.len()).unwrap_or(u64::MAX);
     File::open(path)?.take(wanted).read_to_end(&mut head)?;
-    if head == BEGINNING.as_bytes() {
+    if head == beginning.as_bytes() {
         return Ok(());
     }
-    Err(Error::new(
-        ErrorKind::AlreadyExists,
-        "the file is there and holds no rejects",
-    ))
+    Err(Error::new(ErrorKind::AlreadyExists, why))
 }
 
 /// The rejects file could not be written.

@@ -109,10 +109,9 @@ pub async fn ensure_table(
 ) -> Result<Ensured, TableError> {
     let Some(there) = active(target, table).await? else {
         if create {
-            target.create(table).await?;
             return Ok(Ensured {
                 made: true,
-                differences: Vec::new(),
+                differences: target.create(table).await?,
             });
         }
         return Err(TableError::Missing {

@@ -3,9 +3,15 @@
 //! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
 //! filter a value with its arguments read. Folding a row looks nothing up by name.
 
+mod settings;
+mod table;
+
+pub use settings::{Autoscale, Settings, StreamView, TableClass};
+pub use table::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
+
 use std::sync::Arc;
 
-use super::template::Filter;
+use super::template::{Escape, Filter};
 use crate::catalog::Family;
 use crate::source::Scan;
 
@@ -49,89 +55,6 @@ impl Model {
     }
 }
 
-/// A DynamoDB table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    /// Its name.
-    pub name: String,
-    /// Its partition key.
-    pub partition: KeyAttribute,
-    /// Its sort key.
-    pub sort: Option<KeyAttribute>,
-    /// Global secondary indexes.
-    pub indexes: Vec<Index>,
-    /// Local secondary indexes: the table's partition key, a sort key of their own.
-    pub local_indexes: Vec<Index>,
-    /// The attribute that holds the expiry time.
-    pub ttl: Option<String>,
-    /// How capacity is paid for.
-    pub billing: Billing,
-}
-
-/// A key attribute.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyAttribute {
-    /// The attribute's name.
-    pub name: Arc<str>,
-    /// Its type.
-    pub key_type: KeyType,
-}
-
-/// The types that a key attribute can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyType {
-    /// String.
-    S,
-    /// Number.
-    N,
-    /// Binary.
-    B,
-}
-
-/// A secondary index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Index {
-    /// Its name.
-    pub name: String,
-    /// Partition key attributes: one, or up to four for a multi-attribute key.
-    pub partition: Vec<KeyAttribute>,
-    /// Sort key attributes: none to four.
-    pub sort: Vec<KeyAttribute>,
-    /// What is copied into it.
-    pub projection: Projection,
-    /// Its own provisioned capacity; the table's where it has none of its own.
-    pub throughput: Option<Throughput>,
-}
-
-/// What an index holds besides keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Projection {
-    /// Every attribute.
-    All,
-    /// Keys alone.
-    Keys,
-    /// Keys and these attributes.
-    Include(Vec<String>),
-}
-
-/// How capacity is paid for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Billing {
-    /// By request.
-    OnDemand,
-    /// By the hour, for this much.
-    Provisioned(Throughput),
-}
-
-/// Provisioned capacity, in units a second.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Throughput {
-    /// Read capacity units.
-    pub read: u64,
-    /// Write capacity units.
-    pub write: u64,
-}
-
 /// One read of one relation, for all the item types that come from it.
 #[derive(Debug, Clone)]
 pub struct Pass {
@@ -162,6 +85,25 @@ pub struct ItemType {
     pub spreads: Vec<Place>,
     /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
     pub keep_nulls: bool,
+    /// What becomes of rows whose items have expired already.
+    pub expired: Expired,
+    /// Attributes that are compressed, in this order and as many as are needed, where an item is
+    /// too large; none where such an item is rejected.
+    pub compress: Vec<Arc<str>>,
+    /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
+    pub write_rate: Option<f64>,
+}
+
+/// What becomes of a row whose item has expired when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expired {
+    /// It is loaded like any other.
+    #[default]
+    Load,
+    /// It is left out and counted.
+    Skip,
+    /// Its item goes to the archive file instead of the table.
+    Archive,
 }
 
 impl ItemType {
@@ -355,6 +297,8 @@ pub struct Placeholder {
     pub filters: Vec<Filter>,
     /// What kind of value comes out, as far as the column's type and the filters tell.
     pub family: Family,
+    /// What is escaped in its text, after all filters: see `key_escape`.
+    pub escape: Option<Arc<Escape>>,
 }
 
 /// Where a value stands: a column, or a member of a document in it.

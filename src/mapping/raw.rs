@@ -1,9 +1,15 @@
 //! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
 
+mod settings;
+
+pub(super) use settings::{RawLife, RawSettings};
+
 use std::ops::Range;
 
+use settings::{read_autoscale, read_life, read_settings};
+
 use super::grammar::{MAPPING, validate};
-use super::model::{Billing, KeyType, Projection, Throughput};
+use super::model::{Autoscale, Billing, KeyType, Projection, Throughput};
 use super::variables::substitute;
 use super::yaml::{Content, Entry, Node, parse};
 use crate::diagnostic::Diagnostic;
@@ -36,6 +42,7 @@ pub(super) struct RawTable {
     pub(super) billing: Billing,
     pub(super) type_attribute: Option<Spanned<String>>,
     pub(super) time_zone: Option<Spanned<String>>,
+    pub(super) settings: RawSettings,
 }
 
 #[derive(Debug, Clone)]
@@ -52,6 +59,7 @@ pub(super) struct RawIndex {
     pub(super) sort: Vec<RawKey>,
     pub(super) projection: Projection,
     pub(super) throughput: Option<Throughput>,
+    pub(super) autoscale: Option<Spanned<Autoscale>>,
 }
 
 #[derive(Debug)]
@@ -99,6 +107,8 @@ pub(super) struct RawItem {
     pub(super) omit: Vec<Spanned<String>>,
     pub(super) attributes: Vec<Entry>,
     pub(super) keep_nulls: bool,
+    pub(super) write_rate: Option<f64>,
+    pub(super) life: RawLife,
 }
 
 #[derive(Debug)]
@@ -199,6 +209,7 @@ fn read_table(root: &Node) -> Option<RawTable> {
                     _ => Projection::All,
                 },
                 throughput: entry.value.get("billing").and_then(read_throughput),
+                autoscale: entry.value.get("billing").and_then(read_autoscale),
             })
             .collect()
     };
@@ -215,6 +226,7 @@ fn read_table(root: &Node) -> Option<RawTable> {
             .map_or(Billing::OnDemand, Billing::Provisioned),
         type_attribute: table.get("type_attribute").and_then(spanned),
         time_zone: table.get("time_zone").and_then(spanned),
+        settings: read_settings(table),
     })
 }
 
@@ -272,6 +284,10 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
         omit: texts(item.get("omit")),
         attributes: named(item.get("attributes")).to_vec(),
         keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
+        write_rate: item
+            .get("write_rate")
+            .and_then(|rate| rate.text()?.parse().ok()),
+        life: read_life(item),
     })
 }
 

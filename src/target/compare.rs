@@ -161,7 +161,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::mapping::model::KeyType;
+    use crate::mapping::model::{KeyType, Settings};
 
     fn attribute(name: &str) -> KeyAttribute {
         KeyAttribute {
@@ -177,6 +177,7 @@ mod tests {
             sort: vec![attribute("GSI1SK")],
             projection,
             throughput: None,
+            autoscale: None,
         }
     }
 
@@ -192,6 +193,7 @@ mod tests {
             local_indexes: vec![index("LSI1", Projection::All)],
             ttl: Some("expires".to_owned()),
             billing: Billing::OnDemand,
+            settings: Settings::default(),
         }
     }
 

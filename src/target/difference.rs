@@ -51,6 +51,17 @@ pub enum Difference {
         /// As the table has it.
         found: Option<String>,
     },
+    /// A setting that no item depends on: the stream, backups, tags and so on.
+    Setting {
+        /// The mapping's key for it.
+        setting: &'static str,
+        /// As the mapping says it.
+        wanted: String,
+        /// As the table has it; `None` where the endpoint does not tell.
+        found: Option<String>,
+        /// The error code of an endpoint that does not set or tell it.
+        why: Option<String>,
+    },
     /// How the table, or an index of it, is paid for.
     Billing {
         /// The index; `None` for the table.
@@ -70,7 +81,10 @@ impl Difference {
         match self {
             Self::Key { .. } | Self::IndexMissing { .. } | Self::IndexKey { .. } => true,
             Self::IndexProjection { lacking, .. } => *lacking,
-            Self::IndexExtra { .. } | Self::Ttl { .. } | Self::Billing { .. } => false,
+            Self::IndexExtra { .. }
+            | Self::Ttl { .. }
+            | Self::Setting { .. }
+            | Self::Billing { .. } => false,
         }
     }
 }
@@ -106,6 +120,21 @@ impl fmt::Display for Difference {
                 let say = |ttl: &Option<String>| ttl.clone().unwrap_or_else(|| "none".to_owned());
                 let (wanted, found) = (say(wanted), say(found));
                 write!(f, "the TTL attribute is {found}, the mapping says {wanted}")
+            }
+            Self::Setting {
+                setting,
+                wanted,
+                found,
+                why,
+            } => {
+                match found {
+                    Some(found) => write!(f, "`{setting}` is {found}")?,
+                    None => write!(f, "`{setting}` is not known here")?,
+                }
+                if let Some(code) = why {
+                    write!(f, " (the endpoint answers {code})")?;
+                }
+                write!(f, ", the mapping says {wanted}")
             }
             Self::Billing {
                 index,

@@ -152,8 +152,18 @@ pub trait Target: Send + Sync {
         name: &'a str,
     ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>>;
 
-    /// Makes a table with its indexes and TTL, and waits until it is ACTIVE.
-    fn create<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Result<(), TargetError>>;
+    /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
+    /// settings that the table does not show afterwards; none of them fails it.
+    fn create<'a>(
+        &'a self,
+        table: &'a Table,
+    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>>;
+
+    /// Compares the settings that the mapping names with those of a table that exists. What the
+    /// endpoint does not tell is among the differences.
+    fn compare_settings<'a>(&'a self, _table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
+        Box::pin(async { Vec::new() })
+    }
 
     /// Says that a load of a table begins. `fresh`: this run has just made the table, so that the
     /// target may load in bulk. [`Target::finish`] ends it.

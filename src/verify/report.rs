@@ -16,6 +16,8 @@ pub struct Compared {
     pub rows_read: u64,
     /// Rows left out by the item type's `where`.
     pub filtered: u64,
+    /// Rows whose items have expired and are not to be in the table.
+    pub expired: u64,
     /// Rows that make no item, those with the key of an earlier row among them.
     pub rejected: u64,
     /// Items that the source makes.
@@ -24,6 +26,8 @@ pub struct Compared {
     pub equal: u64,
     /// Items that are not in the table.
     pub missing: u64,
+    /// Items that are not in the table because they have expired: DynamoDB has deleted them.
+    pub gone: u64,
     /// Items that are in the table otherwise than they should be.
     pub different: u64,
     /// Items that were not compared, because the run ended before.
@@ -34,17 +38,20 @@ impl Compared {
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
-        self.rows_read == self.filtered + self.rejected + self.expected
-            && self.expected == self.equal + self.missing + self.different + self.uncompared
+        self.rows_read == self.filtered + self.expired + self.rejected + self.expected
+            && self.expected
+                == self.equal + self.missing + self.gone + self.different + self.uncompared
     }
 
     pub(super) fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
+        self.expired += other.expired;
         self.rejected += other.rejected;
         self.expected += other.expected;
         self.equal += other.equal;
         self.missing += other.missing;
+        self.gone += other.gone;
         self.different += other.different;
         self.uncompared += other.uncompared;
     }
@@ -54,7 +61,7 @@ impl Compared {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum VerifyOutcome {
-    /// The table holds exactly what the source makes.
+    /// The table holds exactly what the source makes, but for what has expired.
     Equal,
     /// Something is missing, different or unexpected.
     Different,
@@ -129,6 +136,8 @@ pub struct VerifyReport {
     pub table: String,
     /// Where the table is.
     pub place: String,
+    /// The run's clock, in RFC 3339: by it items have expired or not.
+    pub now: String,
     /// The books of each item type, in the order of the mapping.
     pub item_types: Vec<Compared>,
     /// All item types together.
@@ -136,6 +145,9 @@ pub struct VerifyReport {
     /// Items in the table that the source does not make; `None` if they were not looked for to
     /// the end.
     pub unexpected: Option<u64>,
+    /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
+    /// when it comes to it. They are neither expected nor unexpected.
+    pub lingering: u64,
     /// The first findings.
     pub findings: Vec<Finding>,
     /// Time in all.

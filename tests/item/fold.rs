@@ -1,5 +1,5 @@
-use dynafold::item::{Attribute, Folder, Item, MAX_ITEM_BYTES, Reject, write_item};
-use dynafold::mapping::model::{Index, KeyType, Model, Node, Projection};
+use dynafold::item::{Attribute, Expiry, Folder, Item, MAX_ITEM_BYTES, Reject, write_item};
+use dynafold::mapping::model::{Expired, Index, KeyType, Model, Node, Projection};
 use dynafold::mapping::template::Context;
 use dynafold::value::{UnfitReason, Value};
 
@@ -24,6 +24,7 @@ fn index(name: &str, partition: &str, sort: Option<&str>, projection: Projection
         sort: sort.map(|name| key(name, KeyType::S)).into_iter().collect(),
         projection,
         throughput: None,
+        autoscale: None,
     }
 }
 
@@ -275,4 +276,87 @@ fn write_units_count_the_indexes_that_hold_the_item() {
         index("sparse", "absent", None, Projection::All),
     ];
     assert_eq!(units(&model, &big), 3 + 3 + 1 + 3);
+}
+
+/// A table with a TTL, and an item type that does this with what has expired.
+fn expiring(expired: Expired) -> Model {
+    let mut model = model(&[("PK", "{0}"), ("SK", "-"), ("ends", "{1}"), ("a", "{2}")]);
+    model.table.ttl = Some("ends".to_owned());
+    model.item_types[0].expired = expired;
+    model
+}
+
+#[test]
+fn what_has_expired_is_told_and_left_out_before_dynamodbs_limits_count() {
+    let context = || Context {
+        now: "2026-01-01T00:00:00Z".parse().unwrap(),
+        ..Context::default()
+    };
+    let large = "x".repeat(MAX_ITEM_BYTES);
+    let row = |ends| vec![text("k"), number(ends), text(&large)];
+    for (expired, ends, expiry) in [
+        (Expired::Skip, 1_767_225_599, Expiry::Past),
+        (Expired::Archive, 5, Expiry::TooOld),
+    ] {
+        let folded = Folder::new(&expiring(expired), context())
+            .fold(0, &row(ends))
+            .unwrap();
+        assert_eq!((folded.expired, folded.expiry), (expired, expiry));
+        // Whatever is to be loaded has to fit.
+        let ahead = Folder::new(&expiring(expired), context()).fold(0, &row(1_767_225_600));
+        assert_eq!(ahead.unwrap_err().code, "item-too-large");
+        let load = Folder::new(&expiring(Expired::Load), context()).fold(0, &row(ends));
+        assert_eq!(load.unwrap_err().code, "item-too-large");
+    }
+}
+
+#[test]
+fn an_item_that_is_too_large_is_compressed_as_far_as_is_needed() {
+    let mut model = model(&[("PK", "{0}"), ("SK", "-"), ("a", "{1}"), ("b", "{2}")]);
+    model.item_types[0].compress = vec!["b".into(), "a".into()];
+    let folder = Folder::new(&model, Context::default());
+    let large = text(&"lorem ".repeat(60_000));
+    let names = |row: &[Value]| -> Vec<String> {
+        let folded = folder.fold(0, row).unwrap();
+        assert_eq!(folded.size, folded.item.size());
+        folded.compressed.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(names(&[text("k"), large.clone(), text("short")]), [""; 0]);
+    assert_eq!(names(&[text("k"), large.clone(), large.clone()]), ["b"]);
+    let larger = text(&"lorem ".repeat(80_000));
+    assert_eq!(names(&[text("k"), larger.clone(), text("short")]), ["a"]);
+    assert_eq!(names(&[text("k"), larger.clone(), larger]), ["b", "a"]);
+}
+
+#[test]
+fn an_item_that_stays_too_large_is_rejected_with_both_sizes_and_as_it_was() {
+    let mut model = model(&[("PK", "{0}"), ("SK", "-"), ("a", "{1}"), ("b", "{2}")]);
+    model.item_types[0].compress = vec!["a".into()];
+    let row = [
+        text("k"),
+        text(&"lorem ".repeat(10_000)),
+        text(&"x".repeat(MAX_ITEM_BYTES)),
+    ];
+    let reject = fold(&model, &row).unwrap_err();
+    assert_eq!(reject.code, "item-too-large");
+    assert!(
+        reject.message.starts_with("the item has 469608 bytes; DynamoDB takes 409600; with `a` compressed, the item has 409"),
+        "{}",
+        reject.message
+    );
+    let item = reject.item_so_far.unwrap();
+    assert!(matches!(item.get("a"), Some(Attribute::S(_))));
+}
+
+#[test]
+fn local_indexes_count_when_an_item_is_compressed() {
+    let mut model = model(&[("PK", "{0}"), ("SK", "-"), ("a", "{1}"), ("b", "{2}")]);
+    model.table.local_indexes = vec![index("LSI", "PK", Some("b"), Projection::All)];
+    let row = [text("k"), text(&"lorem ".repeat(50_000)), text("b")];
+    assert_eq!(refused(&model, &row), refusal("item-too-large", ""));
+    model.item_types[0].compress = vec!["a".into()];
+    let folded = Folder::new(&model, Context::default())
+        .fold(0, &row)
+        .unwrap();
+    assert_eq!(folded.compressed.len(), 1);
 }

@@ -31,6 +31,7 @@ fn item(text: &str) -> String {
 /// Each code with mappings that show it, and the text that its place underlines.
 fn cases() -> Vec<(Code, String, &'static str)> {
     const KEY: &str = "key: { PK: \"USER#{id}\", SK: \"USER#\" }";
+    let plain = |text: &str| format!("name: portal, key: {{ partition: PK, sort: SK }}, {text}");
     let user = |text: &str| item(&format!("from: users, {KEY}, {text}"));
     vec![
         (Code::Yaml, "dynafold: [1".to_owned(), ""),
@@ -48,8 +49,18 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, time_zone: Mars/Base"), "Mars/Base"),
         (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: email, project: [] } }"), "[]"),
         (Code::WrongValue, user("columns: [], attributes: { $spread: name }"), "name"),
-        (Code::NotYet, user("expired: archive"), "archive"),
-        (Code::NotYet, mapping("", "", "access_patterns: { p: { key: { PK: \"{* | shard(4)}\" } } }"), "\"{* | shard(4)}\""),
+        (Code::Template, item("from: users, key: { PK: \"USER#{* | shard(4)}\", SK: \"USER#\" }"), "*"),
+        (Code::WrongValue, user("write_rate: 0"), "0"),
+        (Code::WrongValue, user("expired: skip"), "skip"),
+        (Code::WrongValue, mapping(&plain("ttl: ends"), &format!("from: users, {KEY}, expired: archive"), ""), "archive"),
+        (Code::WrongValue, table(&plain("replicas: [Frankfurt]")), "Frankfurt"),
+        (Code::WrongValue, table(&plain("stream: keys-only, replicas: [eu-west-1]")), "keys-only"),
+        (Code::WrongValue, table(&plain("stream: NEW_IMAGE")), "NEW_IMAGE"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { max: 100, target: 95 } }")), "{ max: 100, target: 95 }"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { max: 10, target: 70 } }")), "{ max: 10, target: 70 }"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { min: 11, max: 100, target: 70 } }")), "{ min: 11, max: 100, target: 70 }"),
+        (Code::DuplicateKey, table(&plain("replicas: [eu-west-1, eu-west-1]")), "eu-west-1"),
+        (Code::WrongValue, user("write_rate: many"), "many"),
         (Code::UnsetVariable, table("name: \"${NOT_SET}\", key: { partition: PK, sort: SK }"), "\"${NOT_SET}\""),
         (Code::Template, item("from: users, key: { PK: \"USER#{id\", SK: \"USER#\" }"), "{id"),
         (Code::UnquotedTemplate, user("columns: [], attributes: { n: {name} }"), "{name}"),
@@ -79,11 +90,20 @@ fn cases() -> Vec<(Code, String, &'static str)> {
                 "",
             ), "email"),
         (Code::TtlType, mapping("name: portal, key: { partition: PK, sort: SK }, ttl: name", "", ""), "USER"),
+        (Code::Compress, user("oversize: { compress: [SK] }"), "SK"),
+        (Code::Compress, user("oversize: { compress: [nme] }"), "nme"),
+        (Code::Compress, user("oversize: { compress: [id] }"), "id"),
+        (Code::Compress, user("oversize: { compress: [name, name] }"), "name"),
+        (Code::Name, table(&plain("tags: { \"aws:team\": shop }")), "\"aws:team\""),
         (Code::Name, table("name: a b, key: { partition: PK, sort: SK }"), "a b"),
         (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { SK: a } } }"), "p"),
+        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: \"{* | pad(4)}\" } } }"), "\"{* | pad(4)}\""),
+        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: a, SK: \"{* | shard(4)}\" } } }"), "\"{* | shard(4)}\""),
         (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: { lt: a } } } }"), "{ lt: a }"),
         (Code::AccessPattern, mapping("", "", "access_patterns: { p: { items: [USR], key: { PK: a } } }"), "USR"),
         (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
+        (Code::Limit, table(&plain("warm_throughput: { read: 12000, write: 3999 }")), "{ read: 12000, write: 3999 }"),
+        (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
         (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::NullableKey, item("from: users, key: { PK: \"U#{id}#{gender}\", SK: \"U#\" }"), "\"U#{id}#{gender}\""),
@@ -93,6 +113,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         // Values that run into each other.
         (Code::KeyNotUnique, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}{setting_type}\" }"), "\"U#{user_id}\""),
         (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
+        (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
     ]

@@ -9,7 +9,7 @@ use dynafold::item::Item;
 use dynafold::mapping::model::Table;
 use dynafold::source::{Chunk, Relation, Row, Scan, Source, SourceError};
 use dynafold::target::{
-    Batch, BatchLimit, ErrorClass, Key, TableDescription, Target, TargetError, Written,
+    Batch, BatchLimit, Difference, ErrorClass, Key, TableDescription, Target, TargetError, Written,
 };
 use dynafold::value::Value;
 use futures_util::future::BoxFuture;
@@ -203,8 +203,8 @@ impl Target for FakeTarget {
     ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
         async { Ok(None) }.boxed()
     }
-    fn create<'a>(&'a self, _: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
-        async { Ok(()) }.boxed()
+    fn create<'a>(&'a self, _: &'a Table) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
+        async { Ok(Vec::new()) }.boxed()
     }
     fn start<'a>(&'a self, _: &'a Table, _: bool) -> BoxFuture<'a, Result<(), TargetError>> {
         self.starts.fetch_add(1, Ordering::SeqCst);

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use dynafold::catalog::{DataType, Family, TableName};
 use dynafold::mapping::model::{
-    Billing, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder, Table,
-    Template,
+    Billing, Expired, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder,
+    Settings, Table, Template,
 };
 use dynafold::source::{Relation, Scan, ScanColumn};
 use dynafold::value::{Number, Value};
@@ -23,6 +23,7 @@ pub(crate) fn template(text: &str) -> Node {
             place: place(column.parse().unwrap()),
             filters: Vec::new(),
             family: Family::Text,
+            escape: None,
         }));
         rest = after;
     }
@@ -56,6 +57,7 @@ pub(crate) fn table() -> Table {
         local_indexes: Vec::new(),
         ttl: None,
         billing: Billing::OnDemand,
+        settings: Settings::default(),
     }
 }
 
@@ -92,6 +94,9 @@ pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) ->
             .collect(),
         spreads: Vec::new(),
         keep_nulls: false,
+        expired: Expired::Load,
+        compress: Vec::new(),
+        write_rate: None,
     }
 }
 

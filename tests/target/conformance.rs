@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use dynafold::item::Item;
-use dynafold::mapping::model::{Billing, KeyType, Table};
+use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Written, compare, connect};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
@@ -106,6 +106,78 @@ async fn provisioned_capacity_is_kept(target: Arc<dyn Target>, multi_attribute: 
     assert_eq!(found.table.billing, table.billing);
 }
 
+async fn no_setting_is_told_to_be_set_that_is_not(target: Arc<dyn Target>, embedded: bool) {
+    use dynafold::mapping::model::{Autoscale, StreamView, TableClass, Throughput};
+    let mut table = table(embedded);
+    table.settings = Settings {
+        stream: Some(StreamView::NewAndOldImages),
+        point_in_time_recovery: Some(true),
+        deletion_protection: Some(true),
+        class: Some(TableClass::InfrequentAccess),
+        tags: vec![("team".to_owned(), "shop".to_owned())],
+        warm_throughput: Some(Throughput {
+            read: 13_000,
+            write: 5_000,
+        }),
+        replicas: vec!["eu-west-1".to_owned()],
+        autoscale: Some(Autoscale {
+            min: None,
+            max: 100,
+            target: 70,
+        }),
+    };
+    let texts = |differences: Vec<dynafold::target::Difference>| -> Vec<String> {
+        assert!(
+            !differences
+                .iter()
+                .any(dynafold::target::Difference::is_breaking)
+        );
+        differences.iter().map(ToString::to_string).collect()
+    };
+    let unset = texts(target.create(&table).await.unwrap());
+    let refuses = |operation: &str| format!("(the endpoint answers {operation})");
+    let (replicas, recovery) = if embedded {
+        (
+            refuses("UnsupportedOperation"),
+            refuses("UnsupportedOperation"),
+        )
+    } else {
+        (
+            refuses("ValidationException"),
+            refuses("UnknownOperationException"),
+        )
+    };
+    let mut expected = vec![
+        "`warm_throughput` is none, the mapping says 13000 reads and 5000 writes a second"
+            .to_owned(),
+        format!("`replicas` is none {replicas}, the mapping says eu-west-1"),
+        format!("`point_in_time_recovery` is not known here {recovery}, the mapping says true"),
+    ];
+    if !embedded {
+        expected.insert(
+            0,
+            "`class` is standard, the mapping says infrequent-access".to_owned(),
+        );
+        expected.push(format!(
+            "`tags` is not known here {recovery}, the mapping says team=shop"
+        ));
+    }
+    expected.push("`autoscale` is left to your infrastructure, the mapping says up to 100 units at 70 percent".to_owned());
+    assert_eq!(unset, expected);
+    table.settings.stream = Some(StreamView::KeysOnly);
+    table.settings.deletion_protection = Some(false);
+    let differs = texts(target.compare_settings(&table).await);
+    assert_eq!(
+        differs.get(..2).unwrap(),
+        [
+            "`stream` is new-and-old-images, the mapping says keys-only",
+            "`deletion_protection` is true, the mapping says false",
+        ]
+    );
+    table.settings = Settings::default();
+    assert_eq!(texts(target.compare_settings(&table).await), [""; 0]);
+}
+
 async fn items_of_every_type_come_back(target: Arc<dyn Target>, multi_attribute: bool) {
     let table = table(multi_attribute);
     target.create(&table).await.unwrap();
@@ -169,6 +241,7 @@ async fn a_key_may_be_a_number_alone(target: Arc<dyn Target>, _: bool) {
         local_indexes: Vec::new(),
         ttl: None,
         billing: Billing::OnDemand,
+        settings: Settings::default(),
     };
     target.create(&table).await.unwrap();
     let wanted = item([("PK", number("1.50")), ("a", text("b"))]);
@@ -279,6 +352,7 @@ conformance! {
     two_may_make_one_table_at_once
     differences_from_the_mapping_are_named
     provisioned_capacity_is_kept
+    no_setting_is_told_to_be_set_that_is_not
     items_of_every_type_come_back
     many_bytes_are_read_and_scanned_in_pages
     a_key_may_be_a_number_alone

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use dynafold::item::{Attribute, Item, write_item};
-use dynafold::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table};
+use dynafold::mapping::model::{
+    Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table,
+};
 use dynafold::target::{Batch, Prepared};
 use dynafold::value::Number;
 
@@ -46,6 +48,7 @@ pub(super) fn table(multi_attribute: bool) -> Table {
                 sort: vec![key("SK", KeyType::S)],
                 projection: Projection::Include(vec!["name".to_owned(), "total".to_owned()]),
                 throughput: None,
+                autoscale: None,
             },
             Index {
                 name: "by_placed".to_owned(),
@@ -53,6 +56,7 @@ pub(super) fn table(multi_attribute: bool) -> Table {
                 sort,
                 projection: Projection::Keys,
                 throughput: None,
+                autoscale: None,
             },
         ],
         local_indexes: vec![Index {
@@ -61,9 +65,11 @@ pub(super) fn table(multi_attribute: bool) -> Table {
             sort: vec![key("total", KeyType::N)],
             projection: Projection::All,
             throughput: None,
+            autoscale: None,
         }],
         ttl: Some("expires".to_owned()),
         billing: Billing::OnDemand,
+        settings: Settings::default(),
     }
 }
 

@@ -66,6 +66,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 
     step(output, "What will be in the table?", &commands.preview)?;
     let preview = Preview {
+        now: None,
         mapping: paths.mapping.clone(),
         source: source(),
         limit: 3,
@@ -76,6 +77,8 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 
     step(output, "Load it.", &commands.migrate)?;
     let migrate = Migrate {
+        now: None,
+        archive: None,
         mapping: paths.mapping.clone(),
         source: source(),
         target: target(),
@@ -93,6 +96,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
 
     step(output, "Prove it.", &commands.verify)?;
     let verify = Verify {
+        now: None,
         mapping: paths.mapping.clone(),
         source: source(),
         target: target(),

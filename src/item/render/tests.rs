@@ -62,6 +62,7 @@ fn bind(segments: &[Segment], given: &Given) -> Vec<Part> {
                 },
                 filters,
                 family,
+                escape: None,
             })
         }
     };

@@ -1,5 +1,6 @@
 //! The run: starts reader and writers, folds in between, and ends everything in order.
 
+mod life;
 mod rows;
 
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::batch::Batcher;
 use crate::item::Folder;
+use crate::load::archive::Archive;
 use crate::load::books::{Books, Failure, LimitedBy, Outcome, Report, Waits, rate};
 use crate::load::duplicates::Duplicates;
 use crate::load::feed::{Read, Reader, RowKey, Sieve};
@@ -21,6 +23,7 @@ use crate::load::writer::{Delivery, Parcel, count, write};
 use crate::load::{Load, Options};
 use crate::mapping::model::ItemType;
 use crate::source::Source;
+use life::odd;
 
 /// KiB of batches that may be on their way at one time.
 const KIB_IN_FLIGHT: usize = 64 << 10;
@@ -71,6 +74,8 @@ struct Run {
     parcels: Option<mpsc::Sender<Parcel>>,
     room: Arc<Semaphore>,
     duplicates: Duplicates,
+    archive: Archive,
+    now: String,
     /// What the source has to say at the end.
     warnings: Vec<String>,
     rows_of_passes: u64,
@@ -113,6 +118,8 @@ impl Run {
             parcels: None,
             room: Arc::new(Semaphore::new(KIB_IN_FLIGHT)),
             duplicates: Duplicates::default(),
+            archive: Archive::new(load.options.archive_file.clone(), &model.table),
+            now: load.context.now.to_string(),
             warnings: Vec::new(),
             rows_of_passes: 0,
             source_wait: Duration::ZERO,
@@ -241,6 +248,10 @@ impl Run {
         if let Err(failure) = closed {
             delivery.halt.set(Why::Failed(failure));
         }
+        let (closed, archive_file) = self.archive.close(delivery.halt.why().is_none());
+        if let Err(failure) = closed {
+            delivery.halt.set(Why::Failed(failure));
+        }
         let traffic = delivery.ledger.settle(&mut self.books);
         let mut total = Books::default();
         for books in &self.books {
@@ -265,11 +276,13 @@ impl Run {
             outcome,
             table: delivery.model.table.name.clone(),
             place: delivery.target.place(),
+            now: std::mem::take(&mut self.now),
             total,
             balanced: false,
-            warnings: std::mem::take(&mut self.warnings),
+            warnings: [std::mem::take(&mut self.warnings), odd(&self.books)].concat(),
             rejects,
             rejects_file,
+            archive_file,
             limited_by: limit(&waits, throttled),
             traffic,
             waits,

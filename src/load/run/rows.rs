@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use tokio::time::Instant;
 
+use super::life::enter;
 use super::{KIB_IN_FLIGHT, Run};
 use crate::batch::wire_size;
 use crate::item::{Elements, Folded, write_item};
@@ -107,6 +108,7 @@ impl Run {
             let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
             let mut elements = Elements::new(&item_type.explodes);
             let mut made: u64 = 0;
+            let mut flow = ControlFlow::Continue(());
             while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
                 made += 1;
                 let key = if alone {
@@ -114,12 +116,17 @@ impl Run {
                 } else {
                     row_key(item_type, &row)
                 };
-                self.fate(*index, item_type, fate, key).await?;
+                flow = self.fate(*index, item_type, fate, key).await;
+                if flow.is_break() {
+                    break;
+                }
             }
             if let Some(books) = self.books.get_mut(*index) {
                 books.empty += u64::from(made == 0);
                 books.expanded += made.saturating_sub(1);
             }
+            // The books hold what became of the row so far, however the run goes on.
+            flow?;
         }
         ControlFlow::Continue(())
     }
@@ -134,6 +141,7 @@ impl Run {
         let delivery = self.delivery.clone();
         match fate {
             Fate::Made(folded) => self.made(index, item_type, folded, key).await,
+            Fate::Expired(folded) => self.expired(index, &folded),
             Fate::Rejected(reject) => {
                 let reject = Rejected::new(index, key, *reject);
                 let ledger = &delivery.ledger;
@@ -169,6 +177,7 @@ impl Run {
             books.made += 1;
             books.bytes += size;
             books.write_units += folded.units;
+            enter(books, &folded);
             if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
                 books.largest = Some(Largest {
                     bytes: size,

@@ -2,12 +2,12 @@
 
 use super::Field;
 use super::Shape::{
-    self, Bool, Integer, List, Named, Node, OneOf, Record, Template, Text, Tree, Word,
+    self, Bool, Integer, List, Named, Node, OneOf, Positive, Record, Template, Text, Tree, Word,
 };
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
-    Field::new("dynafold", Word(&["1"], &[]), "The language's version.").required(),
+    Field::new("dynafold", Word(&["1"]), "The language's version.").required(),
     Field::new("table", Record(TABLE), "The DynamoDB table.").required(),
     Field::new("items", Named(&Record(ITEM)), "The item types, by name.").required(),
     Field::new(
@@ -67,7 +67,7 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "billing",
-        OneOf(&[Word(&["on-demand"], &[]), Record(THROUGHPUT)]),
+        OneOf(&[Word(&["on-demand"]), Record(THROUGHPUT)]),
         "on-demand (default), or provisioned capacity.",
     ),
     Field::new(
@@ -82,34 +82,50 @@ const TABLE: &[Field] = &[
     ),
     Field::new(
         "key_escape",
-        Word(&[], &["percent"]),
-        "Escapes delimiters in key values.",
-    )
-    .later(),
-    Field::new("stream", Text, "The table's stream.").later(),
-    Field::new("point_in_time_recovery", Bool, "Continuous backups.").later(),
+        Word(&["percent"]),
+        "Escapes delimiters in key values: percent.",
+    ),
+    Field::new(
+        "stream",
+        Word(&["keys-only", "new-image", "old-image", "new-and-old-images"]),
+        "What the table's stream holds; no stream without it.",
+    ),
+    Field::new(
+        "point_in_time_recovery",
+        Bool,
+        "Whether continuous backups are on.",
+    ),
     Field::new(
         "deletion_protection",
         Bool,
-        "Guards the table against deletion.",
-    )
-    .later(),
-    Field::new("class", Text, "The table class.").later(),
-    Field::new("tags", Named(&Text), "Tags.").later(),
+        "Whether the table is guarded against deletion.",
+    ),
+    Field::new(
+        "class",
+        Word(&["standard", "infrequent-access"]),
+        "The table class. DynamoDB's default is standard.",
+    ),
+    Field::new("tags", Named(&Text), "Tags: key: value."),
     Field::new(
         "warm_throughput",
-        Record(THROUGHPUT),
-        "Pre-warmed throughput.",
-    )
-    .later(),
-    Field::new("replicas", List(&Text), "Regions of a global table.").later(),
+        Record(&[
+            Field::new("read", Integer, "Read units a second.").required(),
+            Field::new("write", Integer, "Write units a second.").required(),
+        ]),
+        "What the table is warmed up for.",
+    ),
+    Field::new(
+        "replicas",
+        List(&Text),
+        "Regions that hold a replica, besides the table's own.",
+    ),
 ];
 
 const KEY_ATTRIBUTE: Shape = OneOf(&[
     Text,
     Record(&[
         Field::new("name", Text, "The attribute's name.").required(),
-        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+        Field::new("type", Word(&["S", "N", "B"]), "Its type. Default S."),
     ]),
 ]);
 
@@ -117,22 +133,29 @@ const KEY_ATTRIBUTES: Shape = OneOf(&[
     Text,
     Record(&[
         Field::new("name", Text, "The attribute's name.").required(),
-        Field::new("type", Word(&["S", "N", "B"], &[]), "Its type. Default S."),
+        Field::new("type", Word(&["S", "N", "B"]), "Its type. Default S."),
     ]),
     Shape::Some(&KEY_ATTRIBUTE),
 ]);
 
-const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"], &[]), Shape::Some(&Text)]);
+const PROJECTION: Shape = OneOf(&[Word(&["all", "keys"]), Shape::Some(&Text)]);
 
 const THROUGHPUT: &[Field] = &[
     Field::new("read", Integer, "Read capacity units.").required(),
     Field::new("write", Integer, "Write capacity units.").required(),
     Field::new(
         "autoscale",
-        Named(&Text),
-        "Bounds and target of autoscaling.",
-    )
-    .later(),
+        Record(&[
+            Field::new("max", Integer, "The most units a second.").required(),
+            Field::new("target", Integer, "Percent in use, 20 to 90.").required(),
+            Field::new(
+                "min",
+                Integer,
+                "The least units; what is provisioned without it.",
+            ),
+        ]),
+        "How the capacity follows the load.",
+    ),
 ];
 
 const JOIN: Shape = Named(&OneOf(&[
@@ -163,7 +186,7 @@ pub(in crate::mapping) const DIRECTIVES: &[Field] = &[
     ),
     Field::new(
         "$type",
-        Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"], &[]),
+        Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"]),
         "The DynamoDB type that the value is given.",
     ),
     Field::new("$embed", Text, "A child table whose rows stand inside."),
@@ -187,7 +210,7 @@ pub(in crate::mapping) const DIRECTIVES: &[Field] = &[
     ),
     Field::new(
         "$as",
-        Word(&["list", "map", "set"], &[]),
+        Word(&["list", "map", "set"]),
         "What the children stand in. Default list.",
     ),
     Field::new("$key", Template, "The member's name, with `$as: map`."),
@@ -229,7 +252,7 @@ const ITEM: &[Field] = &[
     .required(),
     Field::new(
         "columns",
-        OneOf(&[Word(&["*"], &[]), List(&Text)]),
+        OneOf(&[Word(&["*"]), List(&Text)]),
         "Columns carried under their own names: \"*\" (default) or a list.",
     ),
     Field::new(
@@ -244,23 +267,32 @@ const ITEM: &[Field] = &[
     ),
     Field::new(
         "nulls",
-        Word(&["omit", "keep"], &[]),
+        Word(&["omit", "keep"]),
         "What NULL columns do. Default omit.",
     ),
     Field::new(
         "oversize",
         OneOf(&[
-            Word(&["reject"], &[]),
-            Record(&[Field::new("compress", List(&Text), "Attributes to compress.").later()]),
+            Word(&["reject"]),
+            Record(&[Field::new(
+                "compress",
+                Shape::Some(&Text),
+                "Attributes to compress, in this order, as many as are needed.",
+            )
+            .required()]),
         ]),
         "What an item over 400 KB does. Default reject.",
     ),
     Field::new(
         "expired",
-        Word(&["load"], &["skip", "archive"]),
+        Word(&["load", "skip", "archive"]),
         "What rows that have expired already do. Default load.",
     ),
-    Field::new("write_rate", Text, "Writes a second at peak in production.").later(),
+    Field::new(
+        "write_rate",
+        Positive,
+        "Writes a second at peak in production.",
+    ),
 ];
 
 const ACCESS_PATTERN: &[Field] = &[
@@ -293,7 +325,7 @@ const ACCESS_PATTERN: &[Field] = &[
     .required(),
     Field::new(
         "order",
-        Word(&["asc", "desc"], &[]),
+        Word(&["asc", "desc"]),
         "The order of the sort key. Default asc.",
     ),
     Field::new("limit", Integer, "Most items to answer."),
@@ -314,5 +346,5 @@ const ACCESS_PATTERN: &[Field] = &[
         Named(&Text),
         "attribute: SQL column, where the names differ.",
     ),
-    Field::new("rate", Text, "Requests a second at peak."),
+    Field::new("rate", Positive, "Requests a second at peak."),
 ];

@@ -23,10 +23,12 @@ pub(super) enum Shape {
     Template,
     /// A whole number from 1.
     Integer,
+    /// A number above zero.
+    Positive,
     /// `true` or `false`.
     Bool,
-    /// One of some words; the second list holds those that a later version will know.
-    Word(&'static [&'static str], &'static [&'static str]),
+    /// One of some words.
+    Word(&'static [&'static str]),
     /// A list of values of one shape.
     List(&'static Shape),
     /// Such a list with at least one value.
@@ -52,8 +54,6 @@ pub(super) struct Field {
     pub(super) shape: Shape,
     /// Whether it must be there.
     pub(super) required: bool,
-    /// Whether the language has it but this version does not.
-    pub(super) later: bool,
     /// What it is for, one line.
     pub(super) doc: &'static str,
 }
@@ -64,18 +64,12 @@ impl Field {
             name,
             shape,
             required: false,
-            later: false,
             doc,
         }
     }
 
     const fn required(mut self) -> Self {
         self.required = true;
-        self
-    }
-
-    const fn later(mut self) -> Self {
-        self.later = true;
         self
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{DIRECTIVES, Field, MAPPING, Shape};
 
-/// Writes the schema. It holds what this version does: keys that are refused are not in it.
+/// Writes the schema.
 #[must_use]
 pub fn schema() -> Value {
     let mut root = of(&MAPPING);
@@ -35,10 +35,11 @@ fn of(shape: &Shape) -> Value {
     match shape {
         Shape::Text | Shape::Template => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Integer => json!({ "type": "integer", "minimum": 1 }),
+        Shape::Positive => json!({ "type": "number", "exclusiveMinimum": 0 }),
         Shape::Bool => json!({ "type": "boolean" }),
         // YAML reads `1` as a number, so that both spellings must pass.
-        Shape::Word(["1"], _) => json!({ "enum": [1, "1"] }),
-        Shape::Word(words, _) => json!({ "enum": words }),
+        Shape::Word(["1"]) => json!({ "enum": [1, "1"] }),
+        Shape::Word(words) => json!({ "enum": words }),
         Shape::List(element) => json!({ "type": "array", "items": of(element) }),
         Shape::Some(element) => {
             json!({ "type": "array", "items": of(element), "minItems": 1 })
@@ -46,7 +47,7 @@ fn of(shape: &Shape) -> Value {
         Shape::Record(fields) => record(fields),
         Shape::Named(value) => json!({ "type": "object", "additionalProperties": of(value) }),
         Shape::OneOf(shapes) => {
-            json!({ "anyOf": shapes.iter().filter(|shape| !is_empty(shape)).map(of).collect::<Vec<_>>() })
+            json!({ "anyOf": shapes.iter().map(of).collect::<Vec<_>>() })
         }
         Shape::Tree => json!({ "$ref": "#/definitions/tree" }),
         Shape::Node => json!({ "$ref": "#/definitions/node" }),
@@ -70,14 +71,9 @@ fn tree() -> Value {
     tree
 }
 
-/// A record of which this version knows no key.
-fn is_empty(shape: &Shape) -> bool {
-    matches!(shape, Shape::Record(fields) if fields.iter().all(|field| field.later))
-}
-
 fn record(fields: &[Field]) -> Value {
-    let now = || fields.iter().filter(|field| !field.later);
-    let properties: Map<String, Value> = now()
+    let properties: Map<String, Value> = fields
+        .iter()
         .map(|field| {
             let mut schema = of(&field.shape);
             if let Value::Object(schema) = &mut schema {
@@ -86,7 +82,8 @@ fn record(fields: &[Field]) -> Value {
             (field.name.to_owned(), schema)
         })
         .collect();
-    let required: Vec<&str> = now()
+    let required: Vec<&str> = fields
+        .iter()
         .filter(|field| field.required)
         .map(|f| f.name)
         .collect();

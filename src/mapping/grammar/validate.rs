@@ -16,7 +16,12 @@ pub(in crate::mapping) fn validate(
     faults: &mut Vec<Diagnostic>,
 ) {
     match shape {
-        Shape::Text | Shape::Template | Shape::Integer | Shape::Bool | Shape::Word(..) => {
+        Shape::Text
+        | Shape::Template
+        | Shape::Integer
+        | Shape::Positive
+        | Shape::Bool
+        | Shape::Word(..) => {
             scalar(node, shape, what, faults);
         }
         Shape::Some(_) if matches!(&node.content, Content::List(list) if list.is_empty()) => {
@@ -92,17 +97,14 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
             fault(format!("{what} must be a whole number from 1"))
                 .with_help("write it without quotes, unit or separators: 100"),
         ),
+        Shape::Positive if text.parse().is_ok_and(|n: f64| n.is_finite() && n > 0.0) => {}
+        Shape::Positive => faults.push(
+            fault(format!("{what} must be a number above zero"))
+                .with_help("write it without unit or separators: 100, or 0.5"),
+        ),
         Shape::Bool if matches!(text, "true" | "false") => {}
         Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
-        Shape::Word(now, later) if later.contains(&text) => faults.push(
-            Diagnostic::new(
-                Code::NotYet,
-                node.span.clone(),
-                format!("`{text}` is not in this version of Dynafold yet"),
-            )
-            .with_help(possible(now)),
-        ),
-        Shape::Word(now, _) if !now.contains(&text) => {
+        Shape::Word(now) if !now.contains(&text) => {
             let help = match nearest(text, now.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => possible(now),
@@ -130,7 +132,6 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
     duplicates(node, faults);
     for entry in node.entries() {
         match fields.iter().find(|field| field.name == entry.key) {
-            Some(field) if field.later => faults.push(not_yet(&entry.key, entry.key_span.clone())),
             Some(field) => {
                 validate(
                     &entry.value,
@@ -144,7 +145,7 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 let help = match nearest(&entry.key, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => {
-                        let now = fields.iter().filter(|field| !field.later);
+                        let now = fields.iter();
                         let now: Vec<&str> = now.map(|field| field.name).collect();
                         format!("{what} takes {}", quoted(&now))
                     }
@@ -252,15 +253,6 @@ fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Dia
     );
 }
 
-fn not_yet(name: &str, span: Range<usize>) -> Diagnostic {
-    Diagnostic::new(
-        Code::NotYet,
-        span,
-        format!("`{name}` is part of the language, but not of this version of Dynafold"),
-    )
-    .with_help("take it away for now; it is refused rather than ignored")
-}
-
 fn unquoted(node: &Node) -> Diagnostic {
     Diagnostic::new(
         Code::UnquotedTemplate,
@@ -287,12 +279,13 @@ fn words(shape: &Shape) -> String {
         Shape::Text => "text".to_owned(),
         Shape::Template => "a template".to_owned(),
         Shape::Integer => "a whole number".to_owned(),
+        Shape::Positive => "a number above zero".to_owned(),
         Shape::Bool => "true or false".to_owned(),
-        Shape::Word([only], _) => format!("`{only}`"),
-        Shape::Word(words, _) => format!("one of {}", quoted(words)),
+        Shape::Word([only]) => format!("`{only}`"),
+        Shape::Word(words) => format!("one of {}", quoted(words)),
         Shape::List(_) | Shape::Some(_) => "a list".to_owned(),
         Shape::Record(fields) => {
-            let now = fields.iter().filter(|field| !field.later);
+            let now = fields.iter();
             let now: Vec<&str> = now.map(|field| field.name).collect();
             format!("a map with {}", quoted(&now))
         }

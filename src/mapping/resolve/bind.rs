@@ -217,6 +217,7 @@ impl Binder<'_> {
             place: bound?.0,
             filters,
             family,
+            escape: None,
         })
     }
 

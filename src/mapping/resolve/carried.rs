@@ -124,6 +124,7 @@ impl Binder<'_> {
             },
             filters: Vec::new(),
             family: column.data_type.family(),
+            escape: None,
         };
         (column.name.as_str().into(), placeholder, span)
     }

@@ -162,6 +162,7 @@ impl Binder<'_> {
                     written: column.name.as_str().into(),
                 },
                 filters: Vec::new(),
+                escape: None,
                 family: column.data_type.family(),
             };
             let parts = vec![Part::Value(placeholder)];

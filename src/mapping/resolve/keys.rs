@@ -6,7 +6,8 @@ use super::Resolved;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
-use crate::mapping::model::{DynamoType, Gather, Index, KeyAttribute, KeyType, Node, Table};
+use crate::mapping::model::{DynamoType, Gather, Index, KeyAttribute, KeyType, Node, Part, Table};
+use crate::mapping::template::Filter;
 
 pub(super) fn check(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnostic>) {
     let own = std::iter::once(&table.partition).chain(&table.sort);
@@ -39,7 +40,7 @@ pub(super) fn node<'a>(item: &'a Resolved, name: &str) -> Option<&'a Node> {
 }
 
 /// The kind of value that a node makes; `None` when only the rows tell.
-fn family(node: &Node) -> Option<Family> {
+pub(super) fn family(node: &Node) -> Option<Family> {
     match node {
         Node::Template(template) => match template.family() {
             Family::Any | Family::Document => None,
@@ -125,19 +126,31 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
 }
 
 fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(given) = node(item, ttl).and_then(family) else {
+    let Some(node) = node(item, ttl) else {
         return;
     };
-    if given != Family::Number {
-        let span = item
-            .spans
-            .get(ttl)
-            .cloned()
-            .unwrap_or(item.name_span.clone());
+    let span = || {
+        let span = item.spans.get(ttl).cloned();
+        span.unwrap_or(item.name_span.clone())
+    };
+    if is_in_milliseconds(node) {
         diagnostics.push(
             Diagnostic::new(
                 Code::TtlType,
-                span,
+                span(),
+                format!("the TTL attribute `{ttl}` must be a number of seconds, but here it is one of milliseconds"),
+            )
+            .with_help("DynamoDB would keep the items for thousands of years: say `| epoch`"),
+        );
+    }
+    let Some(given) = family(node) else {
+        return;
+    };
+    if given != Family::Number {
+        diagnostics.push(
+            Diagnostic::new(
+                Code::TtlType,
+                span(),
                 format!(
                     "the TTL attribute `{ttl}` must be a number of seconds, but here it is {}",
                     given.name()
@@ -148,6 +161,13 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
             )),
         );
     }
+}
+
+fn is_in_milliseconds(node: &Node) -> bool {
+    let Node::Template(template) = node else {
+        return false;
+    };
+    matches!(template.parts.as_slice(), [Part::Value(value)] if value.filters.last() == Some(&Filter::EpochMs))
 }
 
 /// Whether an item type has all key attributes of an index, so that its items can be in it.

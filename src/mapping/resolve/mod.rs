@@ -10,12 +10,14 @@ mod embed;
 mod explode;
 mod join;
 mod keys;
+mod life;
 mod overlap;
 mod pass;
 mod patterns;
 mod place;
 mod risks;
 mod scope;
+mod settings;
 mod table;
 mod unique;
 
@@ -23,7 +25,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::model::{ItemType, KeyAttribute, Model, Node, Part, Table, Template};
+use super::model::{Expired, ItemType, KeyAttribute, Model, Node, Part, Table, Template};
 use super::raw::{Raw, RawItem, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
@@ -202,6 +204,9 @@ fn resolve_item(
             binder.diagnostics,
         );
     }
+    if mapping.table.settings.key_escape {
+        life::escape(&mut attributes, table);
+    }
     let row_key = binder.row_key();
     let unique = binder.unique_keys();
     let determined = binder.determined();
@@ -211,7 +216,8 @@ fn resolve_item(
         .as_ref()
         .map(|condition| binder.pass.condition(&condition.value));
     let (flags, conditions) = (binder.flags, binder.conditions);
-    Some(Resolved {
+    let is_table = scope.is_table();
+    let resolved = Resolved {
         flags,
         conditions,
         item: ItemType {
@@ -223,6 +229,18 @@ fn resolve_item(
             attributes,
             spreads,
             keep_nulls: raw.keep_nulls,
+            expired: raw
+                .life
+                .expired
+                .as_ref()
+                .map_or(Expired::Load, |expired| expired.value),
+            compress: raw
+                .life
+                .compress
+                .iter()
+                .map(|name| name.value.as_str().into())
+                .collect(),
+            write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),
         condition: raw.condition.clone(),
@@ -230,8 +248,10 @@ fn resolve_item(
         unique,
         determined,
         nullable,
-        is_table: scope.is_table(),
-    })
+        is_table,
+    };
+    life::check(raw, &resolved, table, diagnostics);
+    Some(resolved)
 }
 
 fn bind_keys(

@@ -45,6 +45,9 @@ impl Letter {
     }
 }
 
+/// Every letter of the kinds that are not any.
+const FIGURES: &str = "0123456789+-.:TZabcdefABCDEF";
+
 /// A piece of a text: one letter, or any number of them.
 #[derive(Debug, Clone, Copy)]
 struct Piece {
@@ -114,6 +117,15 @@ fn add_all(parts: &[Part], pieces: &mut Vec<Piece>) {
 
 fn value(placeholder: &Placeholder, pieces: &mut Vec<Piece>) {
     let digits = |count: usize| std::iter::repeat_n(Piece::one(Letter::Digit), count);
+    if placeholder
+        .escape
+        .as_ref()
+        .is_some_and(|escape| FIGURES.chars().any(|c| escape.has(c)))
+    {
+        // What is escaped in it is none of the letters below.
+        pieces.push(Piece::many(Letter::Any));
+        return;
+    }
     match placeholder.filters.last() {
         Some(Filter::Pad {
             digits: before,
@@ -175,7 +187,7 @@ mod tests {
     use super::*;
     use crate::catalog::Family;
     use crate::mapping::model::Place;
-    use crate::mapping::template::{self, Segment};
+    use crate::mapping::template::{self, Escape, Segment};
 
     fn template(text: &str) -> Template {
         fn part(segment: &Segment) -> Part {
@@ -193,6 +205,7 @@ mod tests {
                         .map(|call| Filter::compile(call).unwrap())
                         .collect(),
                     family: Family::Any,
+                    escape: None,
                 }),
                 Segment::Optional(inner) => Part::Optional(inner.iter().map(part).collect()),
             }
@@ -245,5 +258,19 @@ mod tests {
             assert!(may_be_equal(&template(a), &template(b)), "{a} {b}");
             assert!(may_be_equal(&template(b), &template(a)), "{b} {a}");
         }
+    }
+
+    #[test]
+    fn an_escaped_value_is_no_longer_of_its_filters_letters() {
+        let mut escaped = template("1{x | pad(2)}");
+        let escape = Escape::of(&escaped).map(std::sync::Arc::new);
+        for part in &mut escaped.parts {
+            if let Part::Value(placeholder) = part {
+                placeholder.escape.clone_from(&escape);
+            }
+        }
+        let other = template("1%31{x | pad(1)}");
+        assert!(may_be_equal(&escaped, &other));
+        assert!(!may_be_equal(&template("1{x | pad(2)}"), &other));
     }
 }

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::{KeyAttribute, Table};
 use crate::mapping::raw::{Raw, RawPattern, Spanned};
-use crate::mapping::template::{self, Filter, FilterError, Segment};
+use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Node};
 
 pub(super) fn check(raw: &Raw, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -17,8 +17,10 @@ pub(super) fn check(raw: &Raw, table: &Table, diagnostics: &mut Vec<Diagnostic>)
         if let Some((partition, sort)) = keys_of(pattern, table, diagnostics) {
             condition(pattern, &partition, &sort, diagnostics);
         }
+        let partition = partition_names(pattern, table);
         for entry in &pattern.key {
-            templates(&entry.value, diagnostics);
+            let in_partition = partition.contains(&entry.key.as_str());
+            templates(&entry.value, in_partition, diagnostics);
         }
     }
 }
@@ -136,14 +138,42 @@ fn condition(
     }
 }
 
-fn templates(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
+/// The partition key attributes that a pattern asks by; none where its index is not there.
+fn partition_names<'t>(pattern: &RawPattern, table: &'t Table) -> Vec<&'t str> {
+    let Some(wanted) = &pattern.index else {
+        return vec![&table.partition.name];
+    };
+    if table
+        .local_indexes
+        .iter()
+        .any(|index| index.name == wanted.value)
+    {
+        return vec![&table.partition.name];
+    }
+    let index = table
+        .indexes
+        .iter()
+        .find(|index| index.name == wanted.value);
+    let keys = index.into_iter().flat_map(|index| &index.partition);
+    keys.map(|key| key.name.as_ref()).collect()
+}
+
+/// Whether a placeholder asks all shards: `{* | shard(n)}` in a partition key.
+fn is_partition_fan_out(placeholder: &WrittenPlaceholder, in_partition: bool) -> bool {
+    let [only] = placeholder.filters.as_slice() else {
+        return false;
+    };
+    in_partition && matches!(Filter::compile(only), Ok(Filter::Shard(_)) | Err(_))
+}
+
+fn templates(node: &Node, in_partition: bool, diagnostics: &mut Vec<Diagnostic>) {
     node.elements()
         .iter()
-        .for_each(|element| templates(element, diagnostics));
+        .for_each(|element| templates(element, in_partition, diagnostics));
     if !node.is_unquoted_template() {
         node.entries()
             .iter()
-            .for_each(|entry| templates(&entry.value, diagnostics));
+            .for_each(|entry| templates(&entry.value, in_partition, diagnostics));
     }
     let Some(text) = node.text() else { return };
     let at = |code, message: String| Diagnostic::new(code, node.span.clone(), message);
@@ -158,14 +188,15 @@ fn templates(node: &Node, diagnostics: &mut Vec<Diagnostic>) {
     for segment in &written.segments {
         match segment {
             Segment::Placeholder(placeholder)
-                if placeholder.path.first().is_some_and(|p| p == "*") =>
+                if placeholder.path.first().is_some_and(|p| p == "*")
+                    && !is_partition_fan_out(placeholder, in_partition) =>
             {
                 diagnostics.push(
                     at(
-                        Code::NotYet,
-                        "a fan-out over shards, `{* | shard(n)}`, is part of the language, but not of this version of Dynafold".to_owned(),
+                        Code::AccessPattern,
+                        "`*` stands for every shard of a partition key".to_owned(),
                     )
-                    .with_help("it is refused rather than ignored"),
+                    .with_help("write it as {* | shard(n)}, in the partition key alone"),
                 );
             }
             Segment::Placeholder(placeholder) => {

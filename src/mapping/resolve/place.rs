@@ -28,14 +28,10 @@ impl Binder<'_> {
         }
         if first == "*" {
             self.diagnostics.push(
-                Diagnostic::new(
-                    Code::NotYet,
-                    span,
-                    format!(
-                        "`{written}` is part of the language, but not of this version of Dynafold"
+                Diagnostic::new(Code::Template, span, "`*` stands for no value of the row")
+                    .with_help(
+                        "in an item's key say which value picks the shard: {id | shard(20)}",
                     ),
-                )
-                .with_help("it is refused rather than ignored"),
             );
             return None;
         }

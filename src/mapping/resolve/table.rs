@@ -36,7 +36,10 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
     let global = raw.indexes.iter().map(|index| {
         check_index(index, raw, diagnostics);
         let partition = keys(&index.partition, &types);
-        resolve_index(index, partition, &types, own)
+        let mut index = resolve_index(index, partition, &types, own);
+        let policy = raw.settings.autoscale.as_ref();
+        index.autoscale = index.autoscale.or(policy.map(|policy| policy.value));
+        index
     });
     let indexes: Vec<Index> = global.collect();
     let local = raw.local_indexes.iter().map(|index| {
@@ -81,6 +84,7 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
         local_indexes,
         ttl: raw.ttl.as_ref().map(|ttl| ttl.value.clone()),
         billing: raw.billing,
+        settings: super::settings::resolve(raw, diagnostics),
     };
     (table, time_zone)
 }
@@ -97,6 +101,7 @@ fn resolve_index(
         sort: keys(&raw.sort, types),
         projection: raw.projection.clone(),
         throughput: raw.throughput.or(own),
+        autoscale: raw.autoscale.as_ref().map(|policy| policy.value),
     }
 }
 

@@ -13,12 +13,14 @@
 //! in a literal `]`.
 
 mod call;
+mod escape;
 mod filter;
 mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
 
+pub use escape::Escape;
 pub(crate) use filter::canonical;
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,

@@ -11,9 +11,10 @@ use aws_sdk_dynamodb::types::{
 };
 use tokio::time::{Instant, sleep};
 
+use super::settings::with_settings;
 use super::{Dynamodb, describe};
 use crate::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
-use crate::target::{ErrorClass, TargetError, compare};
+use crate::target::{Difference, ErrorClass, TargetError, compare};
 
 /// Between two looks at a table that is being made: at first, and at most.
 const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -21,7 +22,7 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_s
 const PATIENCE: Duration = Duration::from_mins(15);
 
 impl Dynamodb {
-    pub(super) async fn create_table(&self, table: &Table) -> Result<(), TargetError> {
+    pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
         let action = self.action("CreateTable", &table.name);
         let provisioned = match table.billing {
             Billing::OnDemand => None,
@@ -54,6 +55,8 @@ impl Dynamodb {
                     .transpose()
                     .map_err(|error| action.garbled(&error))?,
             );
+        let request = with_settings(request, &table.settings);
+        let request = request.map_err(|error| action.garbled(&error))?;
         match request.send().await {
             Ok(_) => self.wait(&table.name).await?,
             // Another run was quicker, or the answer to our first attempt was lost.
@@ -63,11 +66,12 @@ impl Dynamodb {
             }
             Err(error) => return Err(action.classify(&error)),
         }
-        self.set_ttl(table).await
+        self.set_ttl(table).await?;
+        Ok(self.complete(table).await)
     }
 
     /// Waits until the table and all its indexes are ACTIVE.
-    async fn wait(&self, name: &str) -> Result<(), TargetError> {
+    pub(super) async fn wait(&self, name: &str) -> Result<(), TargetError> {
         let begun = Instant::now();
         let mut pause = LOOK.0;
         loop {
@@ -96,7 +100,7 @@ impl Dynamodb {
         let differences: Vec<String> = found
             .iter()
             .flat_map(|found| compare(table, found))
-            .filter(super::super::Difference::is_breaking)
+            .filter(Difference::is_breaking)
             .map(|difference| difference.to_string())
             .collect();
         if differences.is_empty() {

@@ -12,7 +12,9 @@ use aws_sdk_dynamodb::types::{
 };
 
 use super::Dynamodb;
-use crate::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
+use crate::mapping::model::{
+    Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table, Throughput,
+};
 use crate::target::{TableDescription, TargetError};
 
 type Types = HashMap<String, KeyType>;
@@ -143,6 +145,7 @@ fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
             .collect::<Result<_, _>>()?,
         ttl: None,
         billing,
+        settings: Settings::default(),
     })
 }
 
@@ -159,6 +162,7 @@ fn global(
         sort,
         projection: projection(found.projection.as_ref()),
         throughput: own.filter(|own| Some(*own) != whole),
+        autoscale: None,
     })
 }
 
@@ -170,6 +174,7 @@ fn local(found: &LocalSecondaryIndexDescription, types: &Types) -> Result<Index,
         sort,
         projection: projection(found.projection.as_ref()),
         throughput: None,
+        autoscale: None,
     })
 }
 

@@ -10,6 +10,7 @@ mod convert;
 mod create;
 mod describe;
 mod read;
+mod settings;
 mod wording;
 mod write;
 
@@ -19,7 +20,7 @@ pub(super) use wording::without_values;
 use aws_sdk_dynamodb::Client;
 use futures_util::future::BoxFuture;
 
-use super::{Batch, Key, KeyPage, TableDescription, Target, TargetError, Written};
+use super::{Batch, Difference, Key, KeyPage, TableDescription, Target, TargetError, Written};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use classify::Action;
@@ -85,8 +86,15 @@ impl Target for Dynamodb {
         Box::pin(self.describe_table(name))
     }
 
-    fn create<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
+    fn create<'a>(
+        &'a self,
+        table: &'a Table,
+    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
         Box::pin(self.create_table(table))
+    }
+
+    fn compare_settings<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
+        Box::pin(self.settings_of(table))
     }
 
     fn start<'a>(

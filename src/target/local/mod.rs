@@ -23,7 +23,9 @@ use aws_sdk_dynamodb::config::{
 use futures_util::future::BoxFuture;
 
 use super::dynamodb::{Clients, Dynamodb, Place, made_up_credentials};
-use super::{Batch, BatchLimit, Key, KeyPage, TableDescription, Target, TargetError, Written};
+use super::{
+    Batch, BatchLimit, Difference, Key, KeyPage, TableDescription, Target, TargetError, Written,
+};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use connector::Engine;
@@ -94,8 +96,15 @@ impl Target for Local {
         self.protocol.describe(name)
     }
 
-    fn create<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Result<(), TargetError>> {
+    fn create<'a>(
+        &'a self,
+        table: &'a Table,
+    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
         self.protocol.create(table)
+    }
+
+    fn compare_settings<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
+        self.protocol.compare_settings(table)
     }
 
     fn start<'a>(

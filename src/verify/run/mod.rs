@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use crate::item::{Elements, Folded, Folder, Item, fingerprint};
+use crate::item::{Elements, Expiry, Folded, Folder, Item, fingerprint};
 use crate::load::{
-    Cancel, Failure, Fate, Progress, Read, Reader, RowKey, Sieve, Step, json, meets, rate, raw,
-    row_key, take_row_key,
+    Cancel, Failure, Fate, Keys, Progress, Read, Reader, RowKey, Sieve, Step, json, meets, rate,
+    raw, row_key, take_row_key,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -74,6 +74,9 @@ struct Expected {
     row: RowKey,
     item: Item,
     fingerprint: u128,
+    /// Whether DynamoDB may have deleted it by now.
+    may_be_gone: bool,
+    compressed: Vec<Arc<str>>,
 }
 
 /// What came of one request.
@@ -97,6 +100,10 @@ struct Run {
     cancel: Cancel,
     progress: Arc<dyn Progress>,
     sieve: Sieve,
+    /// Keys of items that have expired and are not expected.
+    left_out: Keys,
+    lingering: u64,
+    now: String,
     books: Vec<Compared>,
     page: Page,
     requests: JoinSet<Answered>,
@@ -126,6 +133,9 @@ impl Run {
             cancel: verify.cancel.clone(),
             progress: verify.progress.clone(),
             sieve: Sieve::new(Folder::new(model, verify.context.clone())),
+            left_out: Keys::default(),
+            lingering: 0,
+            now: verify.context.now.to_string(),
             page: Page::default(),
             requests: JoinSet::new(),
             most_requests: verify.target.concurrency().max(1),
@@ -214,9 +224,17 @@ impl Run {
                     let Some(books) = self.books.get_mut(*index) else {
                         break;
                     };
-                    let Fate::Made(folded) = fate else {
-                        books.rejected += 1;
-                        continue;
+                    let folded = match fate {
+                        Fate::Made(folded) => folded,
+                        Fate::Expired(folded) => {
+                            books.expired += 1;
+                            self.left_out.insert(folded.fingerprint);
+                            continue;
+                        }
+                        Fate::Rejected(_) | Fate::Duplicate(_) => {
+                            books.rejected += 1;
+                            continue;
+                        }
                     };
                     books.expected += 1;
                     let key = if alone {
@@ -238,6 +256,8 @@ impl Run {
             row,
             item: folded.item,
             fingerprint: folded.fingerprint,
+            may_be_gone: folded.expiry == Expiry::Past,
+            compressed: folded.compressed,
         });
         if self.page.items.len() >= KEYS || self.page.bytes >= BYTES {
             self.ask().await;
@@ -256,11 +276,12 @@ impl Run {
             let (keys, next) =
                 page.map_err(|error| VerifyOutcome::Failed(Failure::from(&error)))?;
             for key in keys {
-                if self
-                    .sieve
-                    .keys
-                    .contains(fingerprint(&key.0, key.1.as_ref()))
-                {
+                let fingerprint = fingerprint(&key.0, key.1.as_ref());
+                if self.sieve.keys.contains(fingerprint) {
+                    continue;
+                }
+                if self.left_out.contains(fingerprint) {
+                    self.lingering += 1;
                     continue;
                 }
                 unexpected += 1;
@@ -291,7 +312,7 @@ impl Run {
         for books in &self.books {
             total.add(books);
         }
-        let equal = total.equal == total.expected && unexpected == Some(0);
+        let equal = total.equal + total.gone == total.expected && unexpected == Some(0);
         let elapsed = begun.elapsed();
         VerifyReport {
             outcome: end.unwrap_or(if equal {
@@ -301,7 +322,9 @@ impl Run {
             }),
             table: self.model.table.name.clone(),
             place: self.target.place(),
+            now: self.now,
             unexpected,
+            lingering: self.lingering,
             findings: self.findings.into_iter().map(|(_, f)| f).collect(),
             elapsed_seconds: elapsed.as_secs_f64(),
             items_per_second: rate(total.expected - total.uncompared, elapsed),

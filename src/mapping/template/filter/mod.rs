@@ -125,9 +125,12 @@ pub enum Filter {
     Pseudonym,
 }
 
-/// What filters know besides the value.
+/// What filters and the fold know besides the row.
 #[derive(Debug, Clone)]
 pub struct Context {
+    /// The run's clock: one value for the whole run, by which items have expired or not. Nothing
+    /// else depends on it.
+    pub now: jiff::Timestamp,
     /// What times without a zone mean when UTC is asked for.
     pub time_zone: jiff::tz::TimeZone,
     /// The key of `pseudonym`.
@@ -137,6 +140,7 @@ pub struct Context {
 impl Default for Context {
     fn default() -> Self {
         Self {
+            now: jiff::Timestamp::UNIX_EPOCH,
             time_zone: jiff::tz::TimeZone::UTC,
             secret: None,
         }

@@ -1,0 +1,59 @@
+//! What becomes of an item whose attributes are made: it has expired, it fits, it is made to fit,
+//! or it is rejected.
+
+use super::{Folded, Folder, Shape};
+use crate::item::compress::{Shrunk, shrink};
+use crate::item::fault::Reject;
+use crate::item::limits::{Measure, TOO_LARGE};
+use crate::item::{Attribute, Expiry, Item, fingerprint};
+use crate::mapping::model::Expired;
+
+impl Folder {
+    pub(super) fn finish(&self, item: Item, shape: Option<&Shape>) -> Result<Folded, Box<Reject>> {
+        let clock = self.clock.as_ref();
+        let expiry = clock.map_or(Expiry::Ahead, |clock| clock.judge(&item));
+        let expired = shape.map_or(Expired::Load, |shape| shape.expired);
+        if expiry.is_past() && expired != Expired::Load {
+            let measure = Measure {
+                size: item.size(),
+                units: 0,
+            };
+            return Ok(Folded {
+                expired,
+                ..self.folded(item, measure, expiry)
+            });
+        }
+        let fault = match self.limits.check(&item) {
+            Ok(measure) => return Ok(self.folded(item, measure, expiry)),
+            Err(fault) => fault,
+        };
+        let names = shape.map_or(&[][..], |shape| &shape.compress);
+        if names.is_empty() || !fault.is(TOO_LARGE) {
+            return Err(Box::new(fault.reject(item)));
+        }
+        match shrink(&item, names, &self.limits, fault) {
+            Ok(Shrunk {
+                item,
+                measure,
+                compressed,
+            }) => Ok(Folded {
+                compressed,
+                ..self.folded(item, measure, expiry)
+            }),
+            Err(fault) => Err(Box::new(fault.reject(item))),
+        }
+    }
+
+    fn folded(&self, item: Item, measure: Measure, expiry: Expiry) -> Folded {
+        let (partition, sort) = self.limits.key(&item);
+        Folded {
+            fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
+            size: measure.size,
+            units: measure.units,
+            item,
+            expiry,
+            expired: Expired::Load,
+            compressed: Vec::new(),
+        }
+    }
+}

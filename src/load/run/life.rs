@@ -1,0 +1,67 @@
+//! Rows whose items have expired, and what is odd about the TTL of others.
+
+use std::ops::ControlFlow;
+
+use super::Run;
+use crate::item::{Expiry, Folded};
+use crate::load::books::Books;
+use crate::load::halt::Why;
+use crate::mapping::model::Expired;
+
+impl Run {
+    /// Enters a row whose item has expired, and archives the item where the mapping says so.
+    pub(super) fn expired(&mut self, index: usize, folded: &Folded) -> ControlFlow<()> {
+        let Some(books) = self.books.get_mut(index) else {
+            return ControlFlow::Continue(());
+        };
+        if folded.expired != Expired::Archive {
+            books.expired += 1;
+            return ControlFlow::Continue(());
+        }
+        books.archived += 1;
+        match self.archive.write(&folded.item) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(failure) => {
+                self.delivery.halt.set(Why::Failed(failure));
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+/// Enters what is to be said of an item's TTL, and whether it was compressed.
+pub(super) fn enter(books: &mut Books, folded: &Folded) {
+    books.compressed += u64::from(!folded.compressed.is_empty());
+    match folded.expiry {
+        Expiry::Ahead => {}
+        Expiry::Past => books.made_expired += 1,
+        Expiry::TooOld => books.made_too_old += 1,
+        Expiry::Milliseconds => books.made_in_milliseconds += 1,
+    }
+}
+
+/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
+pub(super) fn odd(books: &[Books]) -> Vec<String> {
+    let mut all = Vec::new();
+    for books in books {
+        let mut say = |items: u64, text: &str| {
+            let plural = if items == 1 { "" } else { "s" };
+            if items > 0 {
+                all.push(format!("{}: {items} item{plural} {text}", books.item_type));
+            }
+        };
+        say(
+            books.made_expired,
+            "had expired already; DynamoDB deletes such again, and `expired: skip` leaves them out",
+        );
+        say(
+            books.made_too_old,
+            "expired more than five years ago; DynamoDB never deletes such, and `expired: skip` leaves them out",
+        );
+        say(
+            books.made_in_milliseconds,
+            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such",
+        );
+    }
+    all
+}

@@ -1,0 +1,201 @@
+//! What becomes of items that have expired or are too large, and what is escaped in keys.
+
+use std::sync::Arc;
+
+use super::Resolved;
+use super::keys::{family, node};
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::model::{Expired, KeyAttribute, Node, Part, Table, Template};
+use crate::mapping::raw::{RawItem, Spanned};
+use crate::mapping::template::{Escape, Filter};
+
+/// The key attributes of the table and its indexes, some more than once.
+fn key_attributes(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let of_indexes = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
+    std::iter::once(&table.partition)
+        .chain(&table.sort)
+        .chain(of_indexes)
+}
+
+/// Escapes the values in an item type's key templates: those of the table's key and of indexes.
+pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
+    for (name, node) in attributes {
+        let is_key = key_attributes(table).any(|key| key.name == *name);
+        if is_key
+            && let Some(template) = template(node)
+            && let Some(escape) = Escape::of(template).map(Arc::new)
+        {
+            set(&mut template.parts, &escape);
+        }
+    }
+}
+
+/// The template that an attribute is made from, whatever condition or type goes with it.
+fn template(node: &mut Node) -> Option<&mut Template> {
+    match node {
+        Node::Template(template) => Some(template),
+        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        _ => None,
+    }
+}
+
+fn set(parts: &mut [Part], escape: &Arc<Escape>) {
+    for part in parts {
+        match part {
+            Part::Text(_) => {}
+            Part::Value(placeholder) => placeholder.escape = Some(escape.clone()),
+            Part::Optional(inner) => set(inner, escape),
+        }
+    }
+}
+
+/// Holds what an item type says of its items' life against the table and its attributes.
+pub(super) fn check(
+    raw: &RawItem,
+    item: &Resolved,
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    if let Some(expired) = &raw.life.expired
+        && expired.value != Expired::Load
+    {
+        check_expired(expired, item, table, diagnostics);
+    }
+    let mut earlier: Vec<&str> = Vec::new();
+    for name in &raw.life.compress {
+        let fault = if earlier.contains(&name.value.as_str()) {
+            Some((format!("`{}` is named twice", name.value), None))
+        } else {
+            uncompressible(&name.value, item, table)
+        };
+        if let Some((message, help)) = fault {
+            let help = help.unwrap_or_else(|| {
+                "name attributes that hold text, documents, lists, maps or sets".to_owned()
+            });
+            diagnostics
+                .push(Diagnostic::new(Code::Compress, name.span.clone(), message).with_help(help));
+        }
+        earlier.push(&name.value);
+    }
+    digits_in_order(item, table, diagnostics);
+}
+
+fn check_expired(
+    expired: &Spanned<Expired>,
+    item: &Resolved,
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let (message, help) = match &table.ttl {
+        None => (
+            "nothing expires: the table has no `ttl`".to_owned(),
+            "say under `table` which attribute holds the expiry time: ttl: expires_at".to_owned(),
+        ),
+        Some(ttl) if node(item, ttl).is_none() && item.item.spreads.is_empty() => (
+            format!(
+                "no `{}` expires: it has no attribute `{ttl}`",
+                item.item.name
+            ),
+            format!("give it the attribute, in epoch seconds: {ttl}: \"{{column | epoch}}\""),
+        ),
+        Some(_) => return,
+    };
+    diagnostics
+        .push(Diagnostic::new(Code::WrongValue, expired.span.clone(), message).with_help(help));
+}
+
+/// Why an attribute cannot be compressed, and what to do about it.
+fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String, Option<String>)> {
+    if key_attributes(table).any(|key| *key.name == *name) {
+        return Some((
+            format!("`{name}` is a key attribute, which stays as it is"),
+            None,
+        ));
+    }
+    if table.ttl.as_deref() == Some(name) {
+        return Some((
+            format!("`{name}` is the TTL attribute, which stays a number"),
+            None,
+        ));
+    }
+    let Some(node) = node(item, name) else {
+        let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
+        let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
+        let known = !item.item.spreads.is_empty();
+        return (!known).then(|| {
+            (
+                format!("`{}` has no attribute `{name}`", item.item.name),
+                near,
+            )
+        });
+    };
+    match family(node) {
+        Some(Family::Binary) => Some((
+            format!(
+                "`{name}` is binary already, so that no reader could tell whether it is compressed"
+            ),
+            Some("make it text with `| base64`, or leave it out here".to_owned()),
+        )),
+        Some(family @ (Family::Number | Family::Boolean)) => Some((
+            format!("`{name}` is {}, which is never large", family.name()),
+            None,
+        )),
+        _ => None,
+    }
+}
+
+/// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does
+/// not sort where `1` does.
+fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    let of_indexes = table.indexes.iter().chain(&table.local_indexes);
+    let of_indexes = of_indexes.flat_map(|index| &index.sort);
+    let mut seen: Vec<&str> = Vec::new();
+    for key in table.sort.iter().chain(of_indexes) {
+        if seen.contains(&key.name.as_ref()) {
+            continue;
+        }
+        seen.push(&key.name);
+        let Some(Node::Template(template)) = node(item, &key.name) else {
+            continue;
+        };
+        if let Some(written) = disordered(template) {
+            let span = item.spans.get(&key.name).cloned();
+            diagnostics.push(
+                Diagnostic::new(
+                    Code::EscapedOrder,
+                    span.unwrap_or(item.name_span.clone()),
+                    format!(
+                        "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
+                    ),
+                )
+                .with_help("write the template's own text without digits"),
+            );
+        }
+    }
+}
+
+/// A value whose text is in the order of its numbers or times, and holds escaped digits.
+fn disordered(template: &Template) -> Option<&Arc<str>> {
+    let ordered = |filter: &Filter| {
+        matches!(
+            filter,
+            Filter::Pad { .. }
+                | Filter::Desc { .. }
+                | Filter::Ordered
+                | Filter::Iso
+                | Filter::Date
+                | Filter::Format(_)
+        )
+    };
+    let found = template.placeholders().find(|placeholder| {
+        let in_order = match placeholder.filters.last() {
+            Some(filter) => ordered(filter),
+            None => placeholder.family == Family::Time,
+        };
+        let escape = placeholder.escape.as_ref();
+        in_order && escape.is_some_and(|escape| ('0'..='9').any(|digit| escape.has(digit)))
+    });
+    found.map(|placeholder| &placeholder.place.written)
+}

@@ -1,0 +1,339 @@
+//! Items that have expired, items that are too large, and delimiters inside keys: with every
+//! database, against the embedded engine and DynamoDB Local.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::says;
+use crate::support::cli::{Ran, command, dynafold, run};
+use crate::support::source::Source;
+
+/// The moment of all these runs.
+const NOW: &str = "2026-01-01T00:00:00Z";
+
+/// Sessions: 1 ends in 2100, 2 has just ended, 3 ended in 1970, 4 never ends.
+fn script(product: &str) -> String {
+    let (text, document) = match product {
+        "mysql" => ("LONGTEXT", "LONGTEXT CHECK (json_valid(doc))"),
+        "postgres" => ("TEXT", "JSONB"),
+        _ => ("TEXT", "JSON"),
+    };
+    let lorem = "lorem ipsum ".repeat(50_000);
+    format!(
+        "CREATE TABLE sessions (id INTEGER PRIMARY KEY, owner VARCHAR(40) NOT NULL, ends BIGINT);
+         INSERT INTO sessions VALUES
+           (1, 'a#b', 4102444800), (2, 'a', 1767225599), (3, '50%', 3), (4, 'b', NULL);
+         CREATE TABLE notes (id INTEGER PRIMARY KEY, body {text}, doc {document});
+         INSERT INTO notes VALUES
+           (1, 'short', '{{\"a\": 1}}'), (2, '{lorem}', '{{\"a\": 2}}'),
+           (3, '{lorem}', '{{\"a\": \"{lorem}\"}}');"
+    )
+}
+
+fn sessions(expired: &str) -> String {
+    format!(
+        "dynafold: 1
+table: {{ name: life, key: {{ partition: PK, sort: SK }}, ttl: ends, key_escape: percent }}
+items:
+  SESSION:
+    from: sessions
+    key: {{ PK: \"OWNER#{{owner}}\", SK: \"SESSION#{{id | pad(4)}}\" }}
+    expired: {expired}
+"
+    )
+}
+
+/// A folder with a mapping, a source, and a table in a file.
+struct Case {
+    folder: tempfile::TempDir,
+    source: String,
+}
+
+impl Case {
+    fn new(source: &Source) -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            source: source.url(),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, name: &str, mapping: &str, further: &[&str]) -> Ran {
+        let file = self.path("life.yaml");
+        std::fs::write(&file, mapping).unwrap();
+        let file = file.display().to_string();
+        let target = format!("local:{}", self.path("life.ddb").display());
+        let mut arguments = vec![name, &file, "--source", &self.source];
+        if name != "preview" {
+            arguments.extend(["--target", &target]);
+        }
+        arguments.extend(["--now", NOW, "--format", "json"]);
+        arguments.extend(further);
+        dynafold(&arguments)
+    }
+}
+
+fn figures(report: &Value, names: &[&str]) -> Vec<u64> {
+    let total = &report["total"];
+    let figure = |name: &&str| {
+        total[*name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{name}: {total}"))
+    };
+    names.iter().map(figure).collect()
+}
+
+fn lines(path: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+const BOOKS: &[&str] = &["rows_read", "expired", "archived", "made", "written"];
+const COMPARED: &[&str] = &[
+    "rows_read",
+    "expired",
+    "expected",
+    "equal",
+    "missing",
+    "gone",
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
+    for source in Source::each(script).await {
+        let case = Case::new(&source);
+        let ran = case.run("migrate", &sessions("skip"), &[]).exits(0);
+        let report = ran.json();
+        assert_eq!(
+            figures(&report, BOOKS),
+            [4, 2, 0, 2, 2],
+            "{}",
+            source.product()
+        );
+        assert_eq!(report["now"], NOW);
+        assert_eq!(report["balanced"], true);
+
+        let verified = case.run("verify", &sessions("skip"), &[]).exits(0).json();
+        assert_eq!(figures(&verified, COMPARED), [4, 2, 2, 2, 0, 0]);
+        assert_eq!(verified["lingering"], 0);
+
+        // TTL deletes what has ended, but never what ended more than five years ago.
+        let verified = case.run("verify", &sessions("load"), &[]).exits(3).json();
+        assert_eq!(figures(&verified, COMPARED), [4, 0, 4, 2, 1, 1]);
+        assert_eq!(verified["findings"][0]["row"], json!({ "id": 3 }));
+
+        let ran = case.run("migrate", &sessions("archive"), &[]).exits(0);
+        assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 2, 2, 2]);
+        let archived = lines(&case.path("life.archive.ndjson"));
+        assert_eq!(archived.len(), 2);
+        assert_eq!(archived[0]["PK"], json!({ "S": "OWNER#a" }));
+        assert_eq!(archived[1]["PK"], json!({ "S": "OWNER#50%25" }));
+        assert!(!case.path("life.archive.ndjson.part").exists());
+
+        let ran = case.run("migrate", &sessions("load"), &[]).exits(0);
+        assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 0, 4, 4]);
+        for told in [
+            "1 item had expired already",
+            "1 item expired more than five years ago",
+        ] {
+            assert!(ran.stderr.contains(told), "{}", ran.stderr);
+        }
+        let verified = case
+            .run("verify", &sessions("archive"), &[])
+            .exits(0)
+            .json();
+        assert_eq!(figures(&verified, COMPARED), [4, 2, 2, 2, 0, 0]);
+        assert_eq!(verified["lingering"], 2);
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_shows_what_would_be_left_out_and_a_delimiter_in_a_value_is_escaped() {
+    for source in Source::each(script).await {
+        let case = Case::new(&source);
+        let shown = case
+            .run("preview", &sessions("archive"), &[])
+            .exits(0)
+            .json();
+        let shown = &shown["item_types"][0];
+        assert_eq!(shown["expired"].as_array().unwrap().len(), 2);
+        assert_eq!(shown["expired"][0]["row"], json!({ "id": 2 }));
+        assert_eq!(
+            shown["items"][0]["item"]["PK"],
+            json!({ "S": "OWNER#a%23b" })
+        );
+        assert_eq!(
+            shown["items"][0]["item"]["SK"],
+            json!({ "S": "SESSION#0001" })
+        );
+        assert_eq!(shown["items"][0]["item"]["owner"], json!({ "S": "a#b" }));
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_holds_something_else_is_no_archive_and_a_full_disk_is_told() {
+    let source = Source::Sqlite(crate::support::sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source);
+    let other = case.path("precious.txt");
+    std::fs::write(&other, "precious").unwrap();
+    let other = other.display().to_string();
+    let mapping = sessions("archive");
+    let ran = case
+        .run("migrate", &mapping, &["--archive", &other])
+        .exits(1);
+    says(&ran, "precious.txt", "--archive");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "precious");
+    assert!(!case.path("life.ddb").exists(), "the table was made");
+    if cfg!(target_os = "linux") {
+        let ran = case
+            .run("migrate", &mapping, &["--archive", "/dev/full"])
+            .exits(1);
+        says(&ran, "/dev/full", "--archive");
+        assert_eq!(ran.json()["outcome"]["code"], "archive-file");
+    }
+    let same = ["--archive", "one.ndjson", "--rejects", "one.ndjson"];
+    says(
+        &case.run("migrate", &mapping, &same).exits(2),
+        "one file",
+        "of its own",
+    );
+    // An archive of an earlier run is replaced, by a run that has read everything.
+    case.run("migrate", &mapping, &[]).exits(0);
+    case.run("migrate", &mapping, &[]).exits(0);
+    assert_eq!(lines(&case.path("life.archive.ndjson")).len(), 2);
+    let stops = mapping
+        .replace("pad(4)", "pad(1)")
+        .replace("\"OWNER#{owner}\"", "\"OWNER#{owner | map(a: x)}\"");
+    std::fs::write(
+        case.path("life.archive.ndjson"),
+        "{\"PK\":{\"S\":\"kept\"}}\n",
+    )
+    .unwrap();
+    case.run("migrate", &stops, &[]).exits(1);
+    assert_eq!(lines(&case.path("life.archive.ndjson")).len(), 1);
+}
+
+#[tokio::test]
+async fn a_moment_is_rfc_3339() {
+    let ran = dynafold(&[
+        "verify",
+        "x.yaml",
+        "--target",
+        "local",
+        "--now",
+        "yesterday",
+    ])
+    .exits(2);
+    assert!(
+        ran.stderr.contains("2026-01-31T09:00:00Z"),
+        "{}",
+        ran.stderr
+    );
+}
+
+fn notes(oversize: &str) -> String {
+    format!(
+        "dynafold: 1
+table: {{ name: notes, key: {{ partition: PK }} }}
+items:
+  NOTE:
+    from: notes
+    key: {{ PK: \"NOTE#{{id}}\" }}
+    columns: [body, doc]
+    oversize: {oversize}
+"
+    )
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_too_large_is_compressed_as_far_as_is_needed_and_verified_equal() {
+    for source in Source::each(script).await {
+        let case = Case::new(&source);
+        let mapping = notes("{ compress: [doc, body] }");
+        let report = case.run("migrate", &mapping, &[]).exits(0).json();
+        assert_eq!(
+            figures(&report, &["made", "compressed", "rejected"]),
+            [3, 2, 0]
+        );
+        case.run("verify", &mapping, &[]).exits(0);
+        let shown = case.run("preview", &mapping, &[]).exits(0).json();
+        let items = &shown["item_types"][0]["items"];
+        let compressed: Vec<&Value> = (0..3).map(|n| &items[n]["compressed"]).collect();
+        // A small document would not get smaller; a large one alone is not enough.
+        let expected = [json!([]), json!(["body"]), json!(["doc", "body"])];
+        assert_eq!(compressed, expected.iter().collect::<Vec<_>>());
+        assert!(
+            items[1]["item"]["body"]["B"]
+                .as_str()
+                .unwrap()
+                .starts_with("H4sIAAAAAAA")
+        );
+        let ran = case
+            .run(
+                "migrate",
+                &notes("{ compress: [doc] }"),
+                &["--max-rejects", "9"],
+            )
+            .exits(3);
+        assert_eq!(figures(&ran.json(), &["made", "rejected"]), [1, 2]);
+        assert!(
+            ran.stdout.contains("with `doc` compressed, the item has"),
+            "{}",
+            ran.stdout
+        );
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dynamodb_local_takes_such_items_and_what_it_lacks_is_told() {
+    let url = std::env::var("DYNAFOLD_TEST_DYNAMODB").expect("no DynamoDB Local: run tests/run");
+    let source = Source::Sqlite(crate::support::sqlite::Database::new(&script("sqlite")).await);
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("notes.yaml");
+    let table = format!("life-{}", std::process::id());
+    let text = notes("{ compress: [doc, body] }").replace(
+        "name: notes",
+        &format!("name: {table}, point_in_time_recovery: true, tags: {{ team: shop }}"),
+    );
+    std::fs::write(&mapping, text).unwrap();
+    let mapping = mapping.display().to_string();
+    let ran = |name: &str| {
+        let source = source.url();
+        let mut command = command(&[
+            name,
+            &mapping,
+            "--source",
+            &source,
+            "--target",
+            "dynamodb",
+            "--endpoint-url",
+            &url,
+        ]);
+        run(command
+            .env("AWS_REGION", "eu-west-1")
+            .env("AWS_ACCESS_KEY_ID", "local")
+            .env("AWS_SECRET_ACCESS_KEY", "local"))
+    };
+    let migrated = ran("migrate").exits(0);
+    for setting in [
+        "`point_in_time_recovery` is not known here",
+        "`tags` is not known here",
+    ] {
+        assert!(migrated.stderr.contains(setting), "{}", migrated.stderr);
+    }
+    assert!(
+        migrated.stdout.contains("2 items compressed"),
+        "{}",
+        migrated.stdout
+    );
+    ran("verify").exits(0);
+}

@@ -1,0 +1,82 @@
+use std::sync::Arc;
+
+use dynafold::load::{Options, Outcome};
+use dynafold::mapping::model::{Expired, Model};
+use dynafold::value::Value;
+use tempfile::tempdir;
+
+use super::{load, load_until, options};
+use crate::support::faults::{FakeSource, FakeTarget};
+use crate::support::model::{item_type, model, number, pass, relation, text};
+
+/// Rows that ended in 1969, but for every tenth.
+fn source(rows: i64) -> FakeSource {
+    let row = |id: i64| -> Vec<Value> {
+        let ends = if id % 10 == 0 { 1 } else { -1 };
+        vec![number(id), number(ends), text(&"x".repeat(100))]
+    };
+    FakeSource::default().with(&relation("sessions"), (0..rows).map(row).collect())
+}
+
+fn archiving() -> Model {
+    let attributes = [("PK", "{0}#"), ("SK", "-"), ("ends", "{1}"), ("a", "{2}")];
+    let mut sessions = item_type("SESSION", 0, &attributes);
+    sessions.expired = Expired::Archive;
+    let mut model = model(vec![pass("sessions", 3, &[0])], vec![sessions]);
+    model.table.ttl = Some("ends".to_owned());
+    model
+}
+
+fn archive(folder: &std::path::Path) -> Options {
+    Options {
+        archive_file: folder.join("archive.ndjson"),
+        ..options(folder, Some(0))
+    }
+}
+
+#[tokio::test]
+async fn what_has_expired_is_in_the_archive_and_nowhere_else() {
+    let folder = tempdir().unwrap();
+    let target = Arc::new(FakeTarget::willing());
+    let report = load(source(1000), target, archiving(), archive(folder.path())).await;
+    assert!(matches!(report.outcome, Outcome::Complete), "{report:?}");
+    assert_eq!((report.total.archived, report.total.written), (900, 100));
+    let file = report.archive_file.unwrap();
+    assert_eq!(file, folder.path().join("archive.ndjson"));
+    let text = std::fs::read_to_string(file).unwrap();
+    assert_eq!(text.lines().count(), 900);
+    assert!(text.starts_with(r#"{"PK":{"S":"1#"},"SK":{"S":"-"},"ends":{"N":"-1"}"#));
+}
+
+#[tokio::test]
+async fn a_run_that_is_cut_short_leaves_an_earlier_archive_as_it_was() {
+    let folder = tempdir().unwrap();
+    let earlier = "{\"PK\":{\"S\":\"earlier\"}}\n";
+    let file = folder.path().join("archive.ndjson");
+    std::fs::write(&file, earlier).unwrap();
+    let mut source = source(1000);
+    source.breaks_after = Some(3);
+    let target = Arc::new(FakeTarget::willing());
+    let report = load(source, target, archiving(), archive(folder.path())).await;
+    assert!(matches!(report.outcome, Outcome::Failed(_)), "{report:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), earlier);
+    let part = report.archive_file.unwrap();
+    assert_eq!(part, folder.path().join("archive.ndjson.part"));
+    assert_eq!(std::fs::read_to_string(part).unwrap().lines().count(), 27);
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_ends_the_run_and_the_books_are_true() {
+    let folder = tempdir().unwrap();
+    let mut options = archive(folder.path());
+    options.archive_file = "/dev/full".into();
+    let target = Arc::new(FakeTarget::willing());
+    let cancel = dynafold::load::Cancel::default();
+    let report = load_until(source(1000), target, archiving(), options, cancel).await;
+    let Outcome::Failed(failure) = &report.outcome else {
+        panic!("{report:?}");
+    };
+    assert_eq!(failure.code, "archive-file");
+    assert!(report.total.rows_read < 1000, "the run went on");
+}
