@@ -141,11 +141,18 @@ fn canonical(decimal: &Decimal) -> String {
     }
 }
 
-/// One byte, one for each two digits on either side of the point, one for a minus.
+/// One byte, one for each pair of the grid from the first to the last that is not zero, one for a minus; at most 21.
 fn size(decimal: &Decimal) -> usize {
-    let digits = decimal.digits.len();
-    let whole = usize::try_from(decimal.point.max(0)).unwrap().min(digits);
-    1 + whole.div_ceil(2) + (digits - whole).div_ceil(2) + usize::from(decimal.negative)
+    let grid = grid(decimal);
+    let mut pairs = grid.chunks(2).map(|pair| pair != [0, 0]);
+    let used = match (
+        pairs.clone().position(|used| used),
+        pairs.rposition(|used| used),
+    ) {
+        (Some(first), Some(last)) => last - first + 1,
+        _ => 0,
+    };
+    (1 + used + usize::from(decimal.negative)).min(21)
 }
 
 fn order(a: &Decimal, b: &Decimal) -> Ordering {
