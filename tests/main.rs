@@ -4,7 +4,11 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod datasets;
+#[cfg(test)]
+mod failures;
 #[cfg(test)]
 mod item;
 #[cfg(test)]

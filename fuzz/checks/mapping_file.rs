@@ -83,6 +83,7 @@ fn folds(model: &Model) {
     let context = Context {
         time_zone: model.time_zone.clone(),
         secret: Secret::new(b"key"),
+        ..Context::default()
     };
     let folder = Folder::new(model, context);
     for pass in &model.passes {

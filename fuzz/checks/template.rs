@@ -138,6 +138,7 @@ fn bind(placeholder: &WrittenPlaceholder, text: &str) -> Option<Placeholder> {
         },
         filters,
         family: Family::Any,
+        escape: None,
     })
 }
 
@@ -150,6 +151,7 @@ fn evaluates(template: &Template, given: &str) {
         let context = Context {
             time_zone,
             secret: Secret::new(b"key"),
+            ..Context::default()
         };
         let value = evaluate(template, &row, &context);
         assert_eq!(evaluate(template, &row, &context), value, "{template:?}");
