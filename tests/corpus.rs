@@ -24,7 +24,7 @@ fn replay(target: &str, check: fn(&[u8])) {
         }
         files += 1;
     }
-    assert!(files >= 10, "{target}: {files} files");
+    assert!(files > 20, "{target}: {files} files");
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn the_corpus_stays_small() {
             }
         }
     }
-    assert!(bytes < 300_000, "{bytes} bytes: see fuzz/README.md");
+    assert!(bytes < 300_000, "{bytes} bytes: see CONTRIBUTING.md");
 }

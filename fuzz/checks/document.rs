@@ -1,4 +1,4 @@
-//! JSON documents against serde_json, literal by literal: what one of the two reads and the other does not, and what
+//! JSON documents against `serde_json`, literal by literal: what one of the two reads and the other does not, and what
 //! they read differently.
 
 use std::fmt;
