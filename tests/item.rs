@@ -1,3 +1,5 @@
 //! The fold: rows, items, and DynamoDB's limits.
 
+mod determinism;
 mod fold;
+mod size;

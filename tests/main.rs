@@ -4,7 +4,11 @@
 #[cfg(test)]
 mod cli;
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod datasets;
+#[cfg(test)]
+mod failures;
 #[cfg(test)]
 mod item;
 #[cfg(test)]
@@ -38,6 +42,7 @@ mod support {
     pub(crate) mod source;
     pub(crate) mod sqlite;
     pub(crate) mod types;
+    pub(crate) mod values;
 }
 #[cfg(test)]
 mod target {

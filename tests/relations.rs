@@ -13,16 +13,16 @@ use crate::support::contents::{canonical, contents};
 use crate::support::source::Source;
 
 /// What a mapping made of a database.
-struct Loaded {
+pub(crate) struct Loaded {
     /// The items, a line each, in canonical form.
-    items: String,
+    pub(crate) items: String,
     /// The report of the load.
-    report: Value,
+    pub(crate) report: Value,
 }
 
 impl Loaded {
     /// The item with this partition key value.
-    fn item(&self, partition: &str) -> Value {
+    pub(crate) fn item(&self, partition: &str) -> Value {
         let items = self.items.lines();
         let items = items.map(|line| serde_json::from_str::<Value>(line).unwrap());
         let mut found = items.filter(|item| item["PK"]["S"] == partition);
@@ -33,7 +33,7 @@ impl Loaded {
 }
 
 /// Loads a mapping from one database into an engine, verifies it, and compares it with the preview.
-async fn load(source: &Source, mapping: &str) -> Loaded {
+pub(crate) async fn load(source: &Source, mapping: &str) -> Loaded {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mapping.yaml");
     std::fs::write(&file, mapping).unwrap();
@@ -84,7 +84,7 @@ async fn load(source: &Source, mapping: &str) -> Loaded {
 }
 
 /// Loads a mapping from every database, and makes sure that all give the same items.
-async fn load_everywhere(script: impl Fn(&str) -> String, mapping: &str) -> Loaded {
+pub(crate) async fn load_everywhere(script: impl Fn(&str) -> String, mapping: &str) -> Loaded {
     let mut first: Option<Loaded> = None;
     for source in Source::each(script).await {
         let loaded = load(&source, mapping).await;
@@ -117,7 +117,7 @@ fn counts(loaded: &Loaded) -> Vec<(&'static str, Value)> {
 }
 
 /// A mapping of the table `t` with these item types.
-fn mapping(items: &str) -> String {
+pub(crate) fn mapping(items: &str) -> String {
     format!(
         "dynafold: 1\ntable: {{ name: tab, key: {{ partition: PK, sort: SK }}, type_attribute: false }}\nitems:\n{items}"
     )

@@ -9,6 +9,9 @@ use crate::diagnostic::{Code, Diagnostic};
 
 /// Nodes beyond which a file is refused: aliases can multiply without end.
 const MAX_NODES: usize = 200_000;
+/// Levels beyond which a file is refused: whoever reads the tree goes down into it, and aliases can
+/// hang one deep value below another. DynamoDB takes 32 levels.
+const MAX_LEVELS: usize = 128;
 
 /// A value with its place.
 #[derive(Debug, Clone)]
@@ -129,6 +132,7 @@ pub fn parse(text: &str) -> Result<Node, Box<Diagnostic>> {
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
         nodes: 0,
+        level: 0,
     }
     .document()
     .map_err(Box::new)
@@ -139,6 +143,8 @@ struct Builder<'t> {
     parser: Parser<'t, granit_parser::StrInput<'t>>,
     anchors: HashMap<usize, Node>,
     nodes: usize,
+    /// How many lists and maps stand around what is read.
+    level: usize,
 }
 
 impl<'t> Builder<'t> {
@@ -200,6 +206,7 @@ impl<'t> Builder<'t> {
             }
             Event::SequenceStart(_, anchor, _) => {
                 let mut elements = Vec::new();
+                self.descend(span)?;
                 let end = loop {
                     let (event, span) = self.next()?;
                     if matches!(event, Event::SequenceEnd) {
@@ -207,6 +214,7 @@ impl<'t> Builder<'t> {
                     }
                     elements.push(self.node(event, &span)?);
                 };
+                self.level -= 1;
                 let end = elements
                     .last()
                     .map_or(end, |last| last.span.end.max(end.min(last.span.end + 1)));
@@ -220,7 +228,9 @@ impl<'t> Builder<'t> {
             }
             Event::MappingStart(style, anchor, _) => {
                 let flow = style == StructureStyle::Flow;
+                self.descend(span)?;
                 let (entries, end) = self.entries()?;
+                self.level -= 1;
                 let end = match entries.last() {
                     Some(last) if !flow => last.value.span.end,
                     _ => end,
@@ -240,6 +250,9 @@ impl<'t> Builder<'t> {
                     .cloned()
                     .ok_or_else(|| self.fault(span, "the alias names no anchor"))?;
                 self.nodes += count(&node);
+                if self.level + height(&node) > MAX_LEVELS {
+                    return Err(self.too_deep(span));
+                }
                 (node, 0)
             }
             _ => return Err(self.fault(span, "not a value")),
@@ -283,6 +296,22 @@ impl<'t> Builder<'t> {
         start..end
     }
 
+    /// Goes into a list or a map.
+    fn descend(&mut self, span: &Span) -> Result<(), Diagnostic> {
+        self.level += 1;
+        if self.level > MAX_LEVELS {
+            return Err(self.too_deep(span));
+        }
+        Ok(())
+    }
+
+    fn too_deep(&self, span: &Span) -> Diagnostic {
+        self.fault(
+            span,
+            &format!("the file nests deeper than {MAX_LEVELS} levels"),
+        )
+    }
+
     fn fault(&self, span: &Span, message: &str) -> Diagnostic {
         Diagnostic::new(Code::Yaml, self.range(span), message)
     }
@@ -301,53 +330,15 @@ fn count(node: &Node) -> usize {
             .sum::<usize>()
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_and_value_knows_its_place() {
-        let text = "table:\n  name: 'x'\n  list: [a, \"b\"]\n";
-        let root = parse(text).unwrap();
-        let table = root.get("table").unwrap();
-        let entry = &table.entries()[0];
-        assert_eq!(&text[entry.key_span.clone()], "name");
-        assert_eq!(&text[entry.value.span.clone()], "'x'");
-        let list = table.get("list").unwrap();
-        assert_eq!(&text[list.elements()[1].span.clone()], "\"b\"");
-        assert_eq!(&text[list.span.clone()], "[a, \"b\"]");
-        assert_eq!(&text[table.span.clone()], "name: 'x'\n  list: [a, \"b\"]");
-    }
-
-    #[test]
-    fn an_unquoted_template_is_seen() {
-        let root = parse("a: {price}\nb: {id | pad(8, 2)}\nc: {x: y}\nd: \"{price}\"").unwrap();
-        let seen = |key| root.get(key).map(Node::is_unquoted_template);
-        assert_eq!(seen("a"), Some(true));
-        assert_eq!(seen("b"), Some(true));
-        assert_eq!(seen("c"), Some(false));
-        assert_eq!(seen("d"), Some(false));
-    }
-
-    #[test]
-    fn broken_yaml_names_the_place() {
-        let fault = parse("a: [1, 2\nb: 3\n").unwrap_err();
-        assert_eq!(fault.code, Code::Yaml);
-        assert!(fault.span.start > 5, "{fault:?}");
-    }
-
-    #[test]
-    fn aliases_are_followed_and_cannot_explode() {
-        let root = parse("a: &x {k: v}\nb: *x").unwrap();
-        assert_eq!(
-            root.get("b").and_then(|b| b.get("k")).and_then(Node::text),
-            Some("v")
-        );
-        let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
-        for level in 1..8 {
-            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
-            bomb.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
-        }
-        assert!(parse(&bomb).is_err());
+/// How many levels of lists and maps a node has.
+fn height(node: &Node) -> usize {
+    let values = node.entries().iter().map(|entry| &entry.value);
+    let below = node.elements().iter().chain(values).map(height).max();
+    match &node.content {
+        Content::Scalar { .. } => 0,
+        _ => 1 + below.unwrap_or(0),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,8 @@ use std::fmt;
 const MAX_DIGITS: usize = 38;
 /// The largest decimal exponent of the leading digit: 9.99…E+125.
 const MAX_EXPONENT: i64 = 125;
+/// Most bytes that DynamoDB counts for a number.
+const MAX_BYTES: usize = 21;
 /// The smallest decimal exponent of the leading digit: 1E-130.
 const MIN_EXPONENT: i64 = -130;
 
@@ -142,17 +144,21 @@ impl Number {
         self.0.parse().ok()
     }
 
-    /// Bytes that DynamoDB counts for this number: 1 + one per two significant digits before the
-    /// point + one per two after it + 1 if negative (limits.md 4, measured).
+    /// Bytes that DynamoDB counts for this number: one, one for each pair of digits, one if it is
+    /// negative, and never more than 21. Pairs are counted from the point in both directions, and
+    /// those of zeros at either end are left out: 1200 is one pair and 120 is two.
     #[must_use]
     pub fn size(&self) -> usize {
         let (whole, fraction) = self.parts();
-        let (whole, fraction) = match (whole.trim_start_matches('0'), fraction) {
-            ("", fraction) => ("", fraction.trim_start_matches('0')),
-            (whole, "") => (whole.trim_end_matches('0'), ""),
-            both => both,
+        let zeros = match (whole, fraction) {
+            ("0", "") => return 1,
+            ("0", fraction) => fraction.len() - fraction.trim_start_matches('0').len(),
+            (whole, "") => whole.len() - whole.trim_end_matches('0').len(),
+            _ => 0,
         };
-        1 + whole.len().div_ceil(2) + fraction.len().div_ceil(2) + usize::from(self.is_negative())
+        let whole = if whole == "0" { "" } else { whole };
+        let pairs = whole.len().div_ceil(2) + fraction.len().div_ceil(2) - zeros / 2;
+        (1 + pairs + usize::from(self.is_negative())).min(MAX_BYTES)
     }
 }
 
@@ -166,15 +172,17 @@ fn canonical_integer(text: &str) -> Option<Number> {
     canonical.then(|| Number(text.to_owned()))
 }
 
+/// Reads an exponent. One that is beyond every magnitude becomes the last that still adds up: only
+/// the mantissa tells whether the number is zero, too large or no number at all.
 fn parse_exponent(text: &str) -> Result<i64, NumberError> {
+    const FAR: i64 = 1 << 40;
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return Err(NumberError::Malformed);
     }
-    // An exponent that overflows is out of DynamoDB's range whatever the mantissa.
-    text.parse::<i32>()
-        .map(i64::from)
-        .map_err(|_| NumberError::Magnitude)
+    let beyond = if text.starts_with('-') { -FAR } else { FAR };
+    let exponent = text.parse::<i64>().unwrap_or(beyond);
+    Ok(exponent.clamp(-FAR, FAR))
 }
 
 fn length(text: &str) -> i64 {
@@ -245,6 +253,8 @@ mod tests {
             ("1e3", "1000"),
             ("1.25E-3", "0.00125"),
             ("-12.50e1", "-125"),
+            ("0e99999999999999999999", "0"),
+            ("-0.0e-99999999999999999999", "0"),
             ("18446744073709551615", "18446744073709551615"),
         ] {
             assert_eq!(
@@ -273,23 +283,60 @@ mod tests {
             Err(NumberError::Magnitude)
         );
         for wrong in [
-            "", "-", ".", "1.2.3", "1e", "NaN", "inf", "0x1", " 1", "--1",
+            "",
+            "-",
+            ".",
+            "1.2.3",
+            "1e",
+            "NaN",
+            "inf",
+            "0x1",
+            " 1",
+            "--1",
+            "x1e99999999999999999999",
         ] {
             assert_eq!(Number::parse(wrong), Err(NumberError::Malformed), "{wrong}");
         }
     }
 
     #[test]
-    fn sizes_are_the_measured_ones() {
+    fn sizes_are_those_that_dynamodb_counts() {
+        // The first block was measured on AWS, the second on DynamoDB Local (docs/adr/0014).
         for (literal, size) in [
             ("0", 1),
+            ("-0", 1),
             ("1", 2),
-            ("42", 2),
-            ("-42", 3),
+            ("12", 2),
+            ("123", 3),
+            ("1234", 3),
+            ("12345678901234567890123456789012345678", 20),
+            ("0042", 2),
             ("100", 2),
+            ("1010", 3),
+            ("0.0000001", 2),
+            ("1E125", 2),
+            ("1E-100", 2),
             ("1.5", 3),
-            ("0.005", 2),
-            ("1.05", 3),
+            ("15", 2),
+            ("1.200", 3),
+            ("1.234", 4),
+            ("3.14159", 5),
+            ("123456", 4),
+            ("100.5", 4),
+            ("0.15", 2),
+            ("-42", 3),
+            // Pairs are those of the point, not of the first digit.
+            ("120", 3),
+            ("1200", 2),
+            ("12000", 3),
+            ("0.015", 3),
+            ("0.0015", 2),
+            ("-650", 4),
+            // The most there is; without the minus as well.
+            ("-12345678901234567890123456789012345678", 21),
+            ("123456789012345678901234567890123456780", 21),
+            ("-123456789012345678901234567890123456780", 21),
+            ("-1.1234567890123456789012345678901234567", 21),
         ] {
             assert_eq!(
                 Number::parse(literal).map(|n| n.size()),

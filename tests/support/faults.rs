@@ -16,13 +16,15 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt as _, StreamExt as _};
 
-/// Rows of a chunk.
+/// Rows of a chunk, where a test does not choose.
 const CHUNK: usize = 10;
 
 /// A database in memory. Its conditions are columns of the rows already.
 #[derive(Clone, Default)]
 pub(crate) struct FakeSource {
     pub(crate) relations: HashMap<Relation, Vec<Row>>,
+    /// Rows of a chunk.
+    pub(crate) chunk: Option<usize>,
     /// Breaks the connection after so many chunks of a scan.
     pub(crate) breaks_after: Option<usize>,
     /// Says nothing more after so many chunks of a scan.
@@ -69,7 +71,7 @@ impl Source for FakeSource {
         let rows = self.relations.get(&scan.from).cloned().unwrap_or_default();
         let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
         let mut chunks: Vec<Result<Chunk, SourceError>> = rows
-            .chunks(CHUNK)
+            .chunks(self.chunk.unwrap_or(CHUNK))
             .map(|rows| {
                 Ok(Chunk {
                     rows: rows.to_vec(),
