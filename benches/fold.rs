@@ -75,6 +75,7 @@ fn catalog() -> Catalog {
             },
             kind: TableKind::Table,
             readable: true,
+            inherited: false,
             columns,
             primary_key: vec!["id".to_owned()],
             unique_keys: Vec::new(),

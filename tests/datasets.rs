@@ -300,7 +300,7 @@ impl Case {
 
     fn has_no_faults(&self, dataset: &Dataset) {
         let found = self.run(&["check"], dataset, "").exits(0).json();
-        let all = found.as_array().unwrap().iter();
+        let all = found["diagnostics"].as_array().unwrap().iter();
         let codes: Vec<&Value> = all.map(|diagnostic| &diagnostic["code"]).collect();
         assert_eq!(codes, self.warnings, "{found:#}");
     }

@@ -1,6 +1,8 @@
 //! The mapping language: every fault with its place, every code with a case.
 
+mod broken;
 mod faults;
+mod injective;
 
 use dynafold::catalog::{Catalog, DataType, Key};
 use dynafold::diagnostic::{Code, Diagnostic, render};
@@ -215,14 +217,15 @@ fn keys_are_proved_unique_by_what_can_be_read_back() {
         ("PK: \"U{id}\", SK: 1", vec![]),
         ("PK: \"U\", SK: \"{id}\"", vec![Code::SinglePartition]),
         // Optional, but never NULL.
-        ("PK: \"U[#{email}][#{id}]\", SK: 1", vec![]),
+        ("PK: \"U[#{email}][#{id | pad(9)}]\", SK: 1", vec![]),
+        ("PK: \"U[#{email}][#{id}]\", SK: 1", vec![Code::KeyUnproved]),
         // Several rows may have NULL there.
         ("PK: \"U[#{gender}]\", SK: 1", vec![Code::KeyNotUnique]),
         (
             "PK: \"U[#{gender}][#{id}]\", SK: 1",
             vec![Code::KeyNotUnique],
         ),
-        ("PK: \"U{email}{id}\", SK: 1", vec![Code::KeyNotUnique]),
+        ("PK: \"U{email}{id}\", SK: 1", vec![Code::KeyUnproved]),
         ("PK: \"U{email}{id | pad(9)}\", SK: 1", vec![]),
         // Constants prove nothing, and may meet.
         ("PK: \"U{name}\", SK: 1", vec![Code::KeyNotUnique]),

@@ -103,6 +103,10 @@ pub struct Table {
     pub kind: TableKind,
     /// Whether the connected user may read it; without it columns may be missing too.
     pub readable: bool,
+    /// Whether other tables inherit from it (PostgreSQL). Their rows are read with its own, and its
+    /// keys do not hold over them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub inherited: bool,
     /// The columns, by position.
     pub columns: Vec<Column>,
     /// The primary key's columns, in key order; empty without one.
@@ -229,6 +233,9 @@ impl Table {
     #[must_use]
     pub fn is_unique(&self, columns: &[String]) -> bool {
         let covers = |key: &[String]| !key.is_empty() && key.iter().all(|c| columns.contains(c));
+        if self.inherited {
+            return false;
+        }
         covers(&self.primary_key) || self.unique_keys.iter().any(|key| covers(&key.columns))
     }
 }

@@ -30,6 +30,7 @@ fn table(schema: &str, table: &str, columns: Vec<Column>, primary_key: &[&str]) 
         name: name(schema, table),
         kind: TableKind::Table,
         readable: true,
+        inherited: false,
         columns,
         primary_key: names(primary_key),
         unique_keys: Vec::new(),

@@ -175,6 +175,7 @@ pub(super) struct Inspect {
 #[command(after_help = "\
 Examples:
   dynafold check shop.yaml --source postgres://app@db/shop
+  dynafold check shop.yaml --source postgres://app@db/shop --proofs
   dynafold inspect --source postgres://app@db/shop --format json > catalog.json
   dynafold check shop.yaml --catalog catalog.json           works offline")]
 pub(super) struct Check {
@@ -188,6 +189,9 @@ pub(super) struct Check {
     /// Fail on warnings too
     #[arg(long)]
     pub(super) deny_warnings: bool,
+    /// Show every proof with its reason
+    #[arg(long)]
+    pub(super) proofs: bool,
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(super) format: Format,

@@ -1,9 +1,11 @@
 //! `dynafold check`: everything that can be said of a mapping without reading rows.
 
+use serde_json::json;
+
 use super::args::{Check, Format};
 use super::failure::Failure;
 use super::output::Output;
-use super::{Outcome, catalog, mapping};
+use super::{Outcome, catalog, mapping, proofs};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Severity, to_json};
 
@@ -37,11 +39,21 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
     match arguments.format {
         Format::Text => {
             output.text(&checked.rendered(Severity::Warning, output.color()))?;
+            if let Some(proofs) = &checked.proofs {
+                if !checked.diagnostics.is_empty() {
+                    output.text("\n")?;
+                }
+                output.text(&proofs::text(proofs, arguments.proofs, output))?;
+            }
             output.text(&checked.summary())?;
         }
         Format::Json => {
             let path = checked.path.display().to_string();
-            output.json(&to_json(&path, &checked.text, &checked.diagnostics))?;
+            output.json(&json!({
+                "diagnostics": to_json(&path, &checked.text, &checked.diagnostics),
+                "accepted": to_json(&path, &checked.text, &checked.accepted),
+                "proofs": checked.proofs,
+            }))?;
         }
     }
     match checked.counts() {

@@ -8,7 +8,7 @@ use super::output::Output;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render};
 use crate::mapping::model::Model;
-use crate::mapping::{Described, Raw, Resolution, resolve};
+use crate::mapping::{Described, Proofs, Raw, Resolution, resolve};
 use crate::source::{Source, SourceError};
 
 /// A mapping file, checked as far as it goes.
@@ -17,6 +17,10 @@ pub(super) struct Checked {
     pub(super) text: String,
     pub(super) model: Option<Model>,
     pub(super) diagnostics: Vec<Diagnostic>,
+    /// The warnings that the mapping accepts.
+    pub(super) accepted: Vec<Diagnostic>,
+    /// What was shown of the mapping, if it has no errors.
+    pub(super) proofs: Option<Proofs>,
     /// What the catalog says of itself: it may explain a fault.
     pub(super) notices: Vec<String>,
 }
@@ -39,7 +43,7 @@ impl Checked {
             count => format!("{count} {word}s"),
         };
         let path = self.path.display();
-        match self.counts() {
+        let summary = match self.counts() {
             (0, 0) => format!("{path}: no errors, no warnings"),
             (0, warnings) => format!("{path}: no errors, {}", plural(warnings, "warning")),
             (errors, 0) => format!("{path}: {}", plural(errors, "error")),
@@ -50,6 +54,10 @@ impl Checked {
                     plural(warnings, "warning")
                 )
             }
+        };
+        match self.accepted.len() {
+            0 => summary,
+            accepted => format!("{summary}, {accepted} accepted"),
         }
     }
 
@@ -100,6 +108,8 @@ pub(super) async fn check(
             text,
             model: None,
             diagnostics: faults,
+            accepted: Vec::new(),
+            proofs: None,
             notices: Vec::new(),
         });
     };
@@ -116,6 +126,8 @@ pub(super) async fn check(
     let Resolution {
         mut model,
         mut diagnostics,
+        accepted,
+        proofs,
         conditions,
         passes,
     } = resolve(&raw, faults, catalog, &described);
@@ -147,8 +159,10 @@ pub(super) async fn check(
     Ok(Checked {
         path: path.to_owned(),
         text,
+        proofs: proofs.filter(|_| model.is_some()),
         model,
         diagnostics,
+        accepted,
         notices: catalog.notices.clone(),
     })
 }

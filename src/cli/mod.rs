@@ -14,6 +14,7 @@ mod migrate;
 mod output;
 mod preview;
 mod progress;
+mod proofs;
 mod report;
 mod target;
 mod verify;

@@ -108,10 +108,24 @@ codes! {
     SameKey = "same-key", Warning;
     /// The key of an item type leaves out columns that tell its rows apart.
     KeyNotUnique = "key-not-unique", Warning;
+    /// Nothing shows that two rows never make one key; the load will check.
+    KeyUnproved = "key-unproved", Warning;
+    /// A key attribute of the table or of an index may be empty text, which DynamoDB refuses.
+    EmptyKey = "empty-key", Warning;
+    /// A key attribute may have more bytes than DynamoDB takes, by the limits of its columns.
+    LongKey = "long-key", Warning;
     /// A number in a sort key is not padded, so that text order is not number order.
     UnpaddedNumber = "unpadded-number", Warning;
     /// `key_escape` changes the order of numbers or times in a sort key.
     EscapedOrder = "escaped-order", Warning;
+    /// A time in a sort key is written so that text order is not the order of time.
+    UnorderedTime = "unordered-time", Warning;
+    /// An access pattern finds item types beyond those that it promises.
+    ExtraItems = "extra-items", Warning;
+    /// An access pattern can never find what it promises.
+    NeverMatches = "never-matches", Warning;
+    /// A warning is accepted that there is none of.
+    UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.
     Unchecked = "unchecked", Warning;
 }

@@ -2,6 +2,7 @@
 
 mod grammar;
 pub mod model;
+mod proof;
 mod raw;
 mod resolve;
 mod starter;
@@ -10,6 +11,10 @@ mod variables;
 pub mod yaml;
 
 pub use grammar::schema;
+pub use proof::{
+    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, Proofs, SizeProof,
+    TypesProof, Verdict, Writes,
+};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Resolution, resolve};
 pub use starter::starter;

@@ -1,7 +1,9 @@
 //! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
 
+mod acceptances;
 mod settings;
 
+pub(super) use acceptances::RawAcceptance;
 pub(super) use settings::{RawLife, RawSettings};
 
 use std::ops::Range;
@@ -29,6 +31,7 @@ pub struct Raw {
     pub(super) table: RawTable,
     pub(super) items: Vec<RawItem>,
     pub(super) patterns: Vec<RawPattern>,
+    pub(super) acceptances: Vec<RawAcceptance>,
 }
 
 #[derive(Debug)]
@@ -118,6 +121,8 @@ pub(super) struct RawPattern {
     pub(super) index: Option<Spanned<String>>,
     pub(super) key: Vec<Entry>,
     pub(super) key_span: Range<usize>,
+    /// Whether a filter expression leaves some of what the key finds out.
+    pub(super) filtered: bool,
 }
 
 impl Raw {
@@ -150,6 +155,7 @@ impl Raw {
                 .iter()
                 .filter_map(read_pattern)
                 .collect(),
+            acceptances: acceptances::read(&root),
         });
         (raw, faults)
     }
@@ -328,5 +334,6 @@ fn read_pattern(entry: &Entry) -> Option<RawPattern> {
         index: entry.value.get("index").and_then(spanned),
         key: key.entries().to_vec(),
         key_span: entry.key_span.clone(),
+        filtered: entry.value.get("filter").is_some(),
     })
 }

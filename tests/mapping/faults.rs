@@ -1,6 +1,6 @@
 //! A case for every diagnostic code: the least mapping that shows it, and nothing else.
 
-use dynafold::catalog::{Catalog, DataType, TableKind};
+use dynafold::catalog::{Catalog, DataType, Dbms, TableKind};
 use dynafold::diagnostic::{Code, Severity};
 
 use super::{catalog, check_with};
@@ -106,13 +106,21 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
         (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
-        (Code::NullableKey, item("from: users, key: { PK: \"U#{id}#{gender}\", SK: \"U#\" }"), "\"U#{id}#{gender}\""),
+        (Code::NullableKey, item("from: users, key: { PK: \"U#{id | pad(3)}#{gender}\", SK: \"U#\" }"), "\"U#{id | pad(3)}#{gender}\""),
         (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
         (Code::SameKey, mapping("", "", "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }"), "\"USER#\""),
         (Code::KeyNotUnique, item("from: users, key: { PK: \"U#{name}\", SK: \"U#\" }"), "\"U#{name}\""),
         // Values that run into each other.
-        (Code::KeyNotUnique, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}{setting_type}\" }"), "\"U#{user_id}\""),
+        (Code::KeyUnproved, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}{setting_type}\" }"), "\"S#{service}{setting_type}\""),
+        (Code::KeyUnproved, item("from: services, key: { PK: \"S#{service | lower}\", SK: \"S#\" }"), "\"S#{service | lower}\""),
+        (Code::KeyUnproved, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}#{setting_type}\" }"), "\"S#{service}#{setting_type}\""),
+        (Code::EmptyKey, item("from: users, key: { PK: \"{email}\", SK: \"{id | pad(3)}\" }"), "\"{email}\""),
+        (Code::LongKey, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{email}#{name}\" }"), "\"U#{email}#{name}\""),
         (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
+        (Code::UnorderedTime, item("from: users, key: { PK: \"U#{id}\", SK: \"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\" }"), "\"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\""),
+        (Code::ExtraItems, mapping("", "", "  LOGIN: { from: users, key: { PK: \"USER#{id}\", SK: LOGIN }, columns: [] }\naccess_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }"), "p"),
+        (Code::NeverMatches, mapping("", "", "access_patterns: { p: { items: [USER], key: { PK: \"USR#{id}\" } } }"), "USER"),
+        (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
         (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
@@ -131,6 +139,10 @@ fn catalog_for(code: Code) -> Catalog {
         .find(|t| t.name.name == "services")
         .unwrap();
     services.readable = code != Code::UnreadableTable;
+    if code == Code::LongKey {
+        catalog.dbms = Dbms::Postgres;
+        return catalog;
+    }
     if code == Code::UnprovenJoin {
         services.kind = TableKind::View;
         services.primary_key.clear();

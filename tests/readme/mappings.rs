@@ -114,6 +114,7 @@ fn table(name: &str, key: &str, printed: Option<&str>) -> Table {
         },
         kind: TableKind::Table,
         readable: true,
+        inherited: false,
         columns,
         primary_key: vec![key.to_owned()],
         unique_keys: Vec::new(),

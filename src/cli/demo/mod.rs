@@ -60,6 +60,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         source: source(),
         catalog: None,
         deny_warnings: false,
+        proofs: false,
         format: Format::Text,
     };
     check::run(&check, output).await?;

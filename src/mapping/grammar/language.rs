@@ -17,6 +17,8 @@ pub(in crate::mapping) const MAPPING: Shape = Record(&[
     ),
 ]);
 
+const ACCEPT: &str = "Warnings by their codes that are known here and accepted.";
+
 const TABLE: &[Field] = &[
     Field::new(
         "name",
@@ -44,6 +46,7 @@ const TABLE: &[Field] = &[
             .required(),
             Field::new("sort", KEY_ATTRIBUTES, "Up to four sort key attributes."),
             Field::new("project", PROJECTION, "What the index holds besides keys."),
+            Field::new("accept", List(&Text), ACCEPT),
             Field::new(
                 "billing",
                 Record(THROUGHPUT),
@@ -57,6 +60,7 @@ const TABLE: &[Field] = &[
         Named(&Record(&[
             Field::new("sort", KEY_ATTRIBUTE, "The sort key attribute.").required(),
             Field::new("project", PROJECTION, "What the index holds besides keys."),
+            Field::new("accept", List(&Text), ACCEPT),
         ])),
         "Local secondary indexes, by name.",
     ),
@@ -293,6 +297,7 @@ const ITEM: &[Field] = &[
         Positive,
         "Writes a second at peak in production.",
     ),
+    Field::new("accept", List(&Text), ACCEPT),
 ];
 
 const ACCESS_PATTERN: &[Field] = &[
@@ -347,4 +352,5 @@ const ACCESS_PATTERN: &[Field] = &[
         "attribute: SQL column, where the names differ.",
     ),
     Field::new("rate", Positive, "Requests a second at peak."),
+    Field::new("accept", List(&Text), ACCEPT),
 ];

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::bind::Binder;
 use super::place::unknown;
-use super::scope::Parent;
+use super::scope::{On, Parent, Scope};
+use crate::catalog::{Column, DataType, Dbms, TableKind};
+use crate::mapping::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
+use crate::source::ScanColumn;
 
 impl Binder<'_> {
     /// What tells source rows apart: names and indices into the row. Of a row that is exploded,
@@ -17,22 +20,133 @@ impl Binder<'_> {
         names.zip(columns).chain(positions).collect()
     }
 
-    /// The sets of columns that are unique, as indices into the row.
-    pub(super) fn unique_keys(&mut self) -> Vec<Vec<usize>> {
+    /// What a proof goes by.
+    pub(super) fn facts(&mut self, filtered: bool) -> Facts {
+        let (unique, determined) = (self.unique_keys(), self.determined());
+        Facts {
+            unique,
+            determined,
+            origin: origin(self.scope),
+            filtered,
+            columns: self.column_facts(),
+        }
+    }
+
+    /// The sets of columns that are unique, as indices into the row. There are none where a joined
+    /// view may give a row several times, nor over the rows of tables that inherit.
+    fn unique_keys(&mut self) -> Vec<UniqueKey> {
         let scope = self.scope;
-        let unique = scope.table.iter().flat_map(|table| &table.unique_keys);
-        let mut keys: Vec<&[String]> = unique.map(|key| key.columns.as_slice()).collect();
-        keys.insert(0, &scope.key);
-        keys.retain(|key| !key.is_empty());
+        if matches!(origin(scope), Origin::Inherited | Origin::Multiplied) {
+            return Vec::new();
+        }
+        let mut keys: Vec<(String, &[String])> = Vec::new();
+        let called = match scope.table {
+            Some(table) if !table.primary_key.is_empty() => "the primary key",
+            Some(_) => "the first unique key",
+            None => "the `key` that the mapping names",
+        };
+        keys.push((called.to_owned(), &scope.key));
+        for key in scope.table.iter().flat_map(|table| &table.unique_keys) {
+            keys.push((format!("the unique key {}", key.name), &key.columns));
+        }
+        keys.retain(|(_, columns)| !columns.is_empty());
         let positions = || scope.elements.iter().map(|element| element.index);
-        keys.into_iter()
-            .map(|key| self.indices(key).into_iter().chain(positions()).collect())
-            .collect()
+        let unique = keys.into_iter().map(|(called, columns)| UniqueKey {
+            called,
+            columns: self
+                .indices(columns)
+                .into_iter()
+                .chain(positions())
+                .collect(),
+        });
+        unique.collect()
+    }
+
+    /// What is known of each column of the row so far.
+    fn column_facts(&self) -> Vec<ColumnFact> {
+        let scope = self.scope;
+        let places = self.pass.places().enumerate();
+        let facts = places.map(|(index, place)| match place {
+            (ScanColumn::Column { name, .. }, None) => {
+                let column = scope.columns.iter().find(|column| column.name == *name);
+                self.fact(column, name, name.clone(), None)
+            }
+            (ScanColumn::Column { name, .. }, Some(alias)) => {
+                let written = format!("{alias}.{name}");
+                match scope.parent(alias) {
+                    Some(parent) => {
+                        self.fact(parent.table.column(name), name, written, Some(parent))
+                    }
+                    None => self.fact(None, name, written, None),
+                }
+            }
+            _ => self.place_fact(index),
+        });
+        facts.collect()
+    }
+
+    fn fact(
+        &self,
+        column: Option<&Column>,
+        name: &str,
+        written: String,
+        parent: Option<&Parent<'_>>,
+    ) -> ColumnFact {
+        let unknown = unknown(name);
+        let column = column.unwrap_or(&unknown);
+        let nullable = column.nullable
+            || parent.is_some_and(|parent| parent.optional)
+            || (parent.is_none() && self.may_hide_null(column));
+        let dbms = self.catalog.dbms;
+        let domain = Domain::of(&column.data_type, &column.declared, dbms, nullable);
+        // SQLite keeps any value in any column.
+        let bytes = match dbms {
+            Dbms::Sqlite => domain.bytes(),
+            _ => column_bytes(&column.data_type, domain.bytes()),
+        };
+        ColumnFact {
+            written,
+            domain,
+            bytes,
+        }
+    }
+
+    /// SQLite lets NULL into primary keys, but for the one column that is the row's number.
+    fn may_hide_null(&self, column: &Column) -> bool {
+        let is_number = column.declared.eq_ignore_ascii_case("INTEGER");
+        self.catalog.dbms == Dbms::Sqlite
+            && self.scope.table.is_some_and(|table| {
+                table.primary_key.contains(&column.name)
+                    && !(is_number && table.primary_key.len() == 1)
+            })
+    }
+
+    /// An element of an array, its position, or what no template names.
+    fn place_fact(&self, index: usize) -> ColumnFact {
+        let position = DataType::Integer {
+            bits: 32,
+            unsigned: true,
+        };
+        let mut elements = self.scope.elements.iter();
+        let found = elements.find(|element| index == element.index || index == element.value);
+        match found {
+            Some(element) if index == element.index => ColumnFact {
+                written: format!("{}.$index", element.alias),
+                domain: Domain::of(&position, "", Dbms::Postgres, false),
+                bytes: Some(7),
+            },
+            found => ColumnFact {
+                written: found.map_or_else(String::new, |element| element.alias.clone()),
+                domain: Domain::unknown("elements of an array may be equal"),
+                bytes: None,
+            },
+        }
     }
 
     /// What a parent's unique keys tell of the row: where all of these columns are known, so are
-    /// those, because the join leads to one parent.
-    pub(super) fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
+    /// those, because the join leads to one parent. Text is left out: two texts may be equal to
+    /// the join, in a collation without case, and different in the key.
+    fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
         let scope = self.scope;
         let mut determined = Vec::new();
         // A parent of a parent tells that parent's columns first, and these tell ours.
@@ -46,6 +160,9 @@ impl Binder<'_> {
                 let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() else {
                     continue;
                 };
+                if !parent.on.iter().all(|on| self.is_exact(parent, on)) {
+                    continue;
+                }
                 let ours = parent
                     .on
                     .iter()
@@ -57,14 +174,32 @@ impl Binder<'_> {
         determined
     }
 
-    /// A column's place in the row, whoever's it is.
-    fn index(&mut self, alias: Option<&str>, name: &str) -> usize {
+    /// Whether values of a join's column that are equal to the join are one value.
+    fn is_exact(&self, parent: &Parent<'_>, on: &On) -> bool {
+        let exact = |data_type: &DataType| match data_type {
+            DataType::Integer { .. } => true,
+            DataType::Decimal { .. } | DataType::Uuid | DataType::Date | DataType::Boolean => {
+                self.catalog.dbms != Dbms::Sqlite
+            }
+            _ => false,
+        };
+        let ours = self.column(on.owner.as_deref(), &on.ours);
+        let both = ours.zip(parent.table.column(&on.theirs));
+        both.is_some_and(|(ours, theirs)| exact(&ours.data_type) && exact(&theirs.data_type))
+    }
+
+    fn column(&self, alias: Option<&str>, name: &str) -> Option<&Column> {
         let columns = match alias.and_then(|alias| self.scope.parent(alias)) {
             Some(parent) => &parent.table.columns,
             None => self.scope.columns,
         };
-        let known = columns.iter().find(|column| column.name == name);
-        let column = known.cloned().unwrap_or_else(|| unknown(name));
+        columns.iter().find(|column| column.name == name)
+    }
+
+    /// A column's place in the row, whoever's it is.
+    fn index(&mut self, alias: Option<&str>, name: &str) -> usize {
+        let column = self.column(alias, name).cloned();
+        let column = column.unwrap_or_else(|| unknown(name));
         self.pass.column(alias, &column.name, &column.data_type)
     }
 
@@ -96,5 +231,22 @@ impl Binder<'_> {
         }
         nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable
+    }
+}
+
+fn origin(scope: &Scope<'_>) -> Origin {
+    let is_one = |parent: &Parent<'_>| {
+        let theirs: Vec<String> = parent.on.iter().map(|on| on.theirs.clone()).collect();
+        parent.table.is_unique(&theirs)
+    };
+    match scope.table {
+        _ if !scope.joins.iter().all(is_one) => Origin::Multiplied,
+        None if scope.known => Origin::Query,
+        None => Origin::Unknown,
+        Some(table) if table.inherited => Origin::Inherited,
+        Some(table) if matches!(table.kind, TableKind::Table | TableKind::Partitioned) => {
+            Origin::Table
+        }
+        Some(_) => Origin::View,
     }
 }

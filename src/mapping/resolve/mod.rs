@@ -1,6 +1,7 @@
 //! Holds a mapping against a catalog: names become indices, templates are compiled, and what
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
+mod accept;
 mod anchor;
 mod bind;
 mod carried;
@@ -11,21 +12,22 @@ mod explode;
 mod join;
 mod keys;
 mod life;
-mod overlap;
 mod pass;
 mod patterns;
 mod place;
+mod proofs;
+mod reached;
 mod risks;
 mod scope;
 mod settings;
 mod table;
-mod unique;
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::model::{Expired, ItemType, KeyAttribute, Model, Node, Part, Table, Template};
+use super::proof::{Facts, Proofs, World};
 use super::raw::{Raw, RawItem, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
@@ -46,8 +48,12 @@ pub type Described = HashMap<String, Result<Vec<Column>, String>>;
 pub struct Resolution {
     /// The model; there only if no diagnostic is an error.
     pub model: Option<Model>,
-    /// Every fault and risk, in the order of the file.
+    /// Every fault and risk, in the order of the file, but for what is accepted.
     pub diagnostics: Vec<Diagnostic>,
+    /// The risks that the mapping accepts, in the order of the file.
+    pub accepted: Vec<Diagnostic>,
+    /// What was shown of the mapping; there only if no diagnostic is an error.
+    pub proofs: Option<Proofs>,
     /// The conditions, each as a scan of its own, for the source to look at. They are there even
     /// where there is no model, so that their faults are told with all others.
     pub conditions: Vec<Spanned<Scan>>,
@@ -67,10 +73,8 @@ struct Resolved {
     conditions: Vec<Spanned<Scan>>,
     /// Where each attribute was written.
     spans: HashMap<Arc<str>, Range<usize>>,
-    /// Which columns make the key unique, as far as that is known: see [`unique`].
-    unique: Vec<Vec<usize>>,
-    /// Where these columns are known, so are those: see [`Binder::determined`].
-    determined: Vec<(Vec<usize>, Vec<usize>)>,
+    /// What the schema tells of the rows.
+    facts: Facts,
     /// Columns of the row that may be NULL.
     nullable: Vec<usize>,
     /// Whether the relation is a table whose constraints are known.
@@ -105,13 +109,23 @@ pub fn resolve(
         .collect();
     keys::check(&table, &resolved, &mut diagnostics);
     risks::check(raw, &table, &resolved, &mut diagnostics);
+    let world = World {
+        time_zone: time_zone.clone(),
+    };
+    proofs::check(&table, &resolved, &world, &mut diagnostics);
     patterns::check(raw, &table, &mut diagnostics);
+    // A faulty key seems to be found by nothing, and to hold anything.
+    if diagnostics.iter().all(|d| d.severity() != Severity::Error) {
+        proofs::refusals(&table, &resolved, &world, &mut diagnostics);
+        reached::check(raw, &table, &resolved, &world, &mut diagnostics);
+    }
     if raw.items.is_empty() && diagnostics.is_empty() {
         diagnostics.push(
             Diagnostic::new(Code::MissingKey, 0..0, "the mapping has no item types")
                 .with_help("say under `items` what becomes of which table"),
         );
     }
+    let accepted = accept::take(&raw.acceptances, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     let broken = diagnostics
         .iter()
@@ -131,6 +145,8 @@ pub fn resolve(
         within.next().map(|first| first.name_span.clone())
     };
     let places = (0..).map_while(places).collect();
+    let proofs =
+        (!broken).then(|| proofs::report(raw, &table, &resolved, &passes, catalog, &world));
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types);
@@ -144,6 +160,8 @@ pub fn resolve(
     Resolution {
         model,
         diagnostics,
+        accepted,
+        proofs,
         conditions,
         passes: places,
     }
@@ -208,8 +226,7 @@ fn resolve_item(
         life::escape(&mut attributes, table);
     }
     let row_key = binder.row_key();
-    let unique = binder.unique_keys();
-    let determined = binder.determined();
+    let facts = binder.facts(raw.condition.is_some());
     let nullable = binder.nullable();
     let condition = raw
         .condition
@@ -245,8 +262,7 @@ fn resolve_item(
         name_span: raw.name.span.clone(),
         condition: raw.condition.clone(),
         spans,
-        unique,
-        determined,
+        facts,
         nullable,
         is_table,
     };

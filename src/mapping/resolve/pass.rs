@@ -12,7 +12,7 @@ pub(super) struct Passes {
 }
 
 /// A pass on its way, or the rows of an embed.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct PassBuilder {
     from: Relation,
     name: String,
@@ -24,7 +24,7 @@ pub(super) struct PassBuilder {
 }
 
 /// A joined parent, known by its alias.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Alias {
     name: String,
     table: TableName,
@@ -64,6 +64,11 @@ impl Passes {
 
     pub(super) fn get(&mut self, index: usize) -> Option<&mut PassBuilder> {
         self.passes.get_mut(index)
+    }
+
+    /// The scan of a pass as it is so far.
+    pub(super) fn so_far(&self, index: usize) -> Option<Scan> {
+        Some(self.passes.get(index)?.clone().scan())
     }
 
     /// A scan of a pass's relation and parents with one condition and no columns.
@@ -181,6 +186,18 @@ impl PassBuilder {
 
     fn join(&self, alias: &str) -> Option<usize> {
         self.joins.iter().position(|join| join.name == alias)
+    }
+
+    /// The places of the row so far, each with the alias of the parent that it is a column of.
+    pub(super) fn places(&self) -> impl Iterator<Item = (&ScanColumn, Option<&str>)> {
+        self.columns.iter().map(|column| {
+            let join = match column {
+                ScanColumn::Column { join, .. } => *join,
+                _ => None,
+            };
+            let alias = join.and_then(|join| self.joins.get(join));
+            (column, alias.map(|alias| alias.name.as_str()))
+        })
     }
 
     /// The index of a column in the row, asked for if nobody has yet. `alias` names the parent.

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
+use super::Resolved;
 use super::keys::{may_be_in, node};
-use super::overlap::may_be_equal;
-use super::{Resolved, unique};
-use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
-use crate::mapping::model::{KeyType, Node, Table, Template};
+use crate::mapping::model::{Node, Table, Template};
 use crate::mapping::raw::Raw;
 use crate::mapping::template::Filter;
 
@@ -23,10 +21,7 @@ pub(super) fn check(
 ) {
     for item in resolved {
         nullable_key(item, table, diagnostics);
-        unique::check(item, table, diagnostics);
-        unpadded_numbers(item, table, diagnostics);
     }
-    same_keys(table, resolved, diagnostics);
     single_partitions(raw, table, resolved, diagnostics);
 }
 
@@ -92,93 +87,6 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
 
 pub(super) fn replaces_null(filter: &Filter) -> bool {
     matches!(filter, Filter::Default(_) | Filter::Present { .. })
-}
-
-/// Text order is not number order: 9 sorts after 31.
-fn unpadded_numbers(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    let of_indexes = table
-        .indexes
-        .iter()
-        .chain(&table.local_indexes)
-        .flat_map(|index| &index.sort);
-    let mut seen: Vec<&str> = Vec::new();
-    for key in table.sort.iter().chain(of_indexes) {
-        if key.key_type != KeyType::S
-            || seen.contains(&key.name.as_ref())
-            || *key.name == *table.partition.name
-        {
-            continue;
-        }
-        seen.push(&key.name);
-        let Some(template) = template(item, &key.name) else {
-            continue;
-        };
-        for placeholder in template
-            .placeholders()
-            .filter(|p| p.family == Family::Number)
-        {
-            if matches!(template.parts.as_slice(), [_]) {
-                continue;
-            }
-            let span = item
-                .spans
-                .get(&key.name)
-                .cloned()
-                .unwrap_or(item.name_span.clone());
-            let written = &placeholder.place.written;
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::UnpaddedNumber,
-                    span,
-                    format!("`{written}` is a number in a sort key: as text, 9 sorts after 31"),
-                )
-                .with_help(format!("pad it: {{{written} | pad(10)}}, or {{{written} | ordered}} if it can be negative")),
-            );
-        }
-    }
-}
-
-fn same_keys(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnostic>) {
-    for (index, item) in resolved.iter().enumerate() {
-        for earlier in resolved.iter().take(index) {
-            let apart = std::iter::once(&table.partition)
-                .chain(&table.sort)
-                .any(
-                    |key| match (node(item, &key.name), node(earlier, &key.name)) {
-                        (Some(a), Some(b)) => are_apart(a, b),
-                        _ => true,
-                    },
-                );
-            if !apart {
-                let key = table.sort.as_ref().unwrap_or(&table.partition);
-                let place = |item: &Resolved| {
-                    item.spans
-                        .get(&key.name)
-                        .cloned()
-                        .unwrap_or(item.name_span.clone())
-                };
-                diagnostics.push(
-                    Diagnostic::new(
-                        Code::SameKey,
-                        place(item),
-                        format!("`{}` and `{}` could make the same key", item.item.name, earlier.item.name),
-                    )
-                    .with_other(place(earlier), "the other key")
-                    .with_help("begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"),
-                );
-            }
-        }
-    }
-}
-
-/// Whether two key attributes are never the same; of a faulty one nothing can be said.
-fn are_apart(a: &Node, b: &Node) -> bool {
-    match (a, b) {
-        (Node::Template(a), Node::Template(b)) => !may_be_equal(a, b),
-        (Node::Constant(a), Node::Constant(b)) => a != b,
-        (Node::Constant(_), Node::Template(_)) | (Node::Template(_), Node::Constant(_)) => false,
-        _ => true,
-    }
 }
 
 fn single_partitions(

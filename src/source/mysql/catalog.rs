@@ -73,6 +73,7 @@ fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
             TableKind::Table
         },
         readable: true,
+        inherited: false,
         columns: Vec::new(),
         primary_key: Vec::new(),
         unique_keys: Vec::new(),

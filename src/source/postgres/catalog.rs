@@ -40,6 +40,8 @@ struct TableEntry {
     row_security: bool,
     /// False for a materialized view without data, which cannot be read.
     populated: bool,
+    /// Whether other tables inherit from it; partitions do not count.
+    inherited: bool,
     comment: Option<String>,
     estimated_rows: Option<u64>,
     estimated_bytes: Option<u64>,
@@ -208,6 +210,7 @@ fn table(
     let mut table = Table {
         kind: kind(&entry.kind),
         readable: entry.readable,
+        inherited: entry.inherited,
         columns: columns.into_iter().map(|c| column(c, types)).collect(),
         primary_key: Vec::new(),
         unique_keys: Vec::new(),

@@ -39,6 +39,7 @@ pub(super) async fn read(
                 TableKind::Table
             },
             readable: true,
+            inherited: false,
             columns: Vec::new(),
             primary_key: Vec::new(),
             unique_keys: Vec::new(),

@@ -52,6 +52,11 @@ impl Period {
         Ok(period)
     }
 
+    /// Whether it has one length, whatever it is added to.
+    pub(crate) fn is_fixed(self) -> bool {
+        !matches!(self.unit, Unit::Month | Unit::Year)
+    }
+
     fn span(self) -> Option<Span> {
         let span = Span::new();
         match self.unit {

@@ -25,6 +25,9 @@ SELECT
     relation.relname AS name,
     relation.relkind AS kind,
     relation.relispopulated AS populated,
+    relation.relkind <> 'p' AND EXISTS (
+        SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = relation.oid
+    ) AS inherited,
     pg_catalog.has_table_privilege(relation.oid, 'SELECT') AS whole,
     pg_catalog.has_any_column_privilege(relation.oid, 'SELECT') AS readable,
     pg_catalog.row_security_active(relation.oid) AS row_security,

@@ -1,0 +1,152 @@
+//! Which columns are in items, and which tables are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Coverage;
+use super::facts::{Origin, Subject};
+use crate::catalog::{Catalog, Table, TableKind, TableName};
+use crate::mapping::model::{Gather, Node};
+use crate::source::{Relation, Scan, ScanColumn};
+
+/// What coverage needs of an item type besides its facts.
+pub(in crate::mapping) struct Covered<'a> {
+    pub(in crate::mapping) subject: Subject<'a>,
+    /// The scan of its pass.
+    pub(in crate::mapping) scan: &'a Scan,
+    /// The columns that `omit` names.
+    pub(in crate::mapping) omitted: Vec<&'a str>,
+}
+
+/// The columns that are in items, table by table.
+type Used<'a> = BTreeMap<&'a TableName, BTreeSet<&'a str>>;
+
+/// Counts the columns of the tables that the mapping uses.
+pub(in crate::mapping) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
+    let mut used = Used::new();
+    for each in covered {
+        for table in each.scan.tables() {
+            used.entry(table).or_default();
+        }
+        for (_, node) in &each.subject.item.attributes {
+            take(node, each.scan, &mut used);
+        }
+        for place in &each.subject.item.spreads {
+            column(each.scan, place.column, &mut used);
+        }
+        for explode in &each.subject.item.explodes {
+            column(each.scan, explode.array.column, &mut used);
+        }
+    }
+    let mut coverage = Coverage {
+        columns: 0,
+        in_items: 0,
+        omitted: Vec::new(),
+        in_no_item: Vec::new(),
+        unused_tables: Vec::new(),
+        queries: Vec::new(),
+    };
+    for table in &catalog.tables {
+        match used.get(&table.name) {
+            // What a query takes of a table is not known.
+            _ if !is_base(table, covered) && in_query(table, covered) => {}
+            Some(columns) => add(table, columns, covered, catalog, &mut coverage),
+            None if is_data(table) => {
+                let name = catalog.display_name(&table.name);
+                coverage.unused_tables.push(name);
+            }
+            None => {}
+        }
+    }
+    let queries = covered
+        .iter()
+        .filter(|c| matches!(c.subject.facts.origin, Origin::Query | Origin::Unknown));
+    coverage.queries = queries.map(|c| c.subject.item.name.to_string()).collect();
+    coverage
+}
+
+fn add(
+    table: &Table,
+    used: &BTreeSet<&str>,
+    covered: &[Covered<'_>],
+    catalog: &Catalog,
+    coverage: &mut Coverage,
+) {
+    let name = catalog.display_name(&table.name);
+    let is_omitted = |column: &str| {
+        covered.iter().any(|each| {
+            each.scan.from == Relation::Table(table.name.clone()) && each.omitted.contains(&column)
+        })
+    };
+    for column in &table.columns {
+        coverage.columns += 1;
+        let full = || format!("{name}.{}", column.name);
+        if used.contains(column.name.as_str()) {
+            coverage.in_items += 1;
+        } else if is_omitted(&column.name) {
+            coverage.omitted.push(full());
+        } else {
+            coverage.in_no_item.push(full());
+        }
+    }
+}
+
+fn is_base(table: &Table, covered: &[Covered<'_>]) -> bool {
+    let mut scans = covered.iter().map(|each| each.scan);
+    scans.any(|scan| matches!(&scan.from, Relation::Table(name) if *name == table.name))
+}
+
+/// Whether a query holds a table's name, so that it may read it.
+fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
+    let name = table.name.name.to_lowercase();
+    covered.iter().any(|each| match &each.scan.from {
+        Relation::Query(sql) => sql.to_lowercase().contains(&name),
+        Relation::Table(_) => false,
+    })
+}
+
+/// Views repeat what their tables hold.
+fn is_data(table: &Table) -> bool {
+    matches!(table.kind, TableKind::Table | TableKind::Partitioned)
+}
+
+/// Takes the columns of a node in.
+fn take<'a>(node: &Node, scan: &'a Scan, used: &mut Used<'a>) {
+    node.visit(&mut |node| match node {
+        Node::Template(template) => {
+            for placeholder in template.placeholders() {
+                column(scan, placeholder.place.column, used);
+            }
+        }
+        Node::Map { spreads, .. } => {
+            for place in spreads {
+                column(scan, place.column, used);
+            }
+        }
+        Node::Embed(embed) => {
+            if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
+                take(&embed.each, &children.rows, used);
+                if let Gather::Map(template) = &embed.gather {
+                    for placeholder in template.placeholders() {
+                        column(&children.rows, placeholder.place.column, used);
+                    }
+                }
+            }
+        }
+        Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
+    });
+}
+
+/// Takes one column in.
+fn column<'a>(scan: &'a Scan, index: usize, used: &mut Used<'a>) {
+    let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(index) else {
+        return;
+    };
+    let table = match (join, &scan.from) {
+        (Some(join), _) => scan.joins.get(*join).map(|join| &join.table),
+        (None, Relation::Table(table)) => Some(table),
+        (None, Relation::Query(_)) => None,
+    };
+    if let Some(table) = table {
+        used.entry(table).or_default().insert(name);
+    }
+}

@@ -1,0 +1,270 @@
+//! What is known of a value: the texts it can have, and whether two values may have one text.
+
+use std::borrow::Cow;
+
+use super::letters::Letters;
+use super::text::{Form, exactly, letters, like, literal, many, one, some};
+use crate::catalog::{DataType, Dbms};
+use crate::value::TimeKind;
+
+/// What is known of a value on its way through filters.
+#[derive(Debug, Clone)]
+pub(in crate::mapping) struct Domain {
+    pub(super) kind: Kind,
+    /// The texts that it can have inside a template; more perhaps, never less.
+    pub(super) forms: Vec<Form>,
+    /// Why two different values of the column may have become one; `None` where they stay two.
+    pub(super) loss: Option<Cow<'static, str>>,
+    /// Whether the column may hold what does not fit its type: NaN, a zero date.
+    pub(super) unfit: bool,
+    /// Whether it may be NULL.
+    pub(super) nullable: bool,
+    /// Most bytes of its text, where there is a limit.
+    pub(super) bytes: Option<usize>,
+}
+
+/// The kinds of value that filters treat differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mapping) enum Kind {
+    Number,
+    Text,
+    Uuid,
+    Boolean,
+    /// A time, with its fractional digits where the column has one number of them.
+    Time(TimeKind, Option<u8>),
+    Binary,
+    Other,
+}
+
+/// Most bytes of a number's text: a sign, 38 digits, a point, and zeros around them.
+const NUMBER_BYTES: usize = 170;
+const UUID: &str = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+const DATE: &str = "0000-00-00";
+
+impl Domain {
+    fn new(kind: Kind, forms: Vec<Form>, bytes: Option<usize>) -> Self {
+        Self {
+            kind,
+            forms,
+            loss: None,
+            unfit: false,
+            nullable: true,
+            bytes,
+        }
+    }
+
+    /// A value of which nothing is known.
+    pub(in crate::mapping) fn unknown(loss: impl Into<Cow<'static, str>>) -> Self {
+        let any = vec![vec![many(Letters::ANY)]];
+        Self {
+            unfit: true,
+            ..Self::new(Kind::Other, any, None)
+        }
+        .losing(loss)
+    }
+
+    /// Text of which nothing is known but, perhaps, its length.
+    fn text(max_chars: Option<u64>) -> Self {
+        let chars = max_chars.and_then(|chars| usize::try_from(chars).ok());
+        let bytes = chars.map(|chars| chars.saturating_mul(4));
+        Self::new(Kind::Text, vec![vec![many(Letters::ANY)]], bytes)
+    }
+
+    /// The same, with a reason why different values may have become one. The first reason stays.
+    pub(super) fn losing(mut self, loss: impl Into<Cow<'static, str>>) -> Self {
+        self.loss.get_or_insert_with(|| loss.into());
+        self
+    }
+
+    fn unfit(mut self) -> Self {
+        self.unfit = true;
+        self
+    }
+
+    /// What a column's type tells. `declared` is the type in the database's words.
+    pub(in crate::mapping) fn of(
+        data_type: &DataType,
+        declared: &str,
+        dbms: Dbms,
+        nullable: bool,
+    ) -> Self {
+        let domain = match dbms {
+            Dbms::Sqlite => Self::of_sqlite(data_type),
+            Dbms::Postgres | Dbms::Mysql | Dbms::Mariadb => Self::typed(data_type, declared, dbms),
+        };
+        Self { nullable, ..domain }
+    }
+
+    /// SQLite keeps any value in any column. A column of whole numbers holds numbers, and text
+    /// that does not look like one; what other declared types hold is read in several ways, so
+    /// that two stored values may be one.
+    fn of_sqlite(data_type: &DataType) -> Self {
+        match data_type {
+            // What is not UTF-8 does not fit.
+            DataType::Text { .. } => Self::text(None).unfit(),
+            DataType::Integer { .. } => {
+                let any = vec![vec![many(Letters::ANY)]];
+                Self::new(Kind::Number, any, None).unfit()
+            }
+            DataType::Binary { .. } => Self {
+                kind: Kind::Binary,
+                ..Self::unknown("SQLite keeps both text and bytes in such a column")
+            },
+            _ => Self::unknown("SQLite keeps values of any type in such a column"),
+        }
+    }
+
+    fn typed(data_type: &DataType, declared: &str, dbms: Dbms) -> Self {
+        let figures = |bytes| Self::new(Kind::Number, vec![some(Letters::figures())], Some(bytes));
+        match data_type {
+            DataType::Integer { unsigned, .. } => {
+                let digits = some(Letters::digits());
+                let negative = [literal("-"), digits.clone()].concat();
+                let forms = if *unsigned {
+                    vec![digits]
+                } else {
+                    vec![digits, negative]
+                };
+                Self::new(Kind::Number, forms, Some(20))
+            }
+            DataType::Decimal { precision, .. } => {
+                let digits = precision.and_then(|digits| usize::try_from(digits).ok());
+                figures(digits.map_or(NUMBER_BYTES, |digits| digits + 3)).unfit()
+            }
+            DataType::Float { .. } => figures(NUMBER_BYTES)
+                .unfit()
+                .losing("a float is no exact value"),
+            DataType::Boolean => {
+                let forms = vec![literal("true"), literal("false")];
+                Self::new(Kind::Boolean, forms, Some(5)).unfit()
+            }
+            DataType::Text { max_chars } => Self::text(*max_chars),
+            DataType::Enum { values } => {
+                let longest = values.iter().map(String::len).max();
+                let mut forms: Vec<Form> = values.iter().map(|value| literal(value)).collect();
+                if dbms != Dbms::Postgres {
+                    // What MySQL puts for a value that is none of them.
+                    forms.push(Form::new());
+                }
+                if forms.len() > 8 {
+                    forms = vec![vec![many(letters(&forms))]];
+                }
+                Self::new(Kind::Text, forms, longest)
+            }
+            DataType::Uuid => Self::new(Kind::Uuid, vec![like(UUID)], Some(36)),
+            DataType::Date => Self::new(
+                Kind::Time(TimeKind::Date, Some(0)),
+                vec![like(DATE)],
+                Some(10),
+            )
+            .unfit(),
+            DataType::Timestamp { digits, zone } => {
+                let kind = if *zone {
+                    TimeKind::Instant
+                } else {
+                    TimeKind::Timestamp
+                };
+                Self::new(Kind::Time(kind, Some(*digits)), Vec::new(), None)
+                    .into_time(kind, Some(*digits))
+                    .unfit()
+            }
+            DataType::Time { digits, zone } => {
+                let kind = if *zone {
+                    TimeKind::TimeOfDayWithOffset
+                } else {
+                    TimeKind::TimeOfDay
+                };
+                let forms = vec![some(Letters::figures())];
+                Self::new(Kind::Time(kind, Some(*digits)), forms, Some(32)).unfit()
+            }
+            DataType::Binary { max_bytes } => {
+                let bytes = max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
+                let domain = Self {
+                    kind: Kind::Binary,
+                    ..Self::text(None)
+                };
+                let domain = Self { bytes, ..domain };
+                if declared.starts_with("bit varying") || declared.starts_with("varbit") {
+                    domain.losing("bits are filled up to whole bytes")
+                } else {
+                    domain
+                }
+            }
+            DataType::Json
+            | DataType::Hstore
+            | DataType::Array { .. }
+            | DataType::Composite { .. }
+            | DataType::Range { .. }
+            | DataType::Set { .. } => Self::unknown("a document's values are not known"),
+            DataType::Interval | DataType::Printed | DataType::Dynamic => {
+                Self::unknown("nothing is known of its text")
+            }
+        }
+    }
+
+    /// The same value as a time of this kind.
+    pub(super) fn into_time(mut self, kind: TimeKind, digits: Option<u8>) -> Self {
+        self.kind = Kind::Time(kind, digits);
+        let end = if kind == TimeKind::Instant { "Z" } else { "" };
+        (self.forms, self.bytes) = match (kind, digits) {
+            (TimeKind::Date, _) => (vec![like(DATE)], Some(10)),
+            (TimeKind::Timestamp | TimeKind::Instant, Some(digits)) => {
+                let fraction = match usize::from(digits) {
+                    0 => String::new(),
+                    digits => format!(".{}", "0".repeat(digits)),
+                };
+                let form = like(&format!("{DATE}T00:00:00{fraction}{end}"));
+                (vec![form], Some(30))
+            }
+            _ => (vec![some(Letters::figures())], Some(40)),
+        };
+        self
+    }
+
+    /// The same value as text of just these forms.
+    pub(super) fn into_text(mut self, forms: Vec<Form>) -> Self {
+        let fixed = |form: &Form| form.iter().all(|stretch| !stretch.repeated);
+        if forms.iter().all(fixed) {
+            self.bytes = forms.iter().map(|form| 4 * form.len()).max();
+            let ascii = letters(&forms).and(Letters::ANY.without((0..128_u8).map(char::from)));
+            if ascii.is_empty() {
+                self.bytes = forms.iter().map(Vec::len).max();
+            }
+        }
+        self.kind = Kind::Text;
+        self.forms = forms;
+        self.unfit = false;
+        self
+    }
+
+    /// Most bytes of its text, where there is a limit.
+    pub(in crate::mapping) fn bytes(&self) -> Option<usize> {
+        self.bytes
+    }
+
+    /// How many letters its text has, if that is always the same.
+    pub(super) fn width(&self) -> Option<usize> {
+        let mut widths = self.forms.iter().map(|form| super::text::width(form));
+        let first = widths.next()??;
+        widths.all(|width| width == Some(first)).then_some(first)
+    }
+
+    /// `pad`, `desc`: digits of one width.
+    pub(super) fn into_digits(self, digits: usize, scale: usize) -> Self {
+        let mut form = exactly(Letters::digits(), digits);
+        if scale > 0 {
+            form.push(one(Letters::one('.')));
+            form.extend(exactly(Letters::digits(), scale));
+        }
+        self.into_text(vec![form])
+    }
+
+    /// `uuid`.
+    pub(super) fn into_uuid(self) -> Self {
+        let domain = self.into_text(vec![like(UUID)]);
+        Self {
+            kind: Kind::Uuid,
+            ..domain
+        }
+    }
+}

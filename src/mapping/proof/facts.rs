@@ -1,0 +1,124 @@
+//! What a proof goes by: what the schema tells of one item type's rows.
+
+use std::sync::Arc;
+
+use super::World;
+use super::domain::Domain;
+use super::forms::Known;
+use crate::mapping::model::{ItemType, Node, Placeholder, Table, Template};
+
+/// What the schema tells of an item type's rows.
+#[derive(Debug, Clone)]
+pub(in crate::mapping) struct Facts {
+    /// The row's columns.
+    pub(in crate::mapping) columns: Vec<ColumnFact>,
+    /// The sets of columns that are unique.
+    pub(in crate::mapping) unique: Vec<UniqueKey>,
+    /// Where all of these columns are known, so are those: a parent's unique key tells the foreign
+    /// key that leads to it.
+    pub(in crate::mapping) determined: Vec<(Vec<usize>, Vec<usize>)>,
+    /// What the rows are read from.
+    pub(in crate::mapping) origin: Origin,
+    /// Whether a `where` leaves rows out.
+    pub(in crate::mapping) filtered: bool,
+}
+
+/// What the schema tells of one column.
+#[derive(Debug, Clone)]
+pub(in crate::mapping) struct ColumnFact {
+    /// How the mapping writes it: `id`, `s.service`.
+    pub(in crate::mapping) written: String,
+    /// What its values are.
+    pub(in crate::mapping) domain: Domain,
+    /// Most bytes of an attribute that carries it as it is.
+    pub(in crate::mapping) bytes: Option<usize>,
+}
+
+/// Columns that are unique together.
+#[derive(Debug, Clone)]
+pub(in crate::mapping) struct UniqueKey {
+    /// How people call it: `the primary key`.
+    pub(in crate::mapping) called: String,
+    /// Indices into the row.
+    pub(in crate::mapping) columns: Vec<usize>,
+}
+
+/// What rows are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mapping) enum Origin {
+    /// A table, whose constraints are all known.
+    Table,
+    /// A table that others inherit from: its keys do not hold over their rows.
+    Inherited,
+    /// A relation with a joined view, which may give a row several times.
+    Multiplied,
+    /// A view or a foreign table.
+    View,
+    /// A query.
+    Query,
+    /// A query whose columns are not known without a connection.
+    Unknown,
+}
+
+/// An item type with what the schema tells of its rows.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::mapping) struct Subject<'a> {
+    pub(in crate::mapping) item: &'a ItemType,
+    pub(in crate::mapping) facts: &'a Facts,
+}
+
+impl<'a> Subject<'a> {
+    /// What the item type makes an attribute from.
+    pub(super) fn node(self, name: &str) -> Option<&'a Node> {
+        let mut attributes = self.item.attributes.iter();
+        let found = attributes.find(|(other, _)| other.as_ref() == name);
+        found.map(|(_, node)| node)
+    }
+
+    pub(in crate::mapping) fn template(self, name: &str) -> Option<&'a Template> {
+        match self.node(name).map(inner) {
+            Some(Node::Template(template)) => Some(template),
+            _ => None,
+        }
+    }
+
+    /// An attribute's template with what is known of its values.
+    pub(super) fn known(self, name: &str, world: &World) -> Option<Known<'a>> {
+        let template = self.template(name)?;
+        Some(Known::new(template, world, &|placeholder| {
+            self.domain(placeholder)
+        }))
+    }
+
+    /// The nodes of the table's key; `None` where one of them is faulty.
+    pub(super) fn key(self, table: &'a Table) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
+        let keys = std::iter::once(&table.partition).chain(&table.sort);
+        keys.map(|key| Some((&key.name, self.node(&key.name)?)))
+            .collect()
+    }
+
+    /// What is known of the value at a placeholder's place, before its filters.
+    pub(super) fn domain(self, placeholder: &Placeholder) -> Domain {
+        if !placeholder.place.path.is_empty() {
+            return Domain::unknown("the members of a document are not known");
+        }
+        match self.facts.columns.get(placeholder.place.column) {
+            Some(column) => column.domain.clone(),
+            None => Domain::unknown("nothing is known of it"),
+        }
+    }
+
+    /// How people call a column of the row.
+    pub(super) fn column(self, index: usize) -> &'a str {
+        let column = self.facts.columns.get(index);
+        column.map_or("?", |column| column.written.as_str())
+    }
+}
+
+/// A node without what says when it is there and of which type it is.
+pub(super) fn inner(node: &Node) -> &Node {
+    match node {
+        Node::When { value, .. } | Node::Typed { value, .. } => inner(value),
+        node => node,
+    }
+}

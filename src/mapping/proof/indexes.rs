@@ -1,0 +1,164 @@
+//! Which item types are in an index, and what a key attribute may hold that DynamoDB refuses.
+
+use super::facts::Subject;
+use super::size::{bytes, largest};
+use super::{IndexProof, Membership, MembershipProof, World};
+use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
+use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Table};
+use crate::mapping::template::Filter;
+
+/// Which item types are in an index, and when. `partition` is what the index is partitioned by.
+pub(in crate::mapping) fn index(
+    index: &Index,
+    partition: &[KeyAttribute],
+    table: &Table,
+    subjects: &[Subject<'_>],
+) -> IndexProof {
+    let within = subjects.iter().filter_map(|subject| {
+        let conditions = conditions(*subject, table, partition.iter().chain(&index.sort))?;
+        let values = partition.iter().map(|key| fixed(*subject, &key.name));
+        let values: Option<Vec<String>> = values.collect();
+        Some(MembershipProof {
+            item_type: subject.item.name.to_string(),
+            membership: if conditions.is_empty() {
+                Membership::Always
+            } else {
+                Membership::Sparse
+            },
+            because: conditions.join(", "),
+            single_partition: values.map(|values| values.join(" / ")),
+        })
+    });
+    IndexProof {
+        index: index.name.clone(),
+        items: within.collect(),
+    }
+}
+
+/// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
+/// table's own key needs every item has.
+pub(super) fn conditions<'k>(
+    subject: Subject<'_>,
+    table: &Table,
+    keys: impl Iterator<Item = &'k KeyAttribute>,
+) -> Option<Vec<String>> {
+    let mut found: Vec<String> = Vec::new();
+    let own = std::iter::once(&table.partition).chain(&table.sort);
+    let own = own.filter_map(|key| subject.node(&key.name));
+    let has: Vec<String> = own.flat_map(|node| needs(subject, node)).collect();
+    for key in keys {
+        let new = match subject.node(&key.name) {
+            Some(node) => needs(subject, node),
+            None if subject.item.spreads.is_empty() => return None,
+            None => vec![format!("where a document has `{}`", key.name)],
+        };
+        for condition in new {
+            if !found.contains(&condition) && !has.contains(&condition) {
+                found.push(condition);
+            }
+        }
+    }
+    Some(found)
+}
+
+fn needs(subject: Subject<'_>, node: &Node) -> Vec<String> {
+    match node {
+        Node::When { value, .. } => {
+            let mut needs = needs(subject, value);
+            needs.insert(0, "where its `$when` holds".to_owned());
+            needs
+        }
+        Node::Typed { value, .. } => needs(subject, value),
+        Node::Template(template) => {
+            let placeholders = template.mandatory();
+            let nullable = placeholders.filter(|placeholder| {
+                let replaced =
+                    |filter: &Filter| matches!(filter, Filter::Default(_) | Filter::Present { .. });
+                subject.domain(placeholder).nullable && !placeholder.filters.iter().any(replaced)
+            });
+            nullable
+                .map(|placeholder| format!("where `{}` is not NULL", placeholder.place.written))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The one value that an attribute has in every item, if it has one.
+fn fixed(subject: Subject<'_>, name: &str) -> Option<String> {
+    match super::facts::inner(subject.node(name)?) {
+        Node::Template(template) => match template.prefix() {
+            (text, true) => Some(text.to_owned()),
+            _ => None,
+        },
+        Node::Constant(Attribute::N(number)) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// What a key attribute may hold that DynamoDB refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::mapping) enum Refused {
+    /// The empty text: this column is all there is to it.
+    Empty(String),
+    /// More bytes than there may be: this many, by these columns.
+    Long {
+        bytes: usize,
+        most: usize,
+        columns: Vec<String>,
+    },
+}
+
+/// What the text of a key attribute may be that DynamoDB refuses, by the limits of columns.
+/// Columns without a limit are not told of.
+pub(in crate::mapping) fn refused(
+    subject: Subject<'_>,
+    key: &KeyAttribute,
+    is_sort: bool,
+    world: &World,
+) -> Vec<Refused> {
+    let mut refused = Vec::new();
+    let Some(known) = subject.known(&key.name, world) else {
+        return refused;
+    };
+    if key.key_type != KeyType::S {
+        return refused;
+    }
+    if let Some(text) = known.uses.first()
+        && known.shapes.iter().any(super::forms::Shape::may_be_empty)
+    {
+        refused.push(Refused::Empty(text.placeholder.place.written.to_string()));
+    }
+    let most = if is_sort {
+        MAX_SORT_BYTES
+    } else {
+        MAX_PARTITION_BYTES
+    };
+    if let Some(bytes) = bytes(&known).filter(|bytes| *bytes > most) {
+        refused.push(Refused::Long {
+            bytes,
+            most,
+            columns: largest(&known),
+        });
+    }
+    refused
+}
+
+/// The key attributes of a table and its indexes, each with whether it is a sort key of any.
+pub(in crate::mapping) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, bool)> {
+    let mut found: Vec<(&KeyAttribute, bool)> = Vec::new();
+    let mut add = |key, is_sort: bool| {
+        let key: &KeyAttribute = key;
+        match found.iter_mut().find(|(other, _)| other.name == key.name) {
+            Some((_, sorts)) => *sorts |= is_sort,
+            None => found.push((key, is_sort)),
+        }
+    };
+    add(&table.partition, false);
+    table.sort.iter().for_each(|key| add(key, true));
+    for index in table.indexes.iter().chain(&table.local_indexes) {
+        index.partition.iter().for_each(|key| add(key, false));
+        index.sort.iter().for_each(|key| add(key, true));
+    }
+    found
+}

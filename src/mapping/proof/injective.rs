@@ -1,0 +1,209 @@
+//! Whether two rows of an item type may have one key.
+//!
+//! They may not where the columns of a unique key can be read back from the item's key: each stands
+//! in it, no filter makes two of its values one, and one text is never read in two ways. Where that
+//! cannot be shown, an example says what two rows would meet.
+
+use std::sync::Arc;
+
+use super::facts::{Facts, Subject, UniqueKey};
+use super::forms::{Known, Use};
+use super::meet::{Meeting, two_readings};
+use super::verdict::{judged, keyless};
+use super::{Verdict, World};
+use crate::mapping::model::{Node, Table};
+
+/// What is known of an item type's keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::mapping) struct Injectivity {
+    pub(in crate::mapping) verdict: Verdict,
+    /// Why, in words.
+    pub(in crate::mapping) because: String,
+    /// The key attribute that is to blame, if one is.
+    pub(in crate::mapping) attribute: Option<Arc<str>>,
+    /// Two rows that would have one key.
+    pub(in crate::mapping) example: Option<String>,
+}
+
+/// A value of the key, and what is known of reading it back.
+pub(super) struct Reading<'t> {
+    pub(super) each: Use<'t>,
+    /// The key attribute that it stands in.
+    pub(super) attribute: Arc<str>,
+    /// The first letter of the text behind it; `None` at the end of the key attribute.
+    pub(super) follows: Option<char>,
+    pub(super) alone: bool,
+    /// Two ways to read one text.
+    pub(super) twice: Option<Meeting>,
+    pub(super) names: Vec<String>,
+}
+
+/// How far a column of a unique key is from being read back, the worst last.
+pub(super) enum Gap {
+    None,
+    Twice(usize),
+    Lost(usize),
+    Optional(usize),
+    Absent,
+}
+
+impl Gap {
+    pub(super) fn at(&self) -> usize {
+        match self {
+            Self::Twice(at) | Self::Lost(at) | Self::Optional(at) => *at,
+            Self::None | Self::Absent => 0,
+        }
+    }
+
+    pub(super) fn rank(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Twice(_) => 1,
+            Self::Lost(_) => 2,
+            Self::Optional(_) => 3,
+            Self::Absent => 4,
+        }
+    }
+}
+
+/// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
+pub(in crate::mapping) fn prove(
+    subject: Subject<'_>,
+    table: &Table,
+    world: &World,
+) -> Option<Injectivity> {
+    let nodes = subject.key(table)?;
+    let mut readings: Vec<Reading<'_>> = Vec::new();
+    for (name, node) in nodes {
+        if let Node::Template(template) = node {
+            let known = Known::new(template, world, &|p| subject.domain(p));
+            readings.extend(read(&known, name));
+        }
+    }
+    let facts = subject.facts;
+    let candidates = facts.unique.iter().filter(|key| !key.columns.is_empty());
+    let best = candidates
+        .map(|key| (key, gaps(key, facts, &readings)))
+        .min_by_key(|(_, gaps)| gaps.iter().map(Gap::rank).max());
+    Some(match best {
+        None => keyless(facts.origin),
+        Some((key, gaps)) => judged(subject, key, &gaps, &readings),
+    })
+}
+
+/// Every value of a template, and whether it can be read back.
+fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
+    let names: Vec<String> = known
+        .uses
+        .iter()
+        .map(|each| each.placeholder.place.written.to_string())
+        .collect();
+    let alone = matches!(known.template.parts.as_slice(), [_]) && known.uses.len() == 1;
+    let readings = known.uses.iter().enumerate().map(|(number, each)| Reading {
+        twice: if alone {
+            None
+        } else {
+            two_readings(&known.shapes, number)
+        },
+        each: each.clone(),
+        attribute: attribute.clone(),
+        follows: known.follows(number),
+        alone,
+        names: names.clone(),
+    });
+    readings.collect()
+}
+
+/// What keeps each column of a unique key from being read back.
+fn gaps(key: &UniqueKey, facts: &Facts, readings: &[Reading<'_>]) -> Vec<Gap> {
+    // First what is certain, then what is not as far as it must be.
+    let ranks = [0, 1, 2, 3];
+    let columns = key.columns.iter().map(|column| {
+        let found = ranks.iter().find_map(|rank| {
+            let known = closure(facts, readings, *rank);
+            known.contains(column).then_some(*rank)
+        });
+        match found {
+            None => Gap::Absent,
+            Some(0) => Gap::None,
+            Some(rank) => responsible(*column, facts, readings, rank),
+        }
+    });
+    columns.collect()
+}
+
+/// The columns that values of this rank or better tell, foreign keys among them.
+fn closure(facts: &Facts, readings: &[Reading<'_>], rank: u8) -> Vec<usize> {
+    let usable = readings.iter().filter(|reading| reading.rank() <= rank);
+    let mut known: Vec<usize> = usable
+        .map(|reading| reading.each.placeholder.place.column)
+        .collect();
+    // Parents may be known by other parents.
+    loop {
+        let before = known.len();
+        for (theirs, ours) in &facts.determined {
+            if theirs.iter().all(|column| known.contains(column)) {
+                let new = ours.iter().filter(|column| !known.contains(column));
+                let new: Vec<usize> = new.copied().collect();
+                known.extend(new);
+            }
+        }
+        if known.len() == before {
+            return known;
+        }
+    }
+}
+
+/// The value that is to blame: that of the column itself, or of a parent's key that tells it.
+fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], rank: u8) -> Gap {
+    let telling = facts.determined.iter();
+    let telling = telling.filter(|(_, ours)| ours.contains(&column));
+    let columns: Vec<usize> = std::iter::once(column)
+        .chain(telling.flat_map(|(theirs, _)| theirs.iter().copied()))
+        .collect();
+    let of_rank = |reading: &Reading<'_>| reading.rank() == rank;
+    let found = readings
+        .iter()
+        .position(|r| of_rank(r) && columns.contains(&r.each.placeholder.place.column))
+        .or_else(|| readings.iter().position(of_rank));
+    match (found, rank) {
+        (Some(at), 1) => Gap::Twice(at),
+        (Some(at), 2) => Gap::Lost(at),
+        (Some(at), _) => Gap::Optional(at),
+        (None, _) => Gap::Absent,
+    }
+}
+
+impl Reading<'_> {
+    pub(super) fn rank(&self) -> u8 {
+        if !self.each.placeholder.place.path.is_empty() {
+            4
+        } else if !self.each.certain {
+            3
+        } else if self.each.domain.loss.is_some() {
+            2
+        } else {
+            u8::from(self.twice.is_some())
+        }
+    }
+
+    pub(super) fn written(&self) -> &str {
+        &self.each.placeholder.place.written
+    }
+
+    /// Why the value can be read back.
+    pub(super) fn because(&self) -> String {
+        let written = self.written();
+        if let Some(width) = self.each.domain.width() {
+            return format!("`{written}` always has {width} characters");
+        }
+        match self.follows {
+            _ if self.alone => format!("`{written}` stands alone"),
+            None => format!("`{written}` is all that is left at the end"),
+            Some(next) if !super::text::letters(&self.each.domain.forms).allows(next) => {
+                format!("`{written}` holds no `{next}`")
+            }
+            Some(_) => format!("`{written}` is all that is left between what is known"),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Whether two shapes have a text in common, and whether one text can be read in two ways.
+//!
+//! Both shapes are gone through at once, as two automata that read the same letters. A value can be
+//! read back from a text if both automata, wherever they read the same text, begin and end the value
+//! at the same letters.
+
+use std::collections::VecDeque;
+
+use super::forms::{Piece, Shape};
+use super::letters::Letters;
+
+/// A text that fits two shapes, with the values that it has in each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::mapping) struct Meeting {
+    pub(in crate::mapping) text: String,
+    /// Values by their numbers, in the first shape and in the second.
+    pub(super) values: [Vec<(usize, String)>; 2],
+}
+
+/// A text that fits one shape of each, if there is one.
+pub(super) fn meeting(a: &[Shape], b: &[Shape]) -> Option<Meeting> {
+    readable(a).chain(a.iter().cloned()).find_map(|a| {
+        let mut others = readable(b).chain(b.iter().cloned());
+        others.find_map(|b| search(&a, &b, None))
+    })
+}
+
+/// A text in which the value of this number can be read in two ways, if there is one.
+pub(super) fn two_readings(shapes: &[Shape], number: usize) -> Option<Meeting> {
+    let find = |shapes: &[Shape]| {
+        shapes.iter().find_map(|a| {
+            shapes
+                .iter()
+                .find_map(|b| match (a.has(number), b.has(number)) {
+                    (true, true) => search(a, b, Some(number)),
+                    (false, false) => None,
+                    _ => search(a, b, None),
+                })
+        })
+    };
+    let plain: Vec<Shape> = readable(shapes).collect();
+    find(&plain).or_else(|| find(shapes))
+}
+
+fn readable(shapes: &[Shape]) -> impl Iterator<Item = Shape> {
+    shapes.iter().map(Shape::without_empty_values)
+}
+
+/// Where both automata are, and whether the value has begun or ended at different letters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    a: usize,
+    b: usize,
+    differs: bool,
+}
+
+/// How a state was reached: from which one, and by which letters.
+type Step = (State, Letters);
+
+struct Search<'s> {
+    a: &'s [Piece],
+    b: &'s [Piece],
+    /// Where the value begins and ends in each.
+    marks: [Option<(usize, usize)>; 2],
+    open: VecDeque<State>,
+    reached: Vec<Option<Step>>,
+}
+
+fn search(a: &Shape, b: &Shape, number: Option<usize>) -> Option<Meeting> {
+    let marks = |shape: &Shape| {
+        let place = |piece: Piece| shape.pieces.iter().position(|other| *other == piece);
+        Some((place(Piece::Begin(number?))?, place(Piece::End(number?))?))
+    };
+    let states = (a.pieces.len() + 1) * (b.pieces.len() + 1) * 2;
+    let mut search = Search {
+        a: &a.pieces,
+        b: &b.pieces,
+        marks: [marks(a), marks(b)],
+        open: VecDeque::new(),
+        reached: vec![None; states],
+    };
+    let start = State {
+        a: 0,
+        b: 0,
+        differs: number.is_none(),
+    };
+    search.reach(start, (start, Letters::of("")));
+    let end = State {
+        a: a.pieces.len(),
+        b: b.pieces.len(),
+        differs: true,
+    };
+    while let Some(state) = search.open.pop_front() {
+        if state == end {
+            return Some(search.told(end));
+        }
+        search.go_on(state);
+    }
+    None
+}
+
+impl Search<'_> {
+    fn index(&self, state: State) -> usize {
+        (state.a * (self.b.len() + 1) + state.b) * 2 + usize::from(state.differs)
+    }
+
+    fn reach(&mut self, state: State, from: Step) {
+        let index = self.index(state);
+        if let Some(slot @ None) = self.reached.get_mut(index) {
+            *slot = Some(from);
+            if from.1.is_empty() {
+                // A step without a letter comes first: so the shortest text is found.
+                self.open.push_front(state);
+            } else {
+                self.open.push_back(state);
+            }
+        }
+    }
+
+    fn go_on(&mut self, state: State) {
+        let (x, y) = (self.a.get(state.a), self.b.get(state.b));
+        let nothing = Letters::of("");
+        let passes = |piece: Option<&Piece>| {
+            matches!(
+                piece,
+                Some(Piece::Many(..) | Piece::Begin(_) | Piece::End(_))
+            )
+        };
+        if passes(x) {
+            let next = State {
+                a: state.a + 1,
+                ..state
+            };
+            self.reach(next, (state, nothing));
+        }
+        if passes(y) {
+            let next = State {
+                b: state.b + 1,
+                ..state
+            };
+            self.reach(next, (state, nothing));
+        }
+        let (Some((x, stay_a)), Some((y, stay_b))) = (letter(x), letter(y)) else {
+            return;
+        };
+        let both = x.and(y);
+        if both.is_empty() {
+            return;
+        }
+        let next = State {
+            a: state.a + usize::from(!stay_a),
+            b: state.b + usize::from(!stay_b),
+            differs: state.differs || self.apart(state),
+        };
+        self.reach(next, (state, both));
+    }
+
+    /// Whether the value has begun, or ended, in one of them and not in the other.
+    fn apart(&self, state: State) -> bool {
+        let [Some(a), Some(b)] = self.marks else {
+            return false;
+        };
+        (state.a > a.0) != (state.b > b.0) || (state.a > a.1) != (state.b > b.1)
+    }
+
+    /// The text that led to a state.
+    fn told(&self, end: State) -> Meeting {
+        let mut steps = Vec::new();
+        let mut at = end;
+        while let Some(Some((from, letters))) = self.reached.get(self.index(at)) {
+            // The beginning leads to itself.
+            if *from == at {
+                break;
+            }
+            if !letters.is_empty() {
+                steps.push((*from, *letters));
+            }
+            at = *from;
+        }
+        steps.reverse();
+        let mut meeting = Meeting {
+            text: String::new(),
+            values: [Vec::new(), Vec::new()],
+        };
+        let mut free = 0;
+        for (from, letters) in steps {
+            let letter = letters.sample(free).unwrap_or('?');
+            free += usize::from(letters.only().is_none());
+            meeting.text.push(letter);
+            let owners = [owner(self.a.get(from.a)), owner(self.b.get(from.b))];
+            for (values, owner) in meeting.values.iter_mut().zip(owners) {
+                let Some(owner) = owner else { continue };
+                match values.iter_mut().find(|(number, _)| *number == owner) {
+                    Some((_, value)) => value.push(letter),
+                    None => values.push((owner, letter.to_string())),
+                }
+            }
+        }
+        meeting
+    }
+}
+
+fn letter(piece: Option<&Piece>) -> Option<(Letters, bool)> {
+    match piece {
+        Some(Piece::One(letters, _)) => Some((*letters, false)),
+        Some(Piece::Many(letters, _)) => Some((*letters, true)),
+        _ => None,
+    }
+}
+
+fn owner(piece: Option<&Piece>) -> Option<usize> {
+    match piece {
+        Some(Piece::One(_, owner) | Piece::Many(_, owner)) => *owner,
+        _ => None,
+    }
+}

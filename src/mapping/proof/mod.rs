@@ -1,0 +1,77 @@
+//! Proofs: what can be shown of a mapping before any row is read, each in words that a reviewer can
+//! follow.
+//!
+//! A proof goes by what the schema and the filters tell. Where they do not tell enough, it says so
+//! and gives an example of what could happen; it never guesses. Pure: the resolver hands in the
+//! item types with their facts, and turns what is wrong into diagnostics.
+//!
+//! | file | question |
+//! | --- | --- |
+//! | `injective` | may two rows of an item type have one key? |
+//! | `apart` | may two item types have one key? |
+//! | `order` | is the order of a sort key's text the order of its values? |
+//! | `coverage` | which columns are in no item? |
+//! | `indexes` | which item types are in an index, and when? |
+//! | `size` | how large can an item be, and what does writing it cost? |
+//! | `reach` | which item types does an access pattern find? |
+//!
+//! They stand on `letters` and `text` (what a value can look like), `domain` and `passage` (what a
+//! column's type and the filters make of it), `forms` (whole templates) and `meet` (two automata
+//! that read one text).
+
+mod apart;
+mod coverage;
+mod domain;
+mod facts;
+mod forms;
+mod indexes;
+mod injective;
+mod letters;
+mod meet;
+mod order;
+mod passage;
+mod reach;
+mod report;
+mod size;
+mod text;
+mod textual;
+mod verdict;
+
+pub(super) use apart::{Apart, apart};
+pub(super) use coverage::{Covered, coverage};
+pub(super) use domain::Domain;
+pub(super) use facts::{ColumnFact, Facts, Origin, Subject, UniqueKey};
+pub(super) use indexes::{Refused, index, key_attributes, refused};
+pub(super) use injective::prove;
+pub(super) use order::{disorders, proofs as order, sort_keys};
+pub(super) use reach::{Condition, Reach, reach};
+pub use report::{
+    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, Proofs, SizeProof,
+    TypesProof, Verdict, Writes,
+};
+pub(super) use size::{column_bytes, size};
+
+use super::model::{Part, Template};
+
+/// What proofs need to know besides the item types.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    /// What times without a zone mean.
+    pub(super) time_zone: jiff::tz::TimeZone,
+}
+
+/// A template as people read it: without filters.
+pub(super) fn written(template: &Template) -> String {
+    template.parts.iter().map(written_part).collect()
+}
+
+fn written_part(part: &Part) -> String {
+    match part {
+        Part::Text(text) => text.clone(),
+        Part::Value(placeholder) => format!("{{{}}}", placeholder.place.written),
+        Part::Optional(inner) => {
+            let inner: String = inner.iter().map(written_part).collect();
+            format!("[{inner}]")
+        }
+    }
+}

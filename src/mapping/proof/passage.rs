@@ -1,0 +1,305 @@
+//! What a filter makes of what is known of a value.
+
+use super::World;
+use super::domain::{Domain, Kind};
+use super::letters::Letters;
+use super::text::{Form, exactly, letters, like, literal, many, one, some};
+use crate::mapping::template::{Filter, canonical};
+use crate::value::{TimeKind, Value};
+
+impl Domain {
+    /// The value after a filter.
+    pub(super) fn through(self, filter: &Filter, world: &World) -> Self {
+        match filter {
+            Filter::Pad { digits, scale } => self.into_digits(*digits, *scale),
+            Filter::Desc { digits } => self.into_digits(*digits, 0),
+            Filter::Ordered => ordered(self),
+            Filter::Iso => {
+                let digits = self.digits();
+                let domain = self.in_utc("iso", world);
+                domain.into_time(TimeKind::Instant, digits).settled()
+            }
+            Filter::Date if matches!(self.kind, Kind::Time(TimeKind::Date, _)) => self.settled(),
+            Filter::Date => self
+                .losing("`date` leaves the time of day out")
+                .into_time(TimeKind::Date, Some(0))
+                .settled(),
+            Filter::Epoch => self.counted("epoch", 0, world),
+            Filter::EpochMs => self.counted("epoch_ms", 3, world),
+            Filter::Format(pattern) => {
+                let form = written_by(pattern.as_str());
+                self.losing("`format` may leave a part of the time out")
+                    .into_text(vec![form])
+            }
+            Filter::Time(pattern) => self
+                .losing("`time` may read two texts as one time")
+                .into_time(pattern.kind(), None)
+                .settled(),
+            Filter::Plus(period) if period.is_fixed() => self.settled(),
+            Filter::Plus(_) => self
+                .losing("`plus` with months or years may give one day for two")
+                .settled(),
+            Filter::Upper => self.in_case("upper", char::to_ascii_uppercase),
+            Filter::Lower => self.in_case("lower", char::to_ascii_lowercase),
+            Filter::Trim => self.trimmed(),
+            Filter::Truncate(length) => self.truncated(*length),
+            Filter::Replace { from, to } => self.replaced(from, to),
+            Filter::Default(value) => self.defaulted(value),
+            Filter::Present { yes, no } => {
+                let forms = vec![constant(yes), constant(no)];
+                let mut domain = self.losing("`present` tells only whether there is a value");
+                domain.nullable = false;
+                domain.into_text(forms)
+            }
+            Filter::Map { codes, other } => self.mapped(codes, other.as_ref()),
+            Filter::Shard(shards) => {
+                let width = shards.saturating_sub(1).to_string().len();
+                self.losing("`shard` gives many values one number")
+                    .into_digits(width, 0)
+            }
+            Filter::Hex => {
+                let bytes = self.bytes.map(|bytes| bytes * 2);
+                let domain = self.into_text(vec![vec![many(Letters::hex())]]);
+                Self { bytes, ..domain }
+            }
+            Filter::Base64 => {
+                let bytes = self.bytes.map(|bytes| bytes.div_ceil(3) * 4);
+                let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/=";
+                let alphabet = Letters::of(alphabet).or(Letters::digits());
+                let domain = self.into_text(vec![vec![many(alphabet)]]);
+                Self { bytes, ..domain }
+            }
+            Filter::Uuid { .. } => match self.kind {
+                Kind::Binary | Kind::Uuid => self.into_uuid(),
+                _ => self
+                    .losing("`uuid` writes one UUID for texts in upper and in lower case")
+                    .into_uuid(),
+            },
+            Filter::String => self.into_string(),
+            Filter::Number => self.into_number(),
+            Filter::Bool => {
+                let forms = vec![literal("true"), literal("false")];
+                let domain = self
+                    .losing("`bool` gives two values alone")
+                    .into_text(forms);
+                Self {
+                    kind: Kind::Boolean,
+                    ..domain
+                }
+            }
+            Filter::Binary => self.into_binary(),
+            Filter::Json | Filter::Set => Self::unknown("a document's values are not known"),
+            Filter::Redact => {
+                Self::unknown("`redact` puts one mask for all values").keeping(self.nullable)
+            }
+            Filter::Pseudonym => self.pseudonym(),
+        }
+    }
+
+    fn keeping(self, nullable: bool) -> Self {
+        Self { nullable, ..self }
+    }
+
+    /// What passed a filter that refuses values that do not fit.
+    fn settled(self) -> Self {
+        Self {
+            unfit: false,
+            ..self
+        }
+    }
+
+    fn digits(&self) -> Option<u8> {
+        match self.kind {
+            Kind::Time(TimeKind::Date, _) => Some(0),
+            Kind::Time(_, digits) => digits,
+            _ => None,
+        }
+    }
+
+    /// A time as a point in time. Where clocks are put forward two local times mean one.
+    fn in_utc(self, filter: &str, world: &World) -> Self {
+        if matches!(self.kind, Kind::Time(TimeKind::Instant, _))
+            || world.time_zone.to_fixed_offset().is_ok()
+        {
+            return self;
+        }
+        let zone = world.time_zone.iana_name().unwrap_or("the time zone");
+        let loss = format!(
+            "`{filter}` gives two local times one instant where {zone} puts clocks forward"
+        );
+        self.losing(loss)
+    }
+
+    /// Seconds or milliseconds since 1970; `kept` is how many fractional digits stay.
+    fn counted(self, filter: &'static str, kept: u8, world: &World) -> Self {
+        let fits = self.digits().is_some_and(|digits| digits <= kept);
+        let mut domain = self.in_utc(filter, world);
+        if !fits {
+            domain = domain.losing(format!("`{filter}` leaves fractional digits out"));
+        }
+        let digits = some(Letters::digits());
+        let forms = vec![digits.clone(), [literal("-"), digits].concat()];
+        Self {
+            kind: Kind::Number,
+            forms,
+            bytes: Some(16),
+            unfit: false,
+            ..domain
+        }
+    }
+
+    fn defaulted(self, value: &Value) -> Self {
+        if !self.nullable && !self.unfit {
+            return self;
+        }
+        let kind = self.kind;
+        let length = canonical(value).map_or(0, str::len);
+        let bytes = self.bytes.map(|bytes| bytes.max(length));
+        let mut domain = self.losing("`default` puts for NULL what may be a value too");
+        let mut forms = std::mem::take(&mut domain.forms);
+        let form = constant(value);
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+        domain = domain.into_text(forms);
+        Self {
+            kind,
+            nullable: false,
+            bytes,
+            ..domain
+        }
+    }
+
+    fn mapped(self, codes: &[(String, Value)], other: Option<&Value>) -> Self {
+        let mut forms: Vec<Form> = codes.iter().map(|(_, code)| constant(code)).collect();
+        let several = |form: &Form| forms.iter().filter(|other| *other == form).count() > 1;
+        let repeated = forms.iter().any(several);
+        let mut domain = self;
+        if repeated || other.is_some() {
+            domain = domain.losing("`map` gives several values one code");
+        }
+        forms.extend(other.map(constant));
+        forms.dedup();
+        domain.into_text(forms)
+    }
+
+    fn into_string(self) -> Self {
+        match self.kind {
+            Kind::Text | Kind::Uuid => self,
+            Kind::Number | Kind::Boolean | Kind::Time(..) if !self.unfit => Self {
+                kind: Kind::Text,
+                ..self
+            },
+            // What does not fit comes as the database prints it.
+            Kind::Number | Kind::Boolean | Kind::Time(..) => Self {
+                kind: Kind::Text,
+                forms: vec![vec![many(Letters::ANY)]],
+                bytes: None,
+                ..self
+            },
+            Kind::Binary | Kind::Other => {
+                Self::unknown("two values may be written alike").keeping(self.nullable)
+            }
+        }
+    }
+
+    fn into_number(self) -> Self {
+        match self.kind {
+            Kind::Number => self,
+            _ => Self {
+                kind: Kind::Number,
+                forms: vec![some(Letters::figures())],
+                bytes: Some(170),
+                unfit: false,
+                ..self.losing("`number` reads 1 and 1.0 as one")
+            },
+        }
+    }
+
+    fn into_binary(self) -> Self {
+        match self.kind {
+            Kind::Binary | Kind::Text | Kind::Uuid => Self {
+                kind: Kind::Binary,
+                ..self
+            },
+            _ => Self {
+                kind: Kind::Binary,
+                ..Self::unknown("two values may have the same bytes").keeping(self.nullable)
+            },
+        }
+    }
+
+    fn pseudonym(self) -> Self {
+        let kind = self.kind;
+        match kind {
+            // A permutation of the whole numbers; others are refused.
+            Kind::Number if !letters(&self.forms).allows('x') => Self {
+                forms: vec![[vec![many(Letters::of("-"))], some(Letters::digits())].concat()],
+                bytes: Some(40),
+                unfit: false,
+                ..self
+            },
+            Kind::Uuid => self.into_uuid(),
+            _ => {
+                let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
+                let domain = self
+                    .losing("`pseudonym` takes UUIDs in upper and in lower case for one")
+                    .into_text(vec![vec![many(alphabet)]]);
+                Self {
+                    bytes: Some(36),
+                    ..domain
+                }
+            }
+        }
+    }
+}
+
+/// A constant that a filter puts.
+fn constant(value: &Value) -> Form {
+    canonical(value).map_or_else(|| vec![many(Letters::ANY)], literal)
+}
+
+/// `ordered` ends its text itself, in three ways.
+fn ordered(domain: Domain) -> Domain {
+    let with = |first: &str, last: &str| {
+        let exponent = exactly(Letters::digits(), 3);
+        [
+            literal(first),
+            exponent,
+            some(Letters::digits()),
+            literal(last),
+        ]
+        .concat()
+    };
+    let forms = vec![literal("o"), with("p", "."), with("n", "~")];
+    let domain = domain.into_text(forms);
+    Domain {
+        bytes: Some(43),
+        ..domain
+    }
+}
+
+/// The texts that a strftime pattern writes, as far as its directives have one width.
+fn written_by(pattern: &str) -> Form {
+    let mut form = Form::new();
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        if letter != '%' {
+            form.push(one(Letters::one(letter)));
+            continue;
+        }
+        match rest.next() {
+            Some('Y' | 'G') => form.extend(like("0000")),
+            Some('m' | 'd' | 'H' | 'I' | 'M' | 'S' | 'y' | 'C' | 'V' | 'U' | 'W') => {
+                form.extend(like("00"));
+            }
+            Some('j') => form.extend(like("000")),
+            Some('F') => form.extend(like("0000-00-00")),
+            Some('T') => form.extend(like("00:00:00")),
+            Some('R') => form.extend(like("00:00")),
+            Some('%') => form.push(one(Letters::one('%'))),
+            _ => return vec![many(Letters::ANY)],
+        }
+    }
+    form
+}

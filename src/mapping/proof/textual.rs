@@ -1,0 +1,124 @@
+//! What the filters on text make of what is known of a value.
+
+use super::domain::Domain;
+use super::letters::Letters;
+use super::text::{Stretch, letters, literal, many};
+
+impl Domain {
+    pub(super) fn in_case(self, filter: &'static str, change: impl Fn(&char) -> char) -> Self {
+        // A form with one case of each letter alone, as UUIDs and hexadecimal digits have it, only
+        // changes its letters.
+        let both = |letters: Letters| {
+            ('a'..='z').any(|c| letters.allows(c) && letters.allows(c.to_ascii_uppercase()))
+        };
+        let plain = letters(&self.forms).and(Letters::of("").or(ascii()));
+        let ascii_only = plain == letters(&self.forms);
+        let single = self.forms.len() == 1 && !both(letters(&self.forms));
+        if ascii_only && single {
+            let form = self.forms.iter().flatten().map(|stretch| Stretch {
+                letters: (0..128_u8)
+                    .map(char::from)
+                    .filter(|c| stretch.letters.allows(*c))
+                    .fold(Letters::of(""), |all, c| all.or(Letters::one(change(&c)))),
+                repeated: stretch.repeated,
+            });
+            let forms = vec![form.collect()];
+            let (kind, bytes) = (self.kind, self.bytes);
+            return Self {
+                kind,
+                bytes,
+                ..self.into_text(forms)
+            };
+        }
+        // No letter grows by more: ΐ has two bytes, and six in upper case.
+        let bytes = self.bytes.map(|bytes| {
+            if filter == "lower" {
+                bytes * 3 / 2
+            } else {
+                bytes * 3
+            }
+        });
+        let domain = self
+            .losing(format!("`{filter}` makes one of texts that differ in case"))
+            .into_text(vec![vec![many(Letters::ANY)]]);
+        Self { bytes, ..domain }
+    }
+
+    pub(super) fn trimmed(self) -> Self {
+        let spaces = letters(&self.forms);
+        let none = (0..128_u8)
+            .map(char::from)
+            .all(|c| !c.is_whitespace() || !spaces.allows(c));
+        if none && ascii().and(spaces) == spaces {
+            return self;
+        }
+        let bytes = self.bytes;
+        let domain = self
+            .losing("`trim` makes one of texts that differ in white space")
+            .into_text(vec![vec![many(spaces)]]);
+        Self { bytes, ..domain }
+    }
+
+    pub(super) fn truncated(self, length: usize) -> Self {
+        if self.width().is_some_and(|width| width <= length) {
+            return self;
+        }
+        let bytes = self.bytes.map_or(length * 4, |bytes| bytes.min(length * 4));
+        let form = match self.forms.as_slice() {
+            [form] if super::text::width(form).is_some() => {
+                form.iter().copied().take(length).collect()
+            }
+            forms => vec![many(letters(forms))],
+        };
+        let domain = self
+            .losing("`truncate` makes one of texts that begin alike")
+            .into_text(vec![form]);
+        Self {
+            bytes: Some(bytes),
+            ..domain
+        }
+    }
+
+    pub(super) fn replaced(self, from: &str, to: &str) -> Self {
+        let mut chars = from.chars();
+        let single = chars.next().filter(|_| chars.next().is_none());
+        // In a form of fixed letters, such as a UUID's hyphens, nothing is lost.
+        if let (Some(letter), [form]) = (single, self.forms.as_slice()) {
+            let known = form.iter().all(|stretch| {
+                !stretch.repeated
+                    && (stretch.letters.only() == Some(letter) || !stretch.letters.allows(letter))
+            });
+            if known {
+                let changed = form.iter().flat_map(|stretch| {
+                    if stretch.letters.only() == Some(letter) {
+                        literal(to)
+                    } else {
+                        vec![*stretch]
+                    }
+                });
+                let forms = vec![changed.collect()];
+                return self.into_text(forms);
+            }
+        }
+        let mut all = letters(&self.forms).or(Letters::of(to));
+        if !to.is_ascii() {
+            all = all.or(Letters::ANY.without((0..128_u8).map(char::from)));
+        }
+        if let Some(letter) = single
+            && !to.contains(letter)
+        {
+            all = all.without([letter]);
+        }
+        let bytes = self.bytes.filter(|_| to.len() <= from.len());
+        let domain = self
+            .losing("`replace` may make two texts one")
+            .into_text(vec![vec![many(all)]]);
+        Self { bytes, ..domain }
+    }
+}
+
+fn ascii() -> Letters {
+    (0..128_u8)
+        .map(char::from)
+        .fold(Letters::of(""), |all, c| all.or(Letters::one(c)))
+}

@@ -1,0 +1,187 @@
+//! What is said of an item type's keys: the verdict, why, and two rows that would meet.
+
+use super::Verdict;
+use super::facts::{Origin, Subject, UniqueKey};
+use super::injective::{Gap, Injectivity, Reading};
+
+pub(super) fn keyless(origin: Origin) -> Injectivity {
+    let (verdict, because) = match origin {
+        Origin::Table => (
+            Verdict::Refuted,
+            "the table has no primary or unique key, so that two rows may be equal",
+        ),
+        Origin::Inherited => (
+            Verdict::Unproved,
+            "other tables inherit from this one, and its keys do not hold over their rows",
+        ),
+        Origin::Multiplied => (
+            Verdict::Unproved,
+            "a joined view may have several rows for one of ours",
+        ),
+        Origin::View => (
+            Verdict::Unproved,
+            "a view has no key that tells its rows apart",
+        ),
+        Origin::Query | Origin::Unknown => (
+            Verdict::Unproved,
+            "the query names no `key` that tells its rows apart",
+        ),
+    };
+    Injectivity {
+        verdict,
+        because: because.to_owned(),
+        attribute: None,
+        example: None,
+    }
+}
+
+pub(super) fn judged(
+    subject: Subject<'_>,
+    key: &UniqueKey,
+    gaps: &[Gap],
+    readings: &[Reading<'_>],
+) -> Injectivity {
+    // The first value of those that are to blame the most.
+    let worst = gaps
+        .iter()
+        .max_by_key(|gap| (gap.rank(), std::cmp::Reverse(gap.at())));
+    match worst {
+        None | Some(Gap::None) => proved(subject, key, readings),
+        Some(Gap::Twice(at)) => twice(readings.get(*at), readings),
+        Some(Gap::Lost(at)) => lost(readings.get(*at)),
+        Some(Gap::Optional(at)) => optional(subject, readings.get(*at)),
+        Some(Gap::Absent) => absent(subject, key, gaps),
+    }
+}
+
+fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> Injectivity {
+    let mut said: Vec<usize> = Vec::new();
+    let mut reasons = Vec::new();
+    for reading in readings.iter().filter(|reading| reading.rank() == 0) {
+        let column = reading.each.placeholder.place.column;
+        let told = subject
+            .facts
+            .determined
+            .iter()
+            .any(|(theirs, ours)| theirs.contains(&column) && overlap(ours, &key.columns));
+        if !said.contains(&column) && (key.columns.contains(&column) || told) {
+            said.push(column);
+            reasons.push(reading.because());
+        }
+    }
+    let columns = key.columns.iter().map(|column| subject.column(*column));
+    let columns: Vec<&str> = columns.collect();
+    Injectivity {
+        verdict: Verdict::Proved,
+        because: format!(
+            "{} ({}) can be read back: {}",
+            key.called,
+            columns.join(", "),
+            reasons.join(", ")
+        ),
+        attribute: None,
+        example: None,
+    }
+}
+
+fn overlap(a: &[usize], b: &[usize]) -> bool {
+    a.iter().any(|column| b.contains(column))
+}
+
+fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity {
+    let written = reading.map_or("?", Reading::written);
+    let because = match reading.and_then(|reading| reading.follows) {
+        Some(next) => format!("`{written}` may hold the `{next}` that ends it"),
+        None => format!("`{written}` has no end of its own"),
+    };
+    let counted = |column: usize| {
+        let same = readings.iter();
+        same.filter(|other| other.each.placeholder.place.column == column)
+            .count()
+    };
+    // A column that stands in the key twice would have two values in the example.
+    let example = reading.and_then(|reading| {
+        let once = readings
+            .iter()
+            .all(|other| counted(other.each.placeholder.place.column) == 1);
+        let meeting = reading.twice.as_ref().filter(|_| once)?;
+        let side = |values: &[(usize, String)]| {
+            let named = reading.names.iter().enumerate().map(|(number, name)| {
+                let value = values.iter().find(|(other, _)| *other == number);
+                format!("{name}='{}'", value.map_or("", |(_, value)| value.as_str()))
+            });
+            named.collect::<Vec<_>>().join(", ")
+        };
+        let [a, b] = &meeting.values;
+        Some(format!(
+            "{} and {} both give `{}`",
+            side(a),
+            side(b),
+            meeting.text
+        ))
+    });
+    Injectivity {
+        verdict: Verdict::Unproved,
+        because,
+        attribute: reading.map(|reading| reading.attribute.clone()),
+        example,
+    }
+}
+
+fn lost(reading: Option<&Reading<'_>>) -> Injectivity {
+    let written = reading.map_or("?", Reading::written);
+    let loss = reading.and_then(|reading| reading.each.domain.loss.as_deref());
+    Injectivity {
+        verdict: Verdict::Unproved,
+        because: format!("`{written}`: {}", loss.unwrap_or("nothing is known of it")),
+        attribute: reading.map(|reading| reading.attribute.clone()),
+        example: None,
+    }
+}
+
+fn optional(subject: Subject<'_>, reading: Option<&Reading<'_>>) -> Injectivity {
+    let written = reading.map_or("?", Reading::written);
+    let verdict = if subject.facts.filtered || subject.facts.origin != Origin::Table {
+        Verdict::Unproved
+    } else {
+        Verdict::Refuted
+    };
+    Injectivity {
+        verdict,
+        because: format!("`{written}` stands in an optional segment that NULL leaves out"),
+        attribute: reading.map(|reading| reading.attribute.clone()),
+        example: Some(format!(
+            "two rows without the segment of `{written}` give one key"
+        )),
+    }
+}
+
+fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Gap]) -> Injectivity {
+    let missing = key.columns.iter().zip(gaps);
+    let missing = missing.filter(|(_, gap)| matches!(gap, Gap::Absent));
+    let missing: Vec<String> = missing
+        .map(|(column, _)| format!("`{}`", subject.column(*column)))
+        .collect();
+    let missing = missing.join(" and ");
+    let (verdict, because) = if subject.facts.filtered {
+        (
+            Verdict::Unproved,
+            format!(
+                "the key leaves {missing} out, and whether `where` leaves one row of each is not known"
+            ),
+        )
+    } else {
+        (
+            Verdict::Refuted,
+            format!("the key leaves {missing} of {} out", key.called),
+        )
+    };
+    Injectivity {
+        verdict,
+        because,
+        attribute: None,
+        example: Some(format!(
+            "two rows that differ only in {missing} give one key"
+        )),
+    }
+}

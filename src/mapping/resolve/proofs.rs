@@ -1,0 +1,264 @@
+//! Hands item types to the proofs, and tells what does not hold with its place in the file.
+
+use std::ops::Range;
+
+use super::Resolved;
+use super::pass::Passes;
+use crate::catalog::Catalog;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::Table;
+use crate::mapping::proof::{
+    Apart, Covered, KeyProof, Origin, Proofs, Refused, Subject, TypesProof, Verdict, World, apart,
+    coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
+};
+use crate::mapping::raw::Raw;
+
+impl Resolved {
+    pub(super) fn subject(&self) -> Subject<'_> {
+        Subject {
+            item: &self.item,
+            facts: &self.facts,
+        }
+    }
+
+    fn place(&self, attribute: &str) -> Range<usize> {
+        let written = self.spans.get(attribute).cloned();
+        written.unwrap_or_else(|| self.name_span.clone())
+    }
+}
+
+/// Tells of keys that may meet and of sort keys out of order.
+pub(super) fn check(
+    table: &Table,
+    resolved: &[Resolved],
+    world: &World,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for item in resolved {
+        keys(item, table, world, diagnostics);
+        sort_order(item, table, world, diagnostics);
+    }
+    let last = table.sort.as_ref().unwrap_or(&table.partition);
+    for (later, item) in resolved.iter().enumerate() {
+        for earlier in resolved.iter().take(later) {
+            let apart = apart(earlier.subject(), item.subject(), table, world);
+            let Some(Apart::Not(example)) = apart else {
+                continue;
+            };
+            let message = format!(
+                "`{}` and `{}` could make the same key",
+                item.item.name, earlier.item.name
+            );
+            diagnostics.push(
+                Diagnostic::new(Code::SameKey, item.place(&last.name), message)
+                    .with_label(format!("both can be {example}"))
+                    .with_other(earlier.place(&last.name), "the other key")
+                    .with_help("begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"),
+            );
+        }
+    }
+}
+
+fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
+    // Of these `unproven-join` and `unchecked` tell.
+    if matches!(item.facts.origin, Origin::Multiplied | Origin::Unknown) {
+        return;
+    }
+    let Some(proof) = prove(item.subject(), table, world) else {
+        return;
+    };
+    let (code, message) = match proof.verdict {
+        Verdict::Proved => return,
+        Verdict::Refuted => (
+            Code::KeyNotUnique,
+            format!("two rows of `{}` may have one key", item.item.name),
+        ),
+        Verdict::Unproved => (
+            Code::KeyUnproved,
+            format!(
+                "that the keys of `{}` are apart cannot be proved: the load will check",
+                item.item.name
+            ),
+        ),
+    };
+    let mend = help(item, proof.verdict);
+    let help = match proof.example {
+        Some(example) => format!("{example}; {mend}"),
+        None => mend,
+    };
+    let attribute = proof.attribute.unwrap_or(table.partition.name.clone());
+    diagnostics.push(
+        Diagnostic::new(code, item.place(&attribute), message)
+            .with_label(proof.because)
+            .with_help(help),
+    );
+}
+
+fn help(item: &Resolved, verdict: Verdict) -> String {
+    let names: Vec<&str> = item
+        .item
+        .row_key
+        .iter()
+        .map(|(name, _)| name.as_ref())
+        .collect();
+    match (item.facts.origin, names.as_slice()) {
+        (Origin::Table, []) => "the load will find rows with one key and reject them".to_owned(),
+        (Origin::Query | Origin::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
+        (_, names) if verdict == Verdict::Refuted => format!(
+            "put {} into the key; else the load will find rows with one key and reject them",
+            names.join(", ")
+        ),
+        _ => "give values a width (`pad`, `uuid`, `hex`), set them apart by a text that they cannot hold, or accept it: accept: [key-unproved]".to_owned(),
+    }
+}
+
+fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
+    for name in sort_keys(table) {
+        let Some(template) = item.subject().template(name) else {
+            continue;
+        };
+        for disorder in disorders(item.subject(), template, world) {
+            let code = if disorder.is_of_a_number() {
+                Code::UnpaddedNumber
+            } else {
+                Code::UnorderedTime
+            };
+            diagnostics.push(
+                Diagnostic::new(code, item.place(name), disorder.because())
+                    .with_help(disorder.help()),
+            );
+        }
+    }
+}
+
+/// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
+/// nothing.
+pub(super) fn refusals(
+    table: &Table,
+    resolved: &[Resolved],
+    world: &World,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for item in resolved {
+        refused_keys(item, table, world, diagnostics);
+    }
+}
+
+fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
+    if item.facts.origin != Origin::Table || item.condition.is_some() {
+        return;
+    }
+    for (key, is_sort) in key_attributes(table) {
+        for refusal in refused(item.subject(), key, is_sort, world) {
+            let place = item.place(&key.name);
+            diagnostics.push(match refusal {
+                Refused::Empty(column) => Diagnostic::new(
+                    Code::EmptyKey,
+                    place,
+                    format!("the key `{}` is empty where `{column}` is, and then the row is rejected", key.name),
+                )
+                .with_help(format!("put text around it, or leave such rows out: where: {column} <> ''")),
+                Refused::Long { bytes, most, columns } => Diagnostic::new(
+                    Code::LongKey,
+                    place,
+                    format!("the key `{}` may have {bytes} bytes by its columns' limits; DynamoDB takes {most}", key.name),
+                )
+                .with_help(format!("shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row", columns.join(", "))),
+            });
+        }
+    }
+}
+
+/// Everything that was shown.
+pub(super) fn report(
+    raw: &Raw,
+    table: &Table,
+    resolved: &[Resolved],
+    passes: &Passes,
+    catalog: &Catalog,
+    world: &World,
+) -> Proofs {
+    let subjects: Vec<Subject<'_>> = resolved.iter().map(Resolved::subject).collect();
+    let keys = subjects.iter().filter_map(|subject| {
+        let proof = prove(*subject, table, world)?;
+        Some(KeyProof {
+            item_type: subject.item.name.to_string(),
+            verdict: proof.verdict,
+            because: proof.because,
+            example: proof.example,
+        })
+    });
+    let scans: Vec<_> = resolved
+        .iter()
+        .map(|each| passes.so_far(each.item.pass))
+        .collect();
+    let covered = resolved.iter().zip(&scans).filter_map(|(each, scan)| {
+        let written = raw.items.iter();
+        let mut written = written.filter(|item| item.name.value.as_str() == &*each.item.name);
+        let omit = written.next().map(|item| item.omit.as_slice());
+        Some(Covered {
+            subject: each.subject(),
+            scan: scan.as_ref()?,
+            omitted: omit
+                .unwrap_or_default()
+                .iter()
+                .map(|name| name.value.as_str())
+                .collect(),
+        })
+    });
+    let covered: Vec<Covered<'_>> = covered.collect();
+    let own = std::slice::from_ref(&table.partition);
+    let global = table
+        .indexes
+        .iter()
+        .map(|each| index(each, &each.partition, table, &subjects));
+    let local = table
+        .local_indexes
+        .iter()
+        .map(|each| index(each, own, table, &subjects));
+    Proofs {
+        keys: keys.collect(),
+        item_types: types(table, &subjects, world),
+        order: subjects
+            .iter()
+            .flat_map(|subject| order(*subject, table, world))
+            .collect(),
+        coverage: coverage(&covered, catalog),
+        indexes: global.chain(local).collect(),
+        sizes: subjects
+            .iter()
+            .map(|subject| size(*subject, table, world))
+            .collect(),
+    }
+}
+
+fn types(table: &Table, subjects: &[Subject<'_>], world: &World) -> TypesProof {
+    let mut types = TypesProof {
+        pairs: 0,
+        by_beginning: 0,
+        others: Vec::new(),
+    };
+    for (later, item) in subjects.iter().enumerate() {
+        for earlier in subjects.iter().take(later) {
+            types.pairs += 1;
+            let proof = |verdict, because, example| KeyProof {
+                item_type: format!("{} and {}", earlier.item.name, item.item.name),
+                verdict,
+                because,
+                example,
+            };
+            match apart(*earlier, *item, table, world) {
+                None | Some(Apart::Beginning) => types.by_beginning += 1,
+                Some(Apart::Form(because)) => {
+                    types.others.push(proof(Verdict::Proved, because, None));
+                }
+                Some(Apart::Not(example)) => types.others.push(proof(
+                    Verdict::Unproved,
+                    "their templates have a key in common".to_owned(),
+                    Some(format!("both can be {example}")),
+                )),
+            }
+        }
+    }
+    types
+}
