@@ -49,6 +49,8 @@ pub mod item;
 pub mod load;
 pub mod mapping;
 pub mod preview;
+pub mod price;
+pub mod proof;
 pub mod retry;
 pub mod source;
 pub mod target;

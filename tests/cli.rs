@@ -2,6 +2,7 @@
 
 mod help;
 mod life;
+mod preview;
 mod source;
 mod target;
 

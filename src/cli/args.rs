@@ -61,7 +61,7 @@ pub(super) enum Command {
     Inspect(Inspect),
     /// Proves a mapping against the schema and DynamoDB's rules without reading rows
     Check(Check),
-    /// Shows the items that the first rows would become; writes nothing
+    /// Shows the items that the first rows, or all of them, would become; writes nothing
     Preview(Preview),
     /// Makes the table if it is missing, loads it, and reports
     Migrate(Migrate),
@@ -197,14 +197,16 @@ pub(super) struct Check {
     pub(super) format: Format,
 }
 
-/// How items are shown.
+/// How items, or the report on all of them, are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PreviewFormat {
-    /// A table for each item type
+    /// A table laid out by item collection; with --all a report
     Table,
-    /// DynamoDB JSON, one item a line
+    /// The items as DynamoDB JSON, one a line
     DynamodbJson,
-    /// Everything as one JSON document
+    /// The items with their item type, row, size and write units, one a line
+    Ndjson,
+    /// Everything as one JSON document; with --all the report
     Json,
 }
 
@@ -213,7 +215,9 @@ pub(super) enum PreviewFormat {
 Examples:
   dynafold preview shop.yaml --source sqlite:shop.db
   dynafold preview shop.yaml --source sqlite:shop.db --items ORDER --limit 20
-  dynafold preview shop.yaml --source sqlite:shop.db --format dynamodb-json > items.ndjson")]
+  dynafold preview shop.yaml --source sqlite:shop.db --format dynamodb-json > items.ndjson
+  dynafold preview shop.yaml --source postgres://app@db/shop --all
+  dynafold preview shop.yaml --source postgres://app@db/shop --all --region ap-northeast-2 --format json")]
 pub(super) struct Preview {
     /// The mapping file
     pub(super) mapping: PathBuf,
@@ -231,6 +235,25 @@ pub(super) struct Preview {
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(super) format: PreviewFormat,
+    /// Write what --format says to a new file
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// Read every row: sizes, hot partitions, equal keys, cost and duration; writes nothing
+    #[arg(long, conflicts_with = "limit")]
+    pub(super) all: bool,
+    /// Where rejected rows are written, one JSON line each
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub(super) rejects: Option<PathBuf>,
+    /// A file of prices, instead of the built-in ones
+    #[arg(long, value_name = "FILE", requires = "all")]
+    pub(super) prices: Option<PathBuf>,
+    /// The AWS region whose prices are shown [default: the price file's]
+    #[arg(long, value_name = "REGION", requires = "all")]
+    pub(super) region: Option<String>,
+    /// Memory for comparing all keys, in MiB; what does not fit goes to the temporary folder
+    #[arg(long, value_name = "MIB", default_value_t = 32, requires = "all",
+          value_parser = clap::value_parser!(u16).range(1..=16384))]
+    pub(super) key_memory: u16,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod mapping;
 mod migrate;
 mod output;
 mod preview;
+mod prices;
 mod progress;
 mod proofs;
 mod report;

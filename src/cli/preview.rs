@@ -1,43 +1,64 @@
-//! `dynafold preview`: the items that the first rows would become.
+//! `dynafold preview`: the items that the first rows would become, or what all rows come to.
 
-use comfy_table::{ContentArrangement, Table, presets};
+mod all;
+mod cells;
+mod collections;
+mod cost;
+mod forecast;
+mod heat;
+mod items;
+mod money;
+
+use std::io::Write as _;
+use std::path::Path;
+
+use comfy_table::Table;
 use serde_json::{Value, json};
 
 use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
-use super::format::{bytes, count, counted};
 use super::output::Output;
 use super::{Outcome, catalog, mapping, target};
 use crate::diagnostic::nearest;
-use crate::item::{Attribute, Item, write_attribute, write_item};
+use crate::item::write_item;
 use crate::mapping::model::{Expired, Model};
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
-/// Characters of a value that a table shows.
-const WIDEST: usize = 60;
+/// Columns of a table where there is no terminal.
+const COLUMNS: u16 = 100;
+/// Keys that several items have and whose rows a report shows.
+const NAMED: usize = 20;
 
 pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = checked.into_model(output)?;
     check_names(&arguments.items, &model)?;
+    if arguments.all {
+        return all::run(arguments, source, &catalog, model, output).await;
+    }
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);
     let context = target::context(&model, arguments.now)?;
     let samples = sample(source.as_mut(), &model, context, arguments.limit, &wanted).await?;
+    let file = arguments.output.as_deref();
     match arguments.format {
         PreviewFormat::Table => {
-            for sample in &samples {
-                output.text(&table(sample))?;
-            }
+            let table = collections::table(&samples, &model.table, width(file), output);
+            put(file, &table, output)?;
         }
-        PreviewFormat::DynamodbJson => {
+        PreviewFormat::DynamodbJson | PreviewFormat::Ndjson => {
             let mut lines = String::new();
-            for item in samples.iter().flat_map(|sample| &sample.items) {
-                write_item(&mut lines, &item.item);
-                lines.push('\n');
+            for sample in &samples {
+                for item in &sample.items {
+                    match arguments.format {
+                        PreviewFormat::Ndjson => items::sampled(&mut lines, sample, item),
+                        _ => write_item(&mut lines, &item.item),
+                    }
+                    lines.push('\n');
+                }
             }
-            output.text(&lines)?;
+            put(file, &lines, output)?;
             for sample in &samples {
                 for line in life(sample) {
                     output.note(&line);
@@ -47,7 +68,10 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
                 }
             }
         }
-        PreviewFormat::Json => output.json(&document(&samples))?,
+        PreviewFormat::Json => match file {
+            None => output.json(&document(&samples))?,
+            Some(_) => put(file, &format!("{:#}\n", document(&samples)), output)?,
+        },
     }
     for warning in source.warnings() {
         output.warning(&warning);
@@ -58,6 +82,25 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     } else {
         Outcome::Well
     })
+}
+
+/// Columns that a table may take.
+fn width(file: Option<&Path>) -> usize {
+    let terminal = match file {
+        None => Table::new().width(),
+        Some(_) => None,
+    };
+    usize::from(terminal.unwrap_or(COLUMNS))
+}
+
+/// Prints a result, or writes it to a new file.
+fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> {
+    let Some(path) = file else {
+        return output.text(text);
+    };
+    let mut file = items::create(path)?;
+    let written = file.write_all(text.as_bytes());
+    written.map_err(|error| items::failure(path, &error))
 }
 
 fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
@@ -76,49 +119,21 @@ fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
     Ok(())
 }
 
-fn table(sample: &ItemTypeSample) -> String {
-    let units: u64 = sample.items.iter().map(|item| item.units).sum();
-    let mut out = format!(
-        "{} from {}: {}, {}\n",
-        sample.item_type,
-        sample.from,
-        counted(
-            u64::try_from(sample.items.len()).unwrap_or(u64::MAX),
-            "item"
-        ),
-        counted(units, "write unit"),
-    );
-    let mut names: Vec<&str> = Vec::new();
-    for item in &sample.items {
-        for (name, _) in &item.item.attributes {
-            if !names.contains(&name.as_ref()) {
-                names.push(name);
-            }
-        }
-    }
-    if !sample.items.is_empty() {
-        let mut table = Table::new();
-        table.load_style(presets::UTF8_FULL_CONDENSED);
-        table.set_content_arrangement(ContentArrangement::Disabled);
-        table.set_header(names.iter().copied().chain(["(size)", "(units)"]));
-        for item in &sample.items {
-            let mut cells: Vec<String> = names.iter().map(|name| shown(&item.item, name)).collect();
-            cells.push(bytes(u64::try_from(item.size).unwrap_or(u64::MAX)));
-            cells.push(count(item.units));
-            table.add_row(cells);
-        }
-        out.push_str(&table.to_string());
-        out.push('\n');
-    }
-    for line in life(sample) {
-        out.push_str(&line);
-        out.push('\n');
-    }
-    for reject in &sample.rejects {
-        out.push_str(&rejected(&sample.item_type, reject));
-        out.push('\n');
-    }
-    out
+fn rejected(item_type: &str, reject: &SampleReject) -> String {
+    let attribute = reject
+        .reject
+        .attribute
+        .as_ref()
+        .map_or(String::new(), |name| format!(" `{name}`"));
+    let help = reject
+        .reject
+        .help
+        .as_ref()
+        .map_or(String::new(), |help| format!("\n    help: {help}"));
+    format!(
+        "rejected {item_type} {}: [{}]{attribute} {}{help}",
+        reject.row, reject.reject.code, reject.reject.message
+    )
 }
 
 /// What would be skipped or archived because it has expired, and what would be compressed.
@@ -143,47 +158,6 @@ fn life(sample: &ItemTypeSample) -> Vec<String> {
         )
     });
     expired.chain(compressed).collect()
-}
-
-/// An attribute as people read it: text as it is, everything else as DynamoDB JSON, cut to fit.
-fn shown(item: &Item, name: &str) -> String {
-    let text = match item.get(name) {
-        None => return String::new(),
-        Some(Attribute::S(text)) => text
-            .escape_debug()
-            .to_string()
-            .replace("\\'", "'")
-            .replace("\\\"", "\""),
-        Some(Attribute::N(number)) => number.to_string(),
-        Some(Attribute::Bool(truth)) => truth.to_string(),
-        Some(other) => {
-            let mut text = String::new();
-            write_attribute(&mut text, other);
-            text
-        }
-    };
-    if text.chars().count() > WIDEST {
-        text.chars().take(WIDEST - 1).chain(['…']).collect()
-    } else {
-        text
-    }
-}
-
-fn rejected(item_type: &str, reject: &SampleReject) -> String {
-    let attribute = reject
-        .reject
-        .attribute
-        .as_ref()
-        .map_or(String::new(), |name| format!(" `{name}`"));
-    let help = reject
-        .reject
-        .help
-        .as_ref()
-        .map_or(String::new(), |help| format!("\n    help: {help}"));
-    format!(
-        "rejected {item_type} {}: [{}]{attribute} {}{help}",
-        reject.row, reject.reject.code, reject.reject.message
-    )
 }
 
 fn document(samples: &[ItemTypeSample]) -> Value {

@@ -9,7 +9,7 @@ use crate::verify::{
 };
 
 /// A table of names and right-aligned figures.
-fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
     table.set_header(

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde::Deserialize;
 
 use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
 use super::output::Output;
-use super::{catalog, format};
+use super::{catalog, format, prices};
 use crate::mapping::model::Model;
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::preview;
@@ -18,16 +17,6 @@ use crate::target::{self, Target, TargetSpec};
 const PSEUDONYM_KEY: &str = "DYNAFOLD_PSEUDONYM_KEY";
 /// Rows of each item type that an estimate folds.
 const SAMPLE: u64 = 200;
-const PRICES: &str = include_str!("prices.json");
-
-/// On-demand prices of one day.
-#[derive(Debug, Deserialize)]
-struct Prices {
-    date: String,
-    region: String,
-    usd_per_million_write_units: f64,
-    usd_per_million_read_units: f64,
-}
 
 /// What a command will use up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,8 +111,7 @@ async fn estimate(
     context: &Context,
     usage: Use,
 ) -> Result<String, Failure> {
-    let prices: Prices = serde_json::from_str(PRICES)
-        .map_err(|error| Failure::failed("the price file is broken").with_cause(&error))?;
+    let prices = prices::shipped()?;
     // A connection of its own: the run's snapshot begins with the run.
     let mut source = catalog::open(source).await?;
     let samples =
@@ -146,16 +134,16 @@ async fn estimate(
             rows.saturating_mul(sampled).div_ceil(folded)
         };
     }
-    let (what, price) = match usage {
-        Use::Writes => ("write", prices.usd_per_million_write_units),
-        Use::Reads => ("read", prices.usd_per_million_read_units),
-    };
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "an estimate for people"
     )]
-    let usd = units as f64 / 1_000_000.0 * price;
+    let exact = units as f64;
+    let (what, usd) = match usage {
+        Use::Writes => ("write", prices.writes(exact)),
+        Use::Reads => ("read", prices.reads(exact)),
+    };
     Ok(format!(
         "at most {}, about {} {what} units, about {usd:.2} USD on demand (prices of {} in {}; check yours)",
         format::counted(items, "item"),

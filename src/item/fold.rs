@@ -121,6 +121,16 @@ impl Folder {
         Some((partition?.clone(), sort.cloned()))
     }
 
+    /// Bytes of an item's entry in each index, the global ones first, in the order of the table's
+    /// description; `None` where the index does not hold the item. `size` is the item's.
+    pub fn entries<'a>(
+        &'a self,
+        item: &'a Item,
+        size: usize,
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        self.limits.entries(item, size)
+    }
+
     fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
         item.attributes.reserve_exact(shape.attributes.len());
         for field in &shape.attributes {

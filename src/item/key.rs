@@ -17,6 +17,18 @@ pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
     xxh3_128_with_seed(parts.as_flattened(), 0)
 }
 
+/// 128 bits that stand for the values of a partition key, of one attribute or several.
+#[must_use]
+pub fn partition_fingerprint<'a>(values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
+    let parts = values.into_iter().map(part);
+    parts
+        .reduce(|before, next| {
+            let both = [before.to_le_bytes(), next.to_le_bytes()];
+            xxh3_128_with_seed(both.as_flattened(), 0)
+        })
+        .unwrap_or(0)
+}
+
 fn part(attribute: &Attribute) -> u128 {
     match attribute {
         Attribute::S(text) => xxh3_128_with_seed(text.as_bytes(), 1),

@@ -46,6 +46,22 @@ struct Entry {
     attributes: Option<HashSet<Arc<str>>>,
 }
 
+impl Entry {
+    /// Bytes that the index holds of an item of this size; `None` without one of its keys.
+    fn held(&self, item: &Item, size: usize) -> Option<usize> {
+        if self.keys.iter().any(|name| item.get(name).is_none()) {
+            return None;
+        }
+        Some(match &self.attributes {
+            None => size,
+            Some(names) => {
+                let held = item.attributes.iter().filter(|a| names.contains(&a.0));
+                held.map(|(name, value)| name.len() + value.size()).sum()
+            }
+        })
+    }
+}
+
 /// What an item measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measure {
@@ -118,6 +134,16 @@ impl Limits {
         });
     }
 
+    /// Bytes of an item's entry in each index, the global ones first, in the order of the table's
+    /// description; `None` where the index does not hold the item.
+    pub(super) fn entries<'a>(
+        &'a self,
+        item: &'a Item,
+        size: usize,
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        self.entries.iter().map(move |entry| entry.held(item, size))
+    }
+
     /// Whether an attribute is a key of the table or of an index.
     pub(super) fn is_key(&self, name: &str) -> bool {
         let index_keys = self.index_keys.iter().map(|key| &key.attribute);
@@ -177,15 +203,8 @@ impl Limits {
         let mut units = write_units(size);
         let mut with_local = size;
         for entry in &self.entries {
-            if entry.keys.iter().any(|name| item.get(name).is_none()) {
+            let Some(held) = entry.held(item, size) else {
                 continue;
-            }
-            let held = match &entry.attributes {
-                None => size,
-                Some(names) => {
-                    let held = item.attributes.iter().filter(|a| names.contains(&a.0));
-                    held.map(|(name, value)| name.len() + value.size()).sum()
-                }
             };
             units += write_units(held);
             if entry.local {

@@ -190,6 +190,14 @@ impl Sieve {
         }
     }
 
+    /// A sieve that finds no duplicates, and takes no memory for it: every item is made.
+    pub(crate) fn without_keys(folder: Folder) -> Self {
+        Self {
+            folder,
+            keys: Keys::unkept(),
+        }
+    }
+
     /// Says what becomes of the next element of a row that meets the item type's condition: of the
     /// row itself, where nothing is exploded. `None` after the last.
     pub(crate) fn next(

@@ -37,7 +37,8 @@ pub use table::{Ensured, TableError, ensure_table};
 
 pub(crate) use books::rate;
 pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, meets, row_key, take_row_key};
-pub(crate) use rejects::{json, raw, row_json};
+pub(crate) use keys::Fold64;
+pub(crate) use rejects::{Rejected, Rejects, json, raw, row_json};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -55,14 +55,14 @@ pub(crate) fn json(item: &Item) -> String {
 
 /// Where the rejects go.
 #[derive(Debug)]
-pub(super) struct Rejects {
+pub(crate) struct Rejects {
     path: PathBuf,
     file: Option<File>,
     notes: Vec<RejectNote>,
 }
 
 impl Rejects {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(crate) fn new(path: PathBuf) -> Self {
         Self {
             path,
             file: None,
@@ -81,7 +81,7 @@ impl Rejects {
     }
 
     /// Writes a reject's line.
-    pub(super) fn write(&mut self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
+    pub(crate) fn write(&mut self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
         let Some(item_type) = model.item_types.get(reject.item_type) else {
             return Err(Failure::internal("a reject names no item type"));
         };
@@ -104,7 +104,7 @@ impl Rejects {
 
     /// Ends the file: its lines are on disk afterwards. Gives the first rejects and, where there
     /// are any, the file's path.
-    pub(super) fn close(self) -> (Result<(), Failure>, Vec<RejectNote>, Option<PathBuf>) {
+    pub(crate) fn close(self) -> (Result<(), Failure>, Vec<RejectNote>, Option<PathBuf>) {
         let Some(file) = self.file else {
             return (Ok(()), self.notes, None);
         };

@@ -4,7 +4,9 @@
 use super::{files, root};
 
 /// Rooms that do no I/O.
-const PURE: [&str; 5] = ["mapping/", "item/", "value/", "batch.rs", "retry.rs"];
+const PURE: [&str; 6] = [
+    "mapping/", "item/", "value/", "price/", "batch.rs", "retry.rs",
+];
 
 /// What only some rooms name: the words, and where they may stand.
 const WORDS: [(&[&str], &[&str]); 3] = [

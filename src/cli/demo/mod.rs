@@ -66,14 +66,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
     check::run(&check, output).await?;
 
     step(output, "What will be in the table?", &commands.preview)?;
-    let preview = Preview {
-        now: None,
-        mapping: paths.mapping.clone(),
-        source: source(),
-        limit: 3,
-        items: Vec::new(),
-        format: PreviewFormat::Table,
-    };
+    let preview = first_items(&paths.mapping, source());
     preview::run(&preview, output).await?;
 
     step(output, "Load it.", &commands.migrate)?;
@@ -119,6 +112,24 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         commands.inspect,
     ))?;
     Ok(ended)
+}
+
+/// A preview of the first items of each type.
+fn first_items(mapping: &Path, source: SourceArguments) -> Preview {
+    Preview {
+        now: None,
+        mapping: mapping.to_owned(),
+        source,
+        limit: 3,
+        items: Vec::new(),
+        format: PreviewFormat::Table,
+        output: None,
+        all: false,
+        rejects: None,
+        prices: None,
+        region: None,
+        key_memory: 32,
+    }
 }
 
 struct Paths {

@@ -1,0 +1,135 @@
+//! Values as they stand in a table for people: cut, wrapped, and measured in columns.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use crate::item::{Attribute, write_attribute};
+use crate::value::quote;
+
+/// Lines that a key takes at most.
+const KEY_LINES: usize = 4;
+
+/// An attribute as people read it: text as it is, documents as JSON.
+pub(super) fn shown(value: Option<&Attribute>) -> String {
+    match value {
+        None => String::new(),
+        Some(Attribute::S(text)) => clean(text),
+        Some(other) => {
+            let mut text = String::new();
+            plain(&mut text, other);
+            clean(&text)
+        }
+    }
+}
+
+/// JSON without DynamoDB's types; sets stand as lists, binary as in DynamoDB JSON.
+fn plain(out: &mut String, value: &Attribute) {
+    match value {
+        Attribute::S(text) => quote(out, text),
+        Attribute::N(number) => out.push_str(number.as_str()),
+        Attribute::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        Attribute::Null => out.push_str("null"),
+        Attribute::B(_) | Attribute::Bs(_) => write_attribute(out, value),
+        Attribute::L(all) => listed(out, all, plain),
+        Attribute::Ss(all) => listed(out, all, |out, text| quote(out, text)),
+        Attribute::Ns(all) => listed(out, all, |out, number| out.push_str(number.as_str())),
+        Attribute::M(members) => {
+            let mut separator = '{';
+            for (name, value) in members {
+                out.push(separator);
+                quote(out, name);
+                out.push(':');
+                plain(out, value);
+                separator = ',';
+            }
+            out.push_str(if members.is_empty() { "{}" } else { "}" });
+        }
+    }
+}
+
+fn listed<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
+    out.push('[');
+    for (at, one) in all.iter().enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        each(out, one);
+    }
+    out.push(']');
+}
+
+/// Text without what would move the terminal's cursor.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        if sign.width().is_none() || sign.is_control() {
+            out.extend(sign.escape_default());
+        } else {
+            out.push(sign);
+        }
+    }
+    out
+}
+
+/// Cuts a text to a number of columns.
+pub(super) fn fit(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for sign in text.chars() {
+        used += sign.width().unwrap_or(0);
+        if used > columns {
+            break;
+        }
+        out.push(sign);
+    }
+    out.push('…');
+    out
+}
+
+/// Breaks a key into lines: its end tells keys apart as often as its beginning.
+pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut used = 0;
+    for sign in text.chars() {
+        let wide = sign.width().unwrap_or(0);
+        if used + wide > columns {
+            if lines.len() == KEY_LINES {
+                if let Some(last) = lines.last_mut() {
+                    last.pop();
+                    last.push('…');
+                }
+                break;
+            }
+            lines.push(String::new());
+            used = 0;
+        }
+        used += wide;
+        if let Some(line) = lines.last_mut() {
+            line.push(sign);
+        }
+    }
+    lines
+}
+
+pub(super) fn pad(text: &mut String, columns: usize) {
+    let missing = columns.saturating_sub(text.width());
+    text.extend(std::iter::repeat_n(' ', missing));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_and_invisible_signs_are_measured() {
+        assert_eq!(fit("김지우", 6), "김지우");
+        assert_eq!(fit("김지우", 5), "김지…");
+        assert_eq!(fit("abc", 2), "a…");
+        assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+        assert_eq!(wrapped("abcdefg", 3), ["abc", "def", "g"]);
+        assert_eq!(wrapped(&"x".repeat(20), 4).len(), KEY_LINES);
+        assert!(wrapped(&"x".repeat(20), 4)[3].ends_with('…'));
+    }
+}

@@ -1,0 +1,267 @@
+//! Items laid out by item collection, as the aggregate view of `NoSQL` Workbench shows them: partition
+//! key, sort key, and each item's own attributes, names above values.
+
+use unicode_width::UnicodeWidthStr as _;
+
+use super::cells::{clean, fit, pad, shown, wrapped};
+use super::{life, rejected};
+use crate::cli::format::{bytes, counted};
+use crate::cli::output::Output;
+use crate::item::{Attribute, Item};
+use crate::mapping::model::Table;
+use crate::preview::{ItemTypeSample, SampleItem};
+
+/// Columns that the value of an attribute takes at most.
+const WIDEST: usize = 40;
+/// Between two attributes.
+const GAP: usize = 2;
+/// Between two columns.
+const RULE: &str = " │ ";
+
+/// The items with one partition key value, in the order of their sort keys.
+type Collection<'s> = (&'s Attribute, Vec<(&'s ItemTypeSample, &'s SampleItem)>);
+
+/// The items of all types, then a line for each type, then what was rejected.
+pub(super) fn table(
+    samples: &[ItemTypeSample],
+    table: &Table,
+    width: usize,
+    output: &Output,
+) -> String {
+    let collections = collections(samples, table);
+    let mut out = String::new();
+    if !collections.is_empty() {
+        let layout = Layout::new(&collections, table, width);
+        out.push_str(&layout.draw(&collections, output));
+        out.push('\n');
+    }
+    for sample in samples {
+        let units: u64 = sample.items.iter().map(|item| item.units).sum();
+        out.push_str(&format!(
+            "{} from {}: {}, {}\n",
+            sample.item_type,
+            sample.from,
+            counted(count(sample.items.len()), "item"),
+            counted(units, "write unit"),
+        ));
+    }
+    for sample in samples {
+        for line in life(sample) {
+            out.push_str(&line);
+            out.push('\n');
+        }
+        for reject in &sample.rejects {
+            out.push_str(&rejected(&sample.item_type, reject));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Groups items by partition key value, in the order in which the values are met.
+fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collection<'s>> {
+    let mut all: Vec<Collection<'s>> = Vec::new();
+    for sample in samples {
+        for item in &sample.items {
+            let Some(value) = item.item.get(&table.partition.name) else {
+                continue;
+            };
+            match all.iter_mut().find(|(other, _)| *other == value) {
+                Some((_, items)) => items.push((sample, item)),
+                None => all.push((value, vec![(sample, item)])),
+            }
+        }
+    }
+    if let Some(sort) = &table.sort {
+        for (_, items) in &mut all {
+            items.sort_by(|(_, a), (_, b)| order(a.item.get(&sort.name), b.item.get(&sort.name)));
+        }
+    }
+    all
+}
+
+/// The order of sort keys in DynamoDB.
+fn order(a: Option<&Attribute>, b: Option<&Attribute>) -> std::cmp::Ordering {
+    match (a, b) {
+        (Some(Attribute::S(a)), Some(Attribute::S(b))) => a.cmp(b),
+        (Some(Attribute::N(a)), Some(Attribute::N(b))) => a.cmp(b),
+        (Some(Attribute::B(a)), Some(Attribute::B(b))) => a.cmp(b),
+        _ => std::cmp::Ordering::Equal,
+    }
+}
+
+/// How wide the columns are.
+struct Layout<'t> {
+    table: &'t Table,
+    partition: usize,
+    /// 0 without a sort key.
+    sort: usize,
+    attributes: usize,
+}
+
+impl<'t> Layout<'t> {
+    fn new(collections: &[Collection<'_>], table: &'t Table, width: usize) -> Self {
+        let width = width.max(40);
+        let widest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.map(|text| text.width()).max().unwrap_or(0)
+        };
+        let partition = widest(
+            &mut collections
+                .iter()
+                .flat_map(|(value, items)| [shown(Some(value)), summary(items)]),
+        );
+        let items = || collections.iter().flat_map(|(_, items)| items);
+        let described = widest(&mut items().map(|(sample, item)| description(sample, item)));
+        let (partition, sort) = match &table.sort {
+            None => (
+                partition.max(described).max(table.partition.name.width()),
+                0,
+            ),
+            Some(key) => {
+                let sort = widest(&mut items().map(|(_, item)| shown(item.item.get(&key.name))));
+                let partition = partition.max(table.partition.name.width());
+                (partition, sort.max(described).max(key.name.width()))
+            }
+        };
+        let partition = partition.min(width / 4).max(8);
+        let sort = if sort == 0 {
+            0
+        } else {
+            sort.min(width / 3).max(8)
+        };
+        let rules = RULE.width() * if sort == 0 { 1 } else { 2 };
+        Self {
+            table,
+            partition,
+            sort,
+            attributes: width.saturating_sub(partition + sort + rules).max(12),
+        }
+    }
+
+    fn draw(&self, collections: &[Collection<'_>], output: &Output) -> String {
+        let mut out = String::new();
+        let header = vec![self.table.partition.name.to_string()];
+        let sort = self.table.sort.iter().map(|key| key.name.to_string());
+        self.rows(
+            &mut out,
+            &header,
+            &sort.collect::<Vec<_>>(),
+            &["attributes".to_owned()],
+        );
+        for (value, items) in collections {
+            out.push_str(&self.rule());
+            let mut partition = wrapped(&shown(Some(value)), self.partition);
+            if self.sort > 0 {
+                partition.push(summary(items));
+            }
+            for (sample, item) in items {
+                let mut own = std::mem::take(&mut partition);
+                let mut sort = Vec::new();
+                let described = fit(&description(sample, item), self.sort.max(self.partition));
+                match &self.table.sort {
+                    Some(key) => {
+                        sort = wrapped(&shown(item.item.get(&key.name)), self.sort);
+                        sort.push(fit(&described, self.sort));
+                    }
+                    None => own.push(described),
+                }
+                let attributes = self.attributes(&item.item, output);
+                self.rows(&mut out, &own, &sort, &attributes);
+            }
+        }
+        out
+    }
+
+    /// An item's attributes but the key, names above values, as many side by side as fit.
+    fn attributes(&self, item: &Item, output: &Output) -> Vec<String> {
+        let is_key = |name: &str| {
+            let sort = self.table.sort.as_ref();
+            name == self.table.partition.name.as_ref()
+                || sort.is_some_and(|sort| sort.name.as_ref() == name)
+        };
+        let widest = WIDEST.min(self.attributes);
+        let mut lines = Vec::new();
+        let (mut names, mut values, mut used) = (String::new(), String::new(), 0);
+        for (name, value) in &item.attributes {
+            if is_key(name) {
+                continue;
+            }
+            let (name, value) = (fit(&clean(name), widest), fit(&shown(Some(value)), widest));
+            let wide = name.width().max(value.width());
+            if used > 0 && used + GAP + wide > self.attributes {
+                lines.push(output.bold(names.trim_end()));
+                lines.push(values.trim_end().to_owned());
+                (names, values, used) = (String::new(), String::new(), 0);
+            }
+            if used > 0 {
+                pad(&mut names, used + GAP);
+                pad(&mut values, used + GAP);
+                used += GAP;
+            }
+            names.push_str(&name);
+            values.push_str(&value);
+            used += wide;
+        }
+        if used > 0 {
+            lines.push(output.bold(names.trim_end()));
+            lines.push(values.trim_end().to_owned());
+        }
+        lines
+    }
+
+    /// Lines of the three columns side by side.
+    fn rows(&self, out: &mut String, partition: &[String], sort: &[String], rest: &[String]) {
+        let lines = partition.len().max(sort.len()).max(rest.len());
+        let cell = |column: &[String], at: usize| column.get(at).cloned().unwrap_or_default();
+        for at in 0..lines {
+            let mut line = cell(partition, at);
+            pad(&mut line, self.partition);
+            if self.sort > 0 {
+                line.push_str(RULE);
+                line.push_str(&cell(sort, at));
+                pad(&mut line, self.partition + RULE.width() + self.sort);
+            }
+            line.push_str(RULE);
+            line.push_str(&cell(rest, at));
+            out.push_str(line.trim_end());
+            out.push('\n');
+        }
+    }
+
+    fn rule(&self) -> String {
+        let mut line = "─".repeat(self.partition + 1);
+        for column in [self.sort, self.attributes] {
+            if column > 0 {
+                let end = if column == self.sort { 2 } else { 1 };
+                line.push('┼');
+                line.push_str(&"─".repeat(column + end));
+            }
+        }
+        line.push('\n');
+        line
+    }
+}
+
+/// What an item collection comes to.
+fn summary(items: &[(&ItemTypeSample, &SampleItem)]) -> String {
+    let size: usize = items.iter().map(|(_, item)| item.size).sum();
+    format!(
+        "{}, {}",
+        counted(count(items.len()), "item"),
+        bytes(count(size))
+    )
+}
+
+/// What an item is and measures.
+fn description(sample: &ItemTypeSample, item: &SampleItem) -> String {
+    format!(
+        "{}, {}, {}",
+        sample.item_type,
+        bytes(count(item.size)),
+        counted(item.units, "unit")
+    )
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,90 @@
+//! From what all rows come to, to money and time.
+
+use serde::Serialize;
+
+use crate::mapping::model::{Billing, Model};
+use crate::preview::{Forecast, PlaceForecast, PlaceKind};
+use crate::price::{Demand, Need, Prices, Route, Steady, routes, steady};
+
+/// Bytes that DynamoDB adds to each item and index entry where it bills storage (limits.md 5).
+const OVERHEAD: u64 = 100;
+
+/// What a load, and what comes after it, costs.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Cost {
+    /// The prices that were used.
+    pub(super) prices: Prices,
+    /// The ways into the table.
+    pub(super) routes: Vec<Route>,
+    /// Bytes that are billed as stored, indexes included.
+    pub(super) stored_bytes: u64,
+    /// US dollars a month for storing them.
+    pub(super) storage_usd_per_month: f64,
+    /// What the item types' write rates cost; `null` without rates.
+    pub(super) steady: Option<Steady>,
+}
+
+pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
+    let places = &forecast.places;
+    let stored = places
+        .iter()
+        .map(|place| place.bytes + OVERHEAD * place.items);
+    let stored_bytes = stored.sum();
+    let rated: Option<Vec<f64>> = global(places)
+        .map(|place| place.rated.as_ref().map(|rated| rated.units_per_second))
+        .collect();
+    Cost {
+        routes: routes(&demand(forecast, model), &prices),
+        stored_bytes,
+        storage_usd_per_month: prices.storage(float(stored_bytes)),
+        steady: rated
+            .filter(|rated| !rated.is_empty())
+            .map(|rated| steady(&rated, &prices)),
+        prices,
+    }
+}
+
+/// The table and its global indexes: what has throughput of its own.
+fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
+    let mut places = places.iter();
+    std::iter::from_fn(move || places.next()).filter(|place| place.kind != PlaceKind::LocalIndex)
+}
+
+fn demand(forecast: &Forecast, model: &Model) -> Demand {
+    let table = match model.table.billing {
+        Billing::OnDemand => None,
+        Billing::Provisioned(throughput) => Some(throughput.write),
+    };
+    let provisioned = |name: &str| {
+        let index = model.table.indexes.iter().find(|index| index.name == name);
+        let own = index.and_then(|index| index.throughput);
+        table.map(|table| own.map_or(table, |own| own.write))
+    };
+    let needs = global(&forecast.places).map(|place| {
+        // What is written to local indexes is the table's.
+        let units = place
+            .hottest
+            .as_ref()
+            .map_or(place.write_units, |hot| hot.total);
+        let hottest = place.hottest.as_ref().and_then(|hot| hot.keys.first());
+        Need {
+            name: place.name.clone(),
+            units: float(units),
+            hottest: hottest.map_or(0.0, |hot| float(hot.least)),
+            provisioned: provisioned(&place.name).map(float),
+        }
+    });
+    Demand {
+        needs: needs.collect(),
+        import_bytes: float(forecast.import_bytes),
+    }
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "money and time for people"
+)]
+fn float(count: u64) -> f64 {
+    count as f64
+}

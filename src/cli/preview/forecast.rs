@@ -1,0 +1,241 @@
+//! What all rows come to, as people read it.
+
+use super::cost::Cost;
+use super::heat::{collections, hottest, named, rated};
+use super::money::costs;
+use crate::cli::format::{bytes, count, counted, seconds};
+use crate::cli::output::Output;
+use crate::cli::report::figures;
+use crate::preview::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast, PlaceForecast};
+
+/// Signs of the longest bar of the histogram.
+const BAR: u64 = 30;
+
+/// The whole report.
+pub(super) fn text(forecast: &Forecast, cost: &Cost, output: &Output) -> String {
+    let mut parts = vec![item_types(forecast)];
+    if forecast.total.made > 0 {
+        parts.push(titled("Sizes", &sizes(forecast), output));
+        parts.push(titled("Largest items", &largest(forecast), output));
+        parts.push(titled("Write units", &writes(&forecast.places), output));
+        parts.push(titled(
+            "Hottest partition keys, by write units",
+            &hottest(&forecast.places),
+            output,
+        ));
+    }
+    if let Some(rated) = rated(&forecast.places) {
+        let title = "Expected write units a second, at the write rates of the mapping";
+        parts.push(titled(title, &rated, output));
+    }
+    if let Some(found) = &forecast.collections {
+        let title = "Item collections, which local indexes limit to 10 GB";
+        parts.push(titled(title, &collections(found), output));
+    }
+    parts.push(titled("Keys", &collisions(forecast), output));
+    if !forecast.rejects.is_empty() || !forecast.total.rejects_by_code.is_empty() {
+        parts.push(titled("Rejected rows", &rejects(forecast), output));
+    }
+    if forecast.total.made > 0 {
+        parts.push(titled("Cost and duration", &costs(forecast, cost), output));
+    }
+    parts.join("\n\n")
+}
+
+fn titled(title: &str, text: &str, output: &Output) -> String {
+    format!("{}\n{text}", output.bold(title))
+}
+
+fn item_types(forecast: &Forecast) -> String {
+    let row = |books: &ItemTypeForecast, name: &str| {
+        vec![
+            name.to_owned(),
+            count(books.rows_read),
+            count(books.filtered),
+            count(books.rejected),
+            count(books.made),
+            bytes(books.bytes),
+            count(books.write_units),
+            bytes(books.mean_bytes()),
+            bytes(books.largest),
+        ]
+    };
+    let each = forecast.item_types.iter();
+    let mut rows: Vec<Vec<String>> = each
+        .filter(|books| !books.from.is_empty())
+        .map(|books| row(books, &books.item_type))
+        .collect();
+    rows.push(row(&forecast.total, "total"));
+    let mut text = figures(
+        &[
+            "item type",
+            "rows",
+            "filtered",
+            "rejected",
+            "items",
+            "size",
+            "write units",
+            "mean",
+            "largest",
+        ],
+        rows,
+    );
+    let total = &forecast.total;
+    let rest = [
+        (total.empty, "row without elements", "rows without elements"),
+        (
+            total.expanded,
+            "element beyond the first of its row",
+            "elements beyond the first of their rows",
+        ),
+        (
+            total.orphans,
+            "child without a parent",
+            "children without a parent",
+        ),
+        (
+            total.cut,
+            "child cut by `$limit`",
+            "children cut by `$limit`",
+        ),
+        (total.expired, "expired row skipped", "expired rows skipped"),
+        (
+            total.archived,
+            "expired row archived",
+            "expired rows archived",
+        ),
+        (total.compressed, "item compressed", "items compressed"),
+    ];
+    let rest: Vec<String> = rest
+        .into_iter()
+        .filter(|(number, _, _)| *number > 0)
+        .map(|(number, one, many)| {
+            format!("{} {}", count(number), if number == 1 { one } else { many })
+        })
+        .collect();
+    if !rest.is_empty() {
+        text.push_str(&format!("\n\n{}", rest.join(", ")));
+    }
+    text.push_str(&format!(
+        "\n\nthe table `{}`: {} read in {}; nothing was written",
+        forecast.table,
+        counted(total.rows_read, "row"),
+        seconds(forecast.elapsed_seconds),
+    ));
+    text
+}
+
+fn sizes(forecast: &Forecast) -> String {
+    let most = forecast.sizes.iter().map(|class| class.items).max();
+    let most = most.unwrap_or(0).max(1);
+    let rows = forecast.sizes.iter().map(|class| {
+        let length = class.items.saturating_mul(BAR).div_ceil(most);
+        let bar = "█".repeat(usize::try_from(length).unwrap_or_default());
+        format!(
+            " up to {:>10}  {:>15}  {bar}",
+            bytes(class.up_to),
+            counted(class.items, "item"),
+        )
+        .trim_end()
+        .to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn largest(forecast: &Forecast) -> String {
+    let rows = forecast.largest.iter().map(|item| {
+        format!(
+            " {:>10}  {} {}",
+            bytes(item.bytes),
+            item.item_type,
+            item.row
+        )
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+fn writes(places: &[PlaceForecast]) -> String {
+    let rows = places.iter().map(|place| {
+        vec![
+            named(place),
+            count(place.items),
+            bytes(place.bytes),
+            count(place.write_units),
+        ]
+    });
+    figures(&["", "items", "size", "write units"], rows)
+}
+
+fn collisions(forecast: &Forecast) -> String {
+    let Collisions {
+        proved,
+        keys,
+        items,
+        ref named,
+        ..
+    } = forecast.collisions;
+    if !proved {
+        return match forecast.outcome {
+            ForecastOutcome::Interrupted => " not compared: the reading was interrupted".to_owned(),
+            _ => " not compared".to_owned(),
+        };
+    }
+    if keys == 0 {
+        return " all keys were compared: no two items share one".to_owned();
+    }
+    let mut out = vec![format!(
+        " all keys were compared: {} by several items; {} would be rejected, and {} in the sizes and units above",
+        if keys == 1 {
+            "1 key is shared".to_owned()
+        } else {
+            format!("{} keys are shared", count(keys))
+        },
+        counted(items, "item"),
+        if items == 1 { "is" } else { "are" },
+    )];
+    for collision in named.iter().take(super::NAMED) {
+        let items = counted(collision.items, "item");
+        if collision.rows.is_empty() {
+            out.push(format!("   {items}, whose rows could not be read again"));
+            continue;
+        }
+        out.push(format!("   {}: {items}", collision.key));
+        let rows = collision.rows.iter();
+        out.extend(rows.map(|row| format!("     {} {}", row.item_type, row.row)));
+        let shown = u64::try_from(collision.rows.len()).unwrap_or(u64::MAX);
+        if collision.items > shown {
+            out.push(format!("     and {} more", count(collision.items - shown)));
+        }
+    }
+    let shown = u64::try_from(named.len().min(super::NAMED)).unwrap_or(u64::MAX);
+    if keys > shown {
+        out.push(format!("   and {} more keys", count(keys - shown)));
+    }
+    out.join("\n")
+}
+
+fn rejects(forecast: &Forecast) -> String {
+    let mut out = Vec::new();
+    for (code, rows) in &forecast.total.rejects_by_code {
+        out.push(format!(" {code}: {}", counted(*rows, "row")));
+        let notes = || forecast.rejects.iter().filter(|note| note.code == *code);
+        let mut told = None;
+        for note in notes() {
+            let attribute = note.attribute.as_ref();
+            let attribute = attribute.map_or(String::new(), |name| format!(" `{name}`"));
+            out.push(format!(
+                "   {} {}:{attribute} {}",
+                note.item_type, note.row, note.message
+            ));
+        }
+        for help in notes().filter_map(|note| note.help.as_ref()) {
+            if told.replace(help) != Some(help) {
+                out.push(format!("   help: {help}"));
+            }
+        }
+    }
+    if let Some(file) = &forecast.rejects_file {
+        out.push(format!(" they are in {}", file.display()));
+    }
+    out.join("\n")
+}

@@ -1,0 +1,130 @@
+//! Hot partitions and large item collections, as people read them.
+
+use super::cells::clean;
+use crate::cli::format::{bytes, count, counted};
+use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
+use crate::price::PARTITION_WRITES;
+
+pub(super) fn named(place: &PlaceForecast) -> String {
+    let kind = match place.kind {
+        PlaceKind::Table => "table",
+        PlaceKind::GlobalIndex => "index",
+        PlaceKind::LocalIndex => "local index",
+    };
+    format!("{kind} {}", place.name)
+}
+
+pub(super) fn hottest(places: &[PlaceForecast]) -> String {
+    let mut out = Vec::new();
+    let with = places
+        .iter()
+        .filter_map(|place| Some((place, place.hottest.as_ref()?)));
+    for (place, hot) in with.filter(|(place, _)| place.items > 0) {
+        out.push(format!(
+            " {}: {} write units{}{}{}",
+            named(place),
+            count(hot.total),
+            if hot.total > place.write_units {
+                " with its local indexes"
+            } else {
+                ""
+            },
+            hot.distinct
+                .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
+            accuracy(hot, "write units"),
+        ));
+        out.extend(heavy(hot, count));
+    }
+    out.join("\n")
+}
+
+/// How far figures may be off.
+fn accuracy(heaviness: &Heaviness, of: &str) -> String {
+    if heaviness.error == 0 {
+        return ", exact".to_owned();
+    }
+    let figure = if of == "bytes" {
+        bytes(heaviness.error)
+    } else {
+        format!("{} {of}", count(heaviness.error))
+    };
+    format!("; approximate: each key may have up to {figure} more")
+}
+
+fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
+    let keys = heaviness.keys.iter();
+    let mut lines: Vec<String> = keys
+        .map(|hot| {
+            format!(
+                "   {:>6.2} %  {:>12}  {}",
+                hot.share * 100.0,
+                figure(hot.least),
+                clean(&hot.key)
+            )
+        })
+        .collect();
+    if heaviness.error > 0 {
+        let other = if lines.is_empty() { "no" } else { "no other" };
+        lines.push(format!(
+            "   {other} key has more than {}",
+            figure(heaviness.others_at_most)
+        ));
+    }
+    lines
+}
+
+pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
+    let mut out = Vec::new();
+    for place in places {
+        let Some(rated) = &place.rated else { continue };
+        let accuracy = if rated.error > 0.0 {
+            format!(
+                "; approximate: each key may have up to {:.1} more",
+                rated.error
+            )
+        } else {
+            String::new()
+        };
+        out.push(format!(
+            " {}: {:.1} a second{accuracy}",
+            named(place),
+            rated.units_per_second
+        ));
+        for (key, rate) in &rated.keys {
+            let over = if *rate > PARTITION_WRITES {
+                format!("  more than the {PARTITION_WRITES} that a partition takes")
+            } else {
+                String::new()
+            };
+            out.push(format!("   {rate:>10.1}  {}{over}", clean(key)));
+        }
+    }
+    (!out.is_empty()).then(|| out.join("\n"))
+}
+
+pub(super) fn collections(found: &Collections) -> String {
+    let mut out = vec![format!(
+        " items with their local index entries: {}{}",
+        bytes(found.largest.total),
+        accuracy(&found.largest, "bytes"),
+    )];
+    out.extend(heavy(&found.largest, bytes));
+    for hot in &found.over {
+        let certain = hot.least > found.limit;
+        out.push(format!(
+            " {} {} the limit: between {} and {}",
+            clean(&hot.key),
+            if certain { "is over" } else { "may be over" },
+            bytes(hot.least),
+            bytes(hot.most),
+        ));
+    }
+    out.push(match (found.over.is_empty(), found.complete) {
+        (true, true) => " no item collection is over the limit".to_owned(),
+        (false, true) => " every other item collection is below it".to_owned(),
+        (_, false) => {
+            " others may be over the limit too: there are too many bytes to tell".to_owned()
+        }
+    });
+    out.join("\n")
+}

@@ -1,0 +1,98 @@
+//! Items a line each, to standard output or into a new file.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use crate::cli::args::PreviewFormat;
+use crate::cli::failure::Failure;
+use crate::item::write_item;
+use crate::preview::{ItemSink, ItemTypeSample, SampleItem, Surveyed};
+use crate::value::quote;
+
+/// Makes a file that is not there yet. A mistyped name must not cost the mapping, or a SQLite
+/// source; pipes and devices hold nothing that could be lost.
+pub(super) fn create(path: &Path) -> Result<File, Failure> {
+    let made = match std::fs::metadata(path) {
+        Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path),
+        _ => File::create_new(path),
+    };
+    made.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::failed(format!("the file `{}` is there already", path.display()))
+                .with_help("remove it, or name another with --output")
+        }
+        _ => failure(path, &error),
+    })
+}
+
+/// A file that cannot be written.
+pub(super) fn failure(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("cannot write `{}`", path.display())).with_cause(error)
+}
+
+/// Writes items as they come.
+pub(super) struct Lines {
+    out: BufWriter<Box<dyn Write + Send>>,
+    format: PreviewFormat,
+    line: String,
+}
+
+impl Lines {
+    pub(super) fn new(file: Option<&Path>, format: PreviewFormat) -> Result<Self, Failure> {
+        let out: Box<dyn Write + Send> = match file {
+            Some(path) => Box::new(create(path)?),
+            None => Box::new(io::stdout()),
+        };
+        Ok(Self {
+            out: BufWriter::with_capacity(64 << 10, out),
+            format,
+            line: String::new(),
+        })
+    }
+}
+
+impl ItemSink for Lines {
+    fn item(&mut self, item: &Surveyed<'_>) -> io::Result<()> {
+        self.line.clear();
+        match self.format {
+            PreviewFormat::Ndjson => line(
+                &mut self.line,
+                &item.item_type.name,
+                &item.row_json(),
+                item.size,
+                item.units,
+                item.json,
+            ),
+            _ => self.line.push_str(item.json),
+        }
+        self.line.push('\n');
+        self.out.write_all(self.line.as_bytes())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// An item of a sample, without the newline.
+pub(super) fn sampled(out: &mut String, sample: &ItemTypeSample, item: &SampleItem) {
+    let mut json = String::new();
+    write_item(&mut json, &item.item);
+    line(
+        out,
+        &sample.item_type,
+        item.row.get(),
+        item.size,
+        item.units,
+        &json,
+    );
+}
+
+fn line(out: &mut String, item_type: &str, row: &str, size: usize, units: u64, item: &str) {
+    out.push_str("{\"item_type\":");
+    quote(out, item_type);
+    out.push_str(&format!(
+        ",\"row\":{row},\"size\":{size},\"write_units\":{units},\"item\":{item}}}"
+    ));
+}

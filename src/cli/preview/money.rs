@@ -1,0 +1,79 @@
+//! Cost and duration, as people read them.
+
+use super::cost::Cost;
+use crate::cli::format::{bytes, seconds};
+use crate::cli::report::figures;
+use crate::preview::Forecast;
+use crate::price::{Limit, Route, RouteKind};
+
+pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
+    let rows = cost.routes.iter().map(|route| {
+        vec![
+            way(route.route).to_owned(),
+            route.seconds.map_or("not promised".to_owned(), duration),
+            route.usd.map_or("not in the prices".to_owned(), usd),
+            limited(route),
+        ]
+    });
+    let mut out = vec![figures(&["load", "at least", "USD", "limited by"], rows)];
+    out.push(format!(
+        " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
+        bytes(cost.stored_bytes),
+        usd(cost.storage_usd_per_month),
+        bytes(forecast.import_bytes),
+    ));
+    if let Some(steady) = &cost.steady {
+        out.push(format!(
+            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned; \
+             on demand is cheaper while the mean load is below {:.0} % of that",
+            steady.units_per_second,
+            usd(steady.on_demand_usd),
+            usd(steady.provisioned_usd),
+            steady.on_demand_below * 100.0,
+        ));
+    }
+    out.push(format!(
+        " prices of {} in {}; check yours",
+        cost.prices.date, cost.prices.region
+    ));
+    out.join("\n")
+}
+
+fn way(route: RouteKind) -> &'static str {
+    match route {
+        RouteKind::OnDemand => "on demand, new table",
+        RouteKind::OnDemandWarmed => "on demand, warmed",
+        RouteKind::ProvisionedAsMapped => "provisioned as mapped",
+        RouteKind::Provisioned => "provisioned for the load",
+        RouteKind::ImportFromS3 => "import from S3",
+    }
+}
+
+fn limited(route: &Route) -> String {
+    match &route.limited {
+        Limit::Throughput { name } => format!("what {name} takes"),
+        Limit::Quota => "40,000 units/s of a table".to_owned(),
+        Limit::Partition { name } => format!("one partition key of {name}"),
+        Limit::BilledHours => "whole hours are paid".to_owned(),
+        Limit::Unknown => "-".to_owned(),
+    }
+}
+
+/// Money: cents, and more of them where there is less than one.
+fn usd(amount: f64) -> String {
+    if amount == 0.0 || amount >= 0.01 {
+        format!("{amount:.2}")
+    } else if amount >= 0.0001 {
+        format!("{amount:.4}")
+    } else {
+        "< 0.0001".to_owned()
+    }
+}
+
+fn duration(time: f64) -> String {
+    if time < 1.0 {
+        "1 s".to_owned()
+    } else {
+        seconds(time)
+    }
+}

@@ -1,0 +1,22 @@
+//! What a load would make, without writing: the first items of each item type ([`sample()`]), or
+//! what all rows together come to ([`survey()`]).
+
+mod collisions;
+mod failures;
+mod forecast;
+mod largest;
+mod places;
+mod run;
+mod sample;
+mod sizes;
+mod sketch;
+mod survey;
+mod tally;
+
+pub use forecast::{
+    Collections, Collision, Collisions, Forecast, ForecastOutcome, Heaviness, Hot,
+    ItemTypeForecast, LargeItem, PlaceForecast, PlaceKind, Rated, SizeClass, SourceRow,
+};
+pub use sample::{ItemTypeSample, SampleItem, SampleReject, sample};
+pub use sketch::{Heavy, Sketch};
+pub use survey::{ItemSink, Survey, SurveyOptions, Surveyed, survey};

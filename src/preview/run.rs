@@ -1,0 +1,341 @@
+//! The run of a survey: takes rows in, and keeps the books.
+
+use std::sync::Arc;
+
+use tokio::time::Instant;
+
+use super::collisions::{self, CODE, Found, Naming};
+use super::failures::{proof_failure, sink_failure, unless_unwanted};
+use super::forecast::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast};
+use super::survey::{ItemSink, Survey, Surveyed};
+use super::tally::Tally;
+use crate::item::{Elements, Folded, Folder};
+use crate::load::{
+    Cancel, Failure, Fate, Progress, Read, Reader, RejectNote, Rejected, Rejects, RowKey, Sieve,
+    meets, raw, row_json, row_key,
+};
+use crate::mapping::model::{Expired, ItemType, Model};
+use crate::proof::Proof;
+use crate::source::{Chunk, Source};
+
+/// Rejects of an item type and code that the report names.
+const NOTED: u64 = 5;
+
+/// A survey that goes on.
+pub(super) struct Run {
+    pub(super) model: Arc<Model>,
+    pub(super) cancel: Cancel,
+    pub(super) progress: Arc<dyn Progress>,
+    sieve: Sieve,
+    /// For each item type, the places of its embeds in the row.
+    embeds: Vec<Vec<usize>>,
+    books: Vec<ItemTypeForecast>,
+    tally: Tally,
+    proof: Option<Proof>,
+    met: u64,
+    notes: Vec<RejectNote>,
+    rejects: Option<Rejects>,
+    pub(super) sink: Option<Box<dyn ItemSink>>,
+}
+
+impl Run {
+    pub(super) fn new(survey: &Survey) -> Self {
+        let model = survey.model.clone();
+        let from = |item_type: usize| {
+            let mut passes = model.passes.iter();
+            let pass = passes.find(|pass| pass.item_types.contains(&item_type));
+            pass.map(|pass| pass.name.clone()).unwrap_or_default()
+        };
+        let names = model.item_types.iter().enumerate();
+        let books = names.map(|(index, item_type)| ItemTypeForecast {
+            item_type: item_type.name.to_string(),
+            from: from(index),
+            ..ItemTypeForecast::default()
+        });
+        let mut rates = survey.options.rates.clone();
+        rates.resize(model.item_types.len(), None);
+        Self {
+            books: books.collect(),
+            cancel: survey.cancel.clone(),
+            progress: survey.progress.clone(),
+            sieve: Sieve::without_keys(Folder::new(&model, survey.context.clone())),
+            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
+            tally: Tally::new(&model.table, rates),
+            proof: Some(Proof::new(survey.options.proof.clone())),
+            met: 0,
+            notes: Vec::new(),
+            rejects: survey.options.rejects_file.clone().map(Rejects::new),
+            sink: None,
+            model,
+        }
+    }
+
+    /// Takes chunks until the source ends; says how it ended otherwise.
+    pub(super) async fn read(
+        &mut self,
+        reader: &mut Reader,
+        estimates: &[Option<u64>],
+    ) -> Option<ForecastOutcome> {
+        let model = self.model.clone();
+        let (mut pass, mut rows, mut passes_read) = (0, 0, 0);
+        while passes_read < model.passes.len() {
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Some(ForecastOutcome::Interrupted),
+                read = reader.next() => read,
+            };
+            match read {
+                Some(Read::Start(index)) => {
+                    (pass, rows) = (index, 0);
+                    if let Some(this) = model.passes.get(index) {
+                        let estimate = estimates.get(index).copied().flatten();
+                        let progress = &self.progress;
+                        progress.pass(index, &this.name, &this.item_types, estimate);
+                    }
+                }
+                Some(Read::Rows(chunk)) => {
+                    rows += count(chunk.rows.len());
+                    if let Err(failure) = self.chunk(pass, chunk) {
+                        return Some(ForecastOutcome::Failed(failure));
+                    }
+                }
+                Some(Read::End { pass, all }) => {
+                    passes_read += 1;
+                    let left_out = all.unwrap_or(rows).saturating_sub(rows);
+                    for index in model.passes.get(pass).iter().flat_map(|p| &p.item_types) {
+                        if let Some(books) = self.books.get_mut(*index) {
+                            books.rows_read += left_out;
+                            books.filtered += left_out;
+                        }
+                    }
+                }
+                Some(Read::Failed(error)) => {
+                    return Some(ForecastOutcome::Failed(Failure::from(&error)));
+                }
+                None => {
+                    let failure = Failure::internal("the reader ended without an answer");
+                    return Some(ForecastOutcome::Failed(failure));
+                }
+            }
+        }
+        None
+    }
+
+    fn chunk(&mut self, pass: usize, chunk: Chunk) -> Result<(), Failure> {
+        let model = self.model.clone();
+        let Some(pass) = model.passes.get(pass) else {
+            return Ok(());
+        };
+        for (column, left) in &chunk.left {
+            for index in &pass.item_types {
+                let embeds = self.embeds.get(*index);
+                if embeds.is_some_and(|embeds| embeds.contains(column))
+                    && let Some(books) = self.books.get_mut(*index)
+                {
+                    books.orphans += left.orphans;
+                    books.cut += left.cut;
+                }
+            }
+        }
+        let rows = count(chunk.rows.len());
+        for mut row in chunk.rows {
+            for index in &pass.item_types {
+                let (Some(item_type), Some(books)) =
+                    (model.item_types.get(*index), self.books.get_mut(*index))
+                else {
+                    continue;
+                };
+                books.rows_read += 1;
+                if !meets(item_type, &row) {
+                    books.filtered += 1;
+                    continue;
+                }
+                let mut elements = Elements::new(&item_type.explodes);
+                let mut come: u64 = 0;
+                while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                    come += 1;
+                    let key = row_key(item_type, &row);
+                    match fate {
+                        Fate::Made(folded) => self.made(*index, item_type, &folded, &key)?,
+                        // No keys are kept, so none is found twice.
+                        Fate::Duplicate(folded) => self.made(*index, item_type, &folded, &key)?,
+                        Fate::Expired(folded) => self.expired(*index, &folded),
+                        Fate::Rejected(reject) => {
+                            self.reject(item_type, &Rejected::new(*index, key, *reject))?;
+                        }
+                    }
+                }
+                if let Some(books) = self.books.get_mut(*index) {
+                    books.empty += u64::from(come == 0);
+                    books.expanded += come.saturating_sub(1);
+                }
+            }
+        }
+        for index in &pass.item_types {
+            self.progress.rows(*index, rows);
+            self.progress.written(*index, rows);
+        }
+        Ok(())
+    }
+
+    fn made(
+        &mut self,
+        index: usize,
+        item_type: &ItemType,
+        folded: &Folded,
+        row: &RowKey,
+    ) -> Result<(), Failure> {
+        let size = count(folded.size);
+        if let Some(books) = self.books.get_mut(index) {
+            books.made += 1;
+            books.bytes += size;
+            books.write_units += folded.units;
+            books.largest = books.largest.max(size);
+            books.compressed += u64::from(!folded.compressed.is_empty());
+        }
+        let (table, folder) = (&self.model.table, &self.sieve.folder);
+        let json = self
+            .tally
+            .add(table, folder, index, folded, || row_json(item_type, row));
+        if let Some(proof) = &mut self.proof {
+            let locator = collisions::locator(self.met, index);
+            proof
+                .push(folded.fingerprint, locator)
+                .map_err(|error| proof_failure(&error))?;
+        }
+        self.met += 1;
+        if let Some(sink) = &mut self.sink {
+            let surveyed = Surveyed {
+                item_type,
+                item: &folded.item,
+                json,
+                size: folded.size,
+                units: folded.units,
+                row,
+            };
+            match unless_unwanted(sink.item(&surveyed)) {
+                Ok(true) => {}
+                Ok(false) => self.sink = None,
+                Err(error) => return Err(sink_failure(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a row whose item has expired and is not to be loaded.
+    fn expired(&mut self, index: usize, folded: &Folded) {
+        if let Some(books) = self.books.get_mut(index) {
+            match folded.expired {
+                Expired::Archive => books.archived += 1,
+                Expired::Load | Expired::Skip => books.expired += 1,
+            }
+        }
+    }
+
+    fn reject(&mut self, item_type: &ItemType, reject: &Rejected) -> Result<(), Failure> {
+        let mut met = 0;
+        if let Some(books) = self.books.get_mut(reject.item_type) {
+            books.reject(&reject.code, 1);
+            met = books
+                .rejects_by_code
+                .get(&*reject.code)
+                .copied()
+                .unwrap_or(0);
+        }
+        if met <= NOTED {
+            self.notes.push(RejectNote {
+                item_type: item_type.name.to_string(),
+                row: raw(row_json(item_type, &reject.row)),
+                code: reject.code.clone().into_owned(),
+                message: reject.message.clone(),
+                help: reject.help.clone(),
+                attribute: reject.attribute.clone(),
+            });
+        }
+        match &mut self.rejects {
+            Some(rejects) => rejects.write(&self.model, reject),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares the keys, and takes those that would be rejected out of the books.
+    pub(super) async fn prove(&mut self, named: usize) -> Result<Found, ForecastOutcome> {
+        let failed = |text| ForecastOutcome::Failed(Failure::internal(text));
+        let Some(proof) = self.proof.take() else {
+            return Err(failed("the keys were compared twice"));
+        };
+        let types = self.books.len();
+        // Sorting and merging files takes a while, and must hold up neither signals nor progress.
+        let task = tokio::task::spawn_blocking(move || collisions::prove(proof, types, named));
+        let proved = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
+            proved = task => proved,
+        };
+        let found = proved
+            .map_err(|_| failed("the comparison of the keys died"))?
+            .map_err(|error| ForecastOutcome::Failed(proof_failure(&error)))?;
+        for (books, items) in self.books.iter_mut().zip(&found.by_type) {
+            if *items > 0 {
+                books.made = books.made.saturating_sub(*items);
+                books.reject(CODE, *items);
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) async fn name(
+        &mut self,
+        found: &mut Found,
+        source: Box<dyn Source>,
+    ) -> Result<(), Failure> {
+        let naming = Naming {
+            model: &self.model,
+            folder: self.sieve.folder.clone(),
+            cancel: &self.cancel,
+            rejects: self.rejects.as_mut(),
+        };
+        naming.name(found, source).await
+    }
+
+    pub(super) fn forecast(
+        self,
+        mut end: Option<ForecastOutcome>,
+        found: Option<Found>,
+        begun: Instant,
+    ) -> Forecast {
+        let mut rejects_file = None;
+        if let Some(rejects) = self.rejects {
+            let (closed, _, path) = rejects.close();
+            rejects_file = path;
+            if let Err(failure) = closed {
+                end = Some(ForecastOutcome::Failed(failure));
+            }
+        }
+        let mut total = ItemTypeForecast::default();
+        for books in &self.books {
+            total.add(books);
+        }
+        let totals = self.tally.finish(&self.model);
+        Forecast {
+            outcome: end.unwrap_or(ForecastOutcome::Complete),
+            table: self.model.table.name.clone(),
+            total,
+            sizes: totals.sizes,
+            largest: totals.largest,
+            places: totals.places,
+            collections: totals.collections,
+            collisions: found.map_or_else(Collisions::default, |found| found.collisions),
+            rejects: self.notes,
+            rejects_file,
+            import_bytes: totals.import_bytes,
+            warnings: Vec::new(),
+            elapsed_seconds: begun.elapsed().as_secs_f64(),
+            item_types: self.books,
+        }
+    }
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}

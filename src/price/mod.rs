@@ -1,0 +1,176 @@
+//! What DynamoDB charges, and how long it takes: arithmetic on a dated file of prices. Pure.
+//!
+//! Prices are the caller's: nothing here is newer than the file's date, and whoever shows a figure
+//! shows that date and the region with it.
+
+mod routes;
+mod steady;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use routes::{Demand, Limit, Need, Route, RouteKind, routes};
+pub use steady::{Steady, steady};
+
+/// Write units a second that a partition takes (limits.md 26).
+pub const PARTITION_WRITES: f64 = 1_000.0;
+
+/// A file of prices.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriceFile {
+    /// The day when the prices were looked up.
+    pub date: String,
+    /// The region that is meant where none is named.
+    pub default_region: String,
+    /// The prices of each region.
+    pub regions: BTreeMap<String, Region>,
+}
+
+/// The prices of a region, in US dollars, of the standard table class and without taxes.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// A million write request units, on demand.
+    pub usd_per_million_write_units: f64,
+    /// A million read request units, on demand.
+    pub usd_per_million_read_units: f64,
+    /// A provisioned write capacity unit for an hour.
+    pub usd_per_write_unit_hour: f64,
+    /// A provisioned read capacity unit for an hour.
+    pub usd_per_read_unit_hour: f64,
+    /// A GB (10^9 bytes) of storage for a month.
+    pub usd_per_gb_month: f64,
+    /// A GB of source data imported from S3, where the file says it.
+    #[serde(default)]
+    pub usd_per_imported_gb: Option<f64>,
+    /// Raising the warm throughput by one write unit a second, once, where the file says it.
+    #[serde(default)]
+    pub usd_per_warm_write_unit: Option<f64>,
+}
+
+/// The prices that are used, and where they are from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Prices {
+    /// The day when they were looked up.
+    pub date: String,
+    /// The region.
+    pub region: String,
+    /// The prices themselves.
+    #[serde(flatten)]
+    pub usd: Region,
+}
+
+/// Why a file of prices is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    /// When it is not JSON of the right shape.
+    #[error("it is no file of prices")]
+    Shape(#[source] serde_json::Error),
+    /// When it lacks the region.
+    #[error("it has no prices for the region {region}; it has {}", known.join(", "))]
+    Region {
+        /// The region that was asked for.
+        region: String,
+        /// Those that it has.
+        known: Vec<String>,
+    },
+    /// When a price is negative or no number.
+    #[error("a price of the region {region} is negative")]
+    Negative {
+        /// The region.
+        region: String,
+    },
+}
+
+impl Prices {
+    /// Takes the prices of a region from a file's text; the file's default region without one.
+    ///
+    /// # Errors
+    ///
+    /// [`PriceError`] where the text is no such file, or lacks the region.
+    pub fn read(text: &str, region: Option<&str>) -> Result<Self, PriceError> {
+        let file: PriceFile = serde_json::from_str(text).map_err(PriceError::Shape)?;
+        let region = region.unwrap_or(&file.default_region).to_owned();
+        let Some(usd) = file.regions.get(&region).copied() else {
+            let known = file.regions.into_keys().collect();
+            return Err(PriceError::Region { region, known });
+        };
+        let optional = [usd.usd_per_imported_gb, usd.usd_per_warm_write_unit];
+        let mut all = [
+            usd.usd_per_million_write_units,
+            usd.usd_per_million_read_units,
+            usd.usd_per_write_unit_hour,
+            usd.usd_per_read_unit_hour,
+            usd.usd_per_gb_month,
+        ]
+        .into_iter()
+        .chain(optional.into_iter().flatten());
+        if all.any(|price| price < 0.0) {
+            return Err(PriceError::Negative { region });
+        }
+        Ok(Self {
+            date: file.date,
+            region,
+            usd,
+        })
+    }
+
+    /// What so many write units cost on demand.
+    #[must_use]
+    pub fn writes(&self, units: f64) -> f64 {
+        units / 1e6 * self.usd.usd_per_million_write_units
+    }
+
+    /// What so many read units cost on demand.
+    #[must_use]
+    pub fn reads(&self, units: f64) -> f64 {
+        units / 1e6 * self.usd.usd_per_million_read_units
+    }
+
+    /// What storing so many bytes for a month costs.
+    #[must_use]
+    pub fn storage(&self, bytes: f64) -> f64 {
+        bytes / 1e9 * self.usd.usd_per_gb_month
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = include_str!("../cli/prices.json");
+
+    #[test]
+    fn the_shipped_prices_are_dated_and_regional() {
+        let prices = Prices::read(FILE, None).unwrap();
+        assert_eq!(prices.region, "us-east-1");
+        assert!(!prices.date.is_empty());
+        let seoul = Prices::read(FILE, Some("ap-northeast-2")).unwrap();
+        assert!(seoul.usd.usd_per_write_unit_hour > prices.usd.usd_per_write_unit_hour);
+    }
+
+    #[test]
+    fn what_is_no_price_is_refused() {
+        let unknown = Prices::read(FILE, Some("mars-1")).unwrap_err();
+        assert!(unknown.to_string().contains("us-east-1"), "{unknown}");
+        assert!(matches!(
+            Prices::read("{}", None).unwrap_err(),
+            PriceError::Shape(_)
+        ));
+        let negative = FILE.replace("0.625", "-0.625");
+        assert!(matches!(
+            Prices::read(&negative, None).unwrap_err(),
+            PriceError::Negative { .. }
+        ));
+    }
+
+    #[test]
+    fn a_million_writes_cost_what_the_file_says() {
+        let prices = Prices::read(FILE, None).unwrap();
+        assert!((prices.writes(2e6) - 1.25).abs() < 1e-9);
+        assert!((prices.reads(1e6) - 0.125).abs() < 1e-9);
+        assert!((prices.storage(4e9) - 1.0).abs() < 1e-9);
+    }
+}

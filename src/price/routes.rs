@@ -1,0 +1,235 @@
+//! The ways into a table: what each costs and how long it takes at best.
+//!
+//! A load writes the table and its indexes at once, so all of them advance by the same share of
+//! their units each second. What bounds that share is the slowest of them, the quota of them all
+//! together, and the hottest partition. Durations hold for writers that spread their writes and
+//! never pause.
+
+use serde::Serialize;
+
+use super::{PARTITION_WRITES, Prices};
+
+/// Write units a second that a new on-demand table, and each of its indexes, takes (limits.md 27).
+const NEW_TABLE: f64 = 4_000.0;
+/// After so many seconds at its peak it takes twice as much.
+const DOUBLES: f64 = 1_800.0;
+/// Write units a second of a table with its indexes, before a quota is raised (limits.md 29).
+const QUOTA: f64 = 40_000.0;
+
+/// What is to be loaded.
+#[derive(Debug, Clone, Default)]
+pub struct Demand {
+    /// The table with its local indexes first, then the global indexes.
+    pub needs: Vec<Need>,
+    /// Bytes of all items as DynamoDB JSON.
+    pub import_bytes: f64,
+}
+
+/// What the table or an index has to take.
+#[derive(Debug, Clone)]
+pub struct Need {
+    /// Its name.
+    pub name: String,
+    /// Write units.
+    pub units: f64,
+    /// Write units of the hottest partition key value.
+    pub hottest: f64,
+    /// Write units a second that the mapping provisions.
+    pub provisioned: Option<f64>,
+}
+
+/// A way into a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RouteKind {
+    /// A new on-demand table, as it is.
+    OnDemand,
+    /// A new on-demand table with its warm throughput raised before.
+    OnDemandWarmed,
+    /// Provisioned with what the mapping says.
+    ProvisionedAsMapped,
+    /// Provisioned for as few whole hours as the quota and the hottest partition allow.
+    Provisioned,
+    /// DynamoDB's import from S3 into a new table.
+    ImportFromS3,
+}
+
+/// What bounds a duration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "by", rename_all = "snake_case")]
+pub enum Limit {
+    /// What the table or index takes.
+    Throughput {
+        /// The table's or the index's name.
+        name: String,
+    },
+    /// The quota of a table with its indexes.
+    Quota,
+    /// The hottest partition key value of the table or of an index.
+    Partition {
+        /// The table's or the index's name.
+        name: String,
+    },
+    /// Nothing: it is spread over the hours that are paid for.
+    BilledHours,
+    /// Nobody says.
+    Unknown,
+}
+
+/// What a way costs and how long it takes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Route {
+    /// Which way.
+    pub route: RouteKind,
+    /// How long it takes at best; `None` where `DynamoDB` promises nothing.
+    pub seconds: Option<f64>,
+    /// What bounds that.
+    pub limited: Limit,
+    /// US dollars; `None` where the price file does not say it.
+    pub usd: Option<f64>,
+    /// Write units a second to be set for the table and each global index, where the way asks for
+    /// it.
+    pub write_units_per_second: Vec<(String, f64)>,
+}
+
+/// All ways for a load.
+#[must_use]
+pub fn routes(demand: &Demand, prices: &Prices) -> Vec<Route> {
+    let mut all = vec![on_demand(demand, prices), warmed(demand, prices)];
+    all.extend(as_mapped(demand, prices));
+    all.push(provisioned(demand, prices));
+    all.push(Route {
+        route: RouteKind::ImportFromS3,
+        seconds: None,
+        limited: Limit::Unknown,
+        usd: prices
+            .usd
+            .usd_per_imported_gb
+            .map(|price| demand.import_bytes / 1e9 * price),
+        write_units_per_second: Vec::new(),
+    });
+    all
+}
+
+impl Demand {
+    fn units(&self) -> f64 {
+        self.needs.iter().map(|need| need.units).sum()
+    }
+
+    /// The share of the load that can be written each second, and what bounds it. `rate` says what
+    /// the table or an index takes a second.
+    fn share(&self, rate: impl Fn(&Need) -> f64) -> (f64, Limit) {
+        let mut least = (QUOTA / self.units(), Limit::Quota);
+        let mut bound = |share: f64, limit: Limit| {
+            if share < least.0 {
+                least = (share, limit);
+            }
+        };
+        for need in &self.needs {
+            let name = || need.name.clone();
+            if need.units > 0.0 {
+                bound(rate(need) / need.units, Limit::Throughput { name: name() });
+            }
+            if need.hottest > 0.0 {
+                let share = PARTITION_WRITES / need.hottest;
+                bound(share, Limit::Partition { name: name() });
+            }
+        }
+        least
+    }
+
+    /// The share without a bound but the quota and the partitions.
+    fn unbounded(&self) -> (f64, Limit) {
+        self.share(|_| f64::INFINITY)
+    }
+}
+
+fn on_demand(demand: &Demand, prices: &Prices) -> Route {
+    let (mut done, mut seconds, mut takes) = (0.0, 0.0, NEW_TABLE);
+    let limited = loop {
+        let (share, limit) = demand.share(|_| takes);
+        let left = 1.0 - done;
+        // At the quota or a partition's limit it never grows any more.
+        let grows = matches!(limit, Limit::Throughput { .. });
+        if share * DOUBLES >= left || !grows {
+            seconds += left / share;
+            break limit;
+        }
+        done += share * DOUBLES;
+        seconds += DOUBLES;
+        takes *= 2.0;
+    };
+    Route {
+        route: RouteKind::OnDemand,
+        seconds: Some(seconds),
+        limited,
+        usd: Some(prices.writes(demand.units())),
+        write_units_per_second: Vec::new(),
+    }
+}
+
+fn warmed(demand: &Demand, prices: &Prices) -> Route {
+    let (share, limited) = demand.unbounded();
+    let rates = rates(demand, |units| (units * share).ceil().max(NEW_TABLE));
+    let raised: f64 = rates.iter().map(|(_, rate)| rate - NEW_TABLE).sum();
+    let warming = match prices.usd.usd_per_warm_write_unit {
+        Some(price) => Some(raised * price),
+        None if raised == 0.0 => Some(0.0),
+        None => None,
+    };
+    Route {
+        route: RouteKind::OnDemandWarmed,
+        seconds: Some(1.0 / share),
+        limited,
+        usd: warming.map(|warming| warming + prices.writes(demand.units())),
+        write_units_per_second: rates,
+    }
+}
+
+fn as_mapped(demand: &Demand, prices: &Prices) -> Option<Route> {
+    let all = demand.needs.iter().map(|need| need.provisioned);
+    let all: Vec<f64> = all.collect::<Option<_>>()?;
+    let (share, limited) = demand.share(|need| need.provisioned.unwrap_or(f64::INFINITY));
+    let seconds = 1.0 / share;
+    let hours = (seconds / 3600.0).ceil().max(1.0);
+    let units: f64 = all.iter().sum();
+    Some(Route {
+        route: RouteKind::ProvisionedAsMapped,
+        seconds: Some(seconds),
+        limited,
+        usd: Some(units * hours * prices.usd.usd_per_write_unit_hour),
+        write_units_per_second: demand
+            .needs
+            .iter()
+            .map(|need| (need.name.clone(), need.provisioned.unwrap_or(0.0)))
+            .collect(),
+    })
+}
+
+fn provisioned(demand: &Demand, prices: &Prices) -> Route {
+    let (share, _) = demand.unbounded();
+    let hours = (1.0 / share / 3600.0).ceil().max(1.0);
+    let rates = rates(demand, |units| (units / (hours * 3600.0)).ceil().max(1.0));
+    let units: f64 = rates.iter().map(|(_, rate)| rate).sum();
+    Route {
+        route: RouteKind::Provisioned,
+        seconds: Some(if demand.units() > 0.0 {
+            hours * 3600.0
+        } else {
+            0.0
+        }),
+        limited: Limit::BilledHours,
+        usd: Some(units * hours * prices.usd.usd_per_write_unit_hour),
+        write_units_per_second: rates,
+    }
+}
+
+fn rates(demand: &Demand, rate: impl Fn(f64) -> f64) -> Vec<(String, f64)> {
+    let needs = demand.needs.iter();
+    needs
+        .map(|need| (need.name.clone(), rate(need.units)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

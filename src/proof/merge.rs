@@ -1,0 +1,183 @@
+//! Merges the runs and gathers what is equal.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::runs::{Extent, Runs};
+use super::{ProofError, RECORD, Record};
+
+/// Fewest records that are read of a run at once: 4 KiB of them.
+const FEWEST: usize = 170;
+
+/// A fingerprint that came more than once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The fingerprint.
+    pub fingerprint: u128,
+    /// How often it came: at least twice.
+    pub count: u64,
+    /// The smallest locators, in their order, as many as were asked for.
+    pub locators: Vec<u64>,
+}
+
+/// The fingerprints that came more than once, in their order.
+#[derive(Debug)]
+pub struct Groups {
+    records: Records,
+    /// The first record of the next fingerprint.
+    ahead: Option<Record>,
+    begun: bool,
+    spilled: u64,
+}
+
+#[derive(Debug)]
+enum Records {
+    Memory(std::vec::IntoIter<Record>),
+    Merge(Merge),
+}
+
+impl Groups {
+    pub(super) fn of_memory(sorted: Vec<Record>) -> Self {
+        Self::new(Records::Memory(sorted.into_iter()), 0)
+    }
+
+    pub(super) fn of_runs(runs: Runs, memory: usize) -> Result<Self, ProofError> {
+        let spilled = runs.bytes();
+        Ok(Self::new(
+            Records::Merge(Merge::new(runs, memory)?),
+            spilled,
+        ))
+    }
+
+    fn new(records: Records, spilled: u64) -> Self {
+        Self {
+            records,
+            ahead: None,
+            begun: false,
+            spilled,
+        }
+    }
+
+    /// Bytes that are on disk.
+    #[must_use]
+    pub fn spilled(&self) -> u64 {
+        self.spilled
+    }
+
+    /// The next group, or `None` after the last. `each` hears every locator of the group but the
+    /// first, in order: a group may be as large as the data, and is never held.
+    ///
+    /// # Errors
+    ///
+    /// [`ProofError::Read`] when the file cannot be read back.
+    pub fn next_group(
+        &mut self,
+        most_locators: usize,
+        mut each: impl FnMut(u64),
+    ) -> Result<Option<Group>, ProofError> {
+        if !self.begun {
+            self.begun = true;
+            self.ahead = self.records.next()?;
+        }
+        while let Some(first) = self.ahead.take() {
+            let mut group: Option<Group> = None;
+            loop {
+                self.ahead = self.records.next()?;
+                let Some(next) = self.ahead else { break };
+                if (next.high, next.low) != (first.high, first.low) {
+                    break;
+                }
+                let group = group.get_or_insert_with(|| Group {
+                    fingerprint: first.fingerprint(),
+                    count: 1,
+                    locators: std::iter::once(first.locator).take(most_locators).collect(),
+                });
+                group.count += 1;
+                if group.locators.len() < most_locators {
+                    group.locators.push(next.locator);
+                }
+                each(next.locator);
+            }
+            if group.is_some() {
+                return Ok(group);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Records {
+    fn next(&mut self) -> Result<Option<Record>, ProofError> {
+        match self {
+            Self::Memory(records) => Ok(records.next()),
+            Self::Merge(merge) => merge.next(),
+        }
+    }
+}
+
+/// A k-way merge. Its memory is half of the proof's: as many records of each run at a time as fit,
+/// and 4 KiB of each at least. With 32 MiB that holds to 4,000 runs, or five thousand million
+/// items.
+#[derive(Debug)]
+struct Merge {
+    runs: Runs,
+    cursors: Vec<Cursor>,
+    heads: BinaryHeap<Reverse<(Record, usize)>>,
+    at_once: usize,
+}
+
+#[derive(Debug)]
+struct Cursor {
+    extent: Extent,
+    /// Records that are read and not handed out, the next one last.
+    ready: Vec<Record>,
+}
+
+impl Merge {
+    fn new(runs: Runs, memory: usize) -> Result<Self, ProofError> {
+        let extents = runs.extents();
+        // Half of the memory: the allocator may still hold what the gathering gave back.
+        let at_once = memory / 2 / RECORD / extents.len().max(1);
+        let mut merge = Self {
+            runs,
+            heads: BinaryHeap::with_capacity(extents.len()),
+            cursors: Vec::new(),
+            at_once: at_once.max(FEWEST),
+        };
+        merge.cursors = extents
+            .into_iter()
+            .map(|extent| Cursor {
+                extent,
+                ready: Vec::new(),
+            })
+            .collect();
+        for run in 0..merge.cursors.len() {
+            merge.advance(run)?;
+        }
+        Ok(merge)
+    }
+
+    fn next(&mut self) -> Result<Option<Record>, ProofError> {
+        let Some(Reverse((record, run))) = self.heads.pop() else {
+            return Ok(None);
+        };
+        self.advance(run)?;
+        Ok(Some(record))
+    }
+
+    /// Puts a run's next record among the heads.
+    fn advance(&mut self, run: usize) -> Result<(), ProofError> {
+        let Some(cursor) = self.cursors.get_mut(run) else {
+            return Ok(());
+        };
+        if cursor.ready.is_empty() {
+            let (extent, ready) = (&mut cursor.extent, &mut cursor.ready);
+            self.runs.read(extent, self.at_once, ready)?;
+            ready.reverse();
+        }
+        if let Some(record) = cursor.ready.pop() {
+            self.heads.push(Reverse((record, run)));
+        }
+        Ok(())
+    }
+}
