@@ -2,7 +2,7 @@
 //!
 //! An example is data. `mappings/NAME.yaml` and `migrations/*/…_NAME.sql` are for users;
 //! `tests/patterns/NAME.ndjson` holds the items that must come out, and `NAME.queries.yaml` what
-//! the books must count and what each access pattern must answer.
+//! the books must count, what `check` warns of, and what each access pattern must answer.
 
 mod answers;
 mod bench;
@@ -11,6 +11,7 @@ mod example;
 mod life;
 mod query;
 mod refused;
+mod risks;
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -53,8 +54,10 @@ examples! {
 /// Loads an example from every database into every engine, and asks all its access patterns.
 async fn hold(example: &Example) {
     let mut first: Option<String> = None;
+    let mut warnings = BTreeSet::new();
     for source in example.sources().await {
         let bench = Bench::new(example, &source);
+        warnings.extend(bench.warnings());
         let previewed = bench.hold_preview();
         let same = *first.get_or_insert_with(|| previewed.clone()) == previewed;
         assert!(
@@ -66,6 +69,7 @@ async fn hold(example: &Example) {
         bench.hold_dynamodb_local().await;
         source.drop().await;
     }
+    assert_eq!(warnings, example.warnings, "{}", example.name);
 }
 
 /// Every example.

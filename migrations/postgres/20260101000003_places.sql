@@ -4,11 +4,11 @@ CREATE TABLE places (
     id           integer      NOT NULL PRIMARY KEY,
     category     varchar(30)  NOT NULL,
     country      varchar(2)   NOT NULL,
-    region       varchar(50),
-    state        varchar(50),
-    county       varchar(50),
-    city         varchar(50),
-    neighborhood varchar(50),
+    region       varchar(40),
+    state        varchar(40),
+    county       varchar(40),
+    city         varchar(40),
+    neighborhood varchar(40),
     name         varchar(200) NOT NULL
 );
 

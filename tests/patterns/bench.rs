@@ -1,5 +1,6 @@
 //! An example at work: loaded, verified, compared and asked.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use aws_sdk_dynamodb::Client;
@@ -45,7 +46,7 @@ impl<'e> Bench<'e> {
     pub(super) fn run(&self, name: &str, further: &[&str]) -> Ran {
         let mapping = self.path("mapping.yaml");
         let mut arguments = vec![name, mapping.to_str().unwrap(), "--source", &self.source];
-        if let Some(now) = &self.example.now {
+        if let Some(now) = self.example.now.as_deref().filter(|_| name != "check") {
             arguments.extend(["--now", now]);
         }
         arguments.extend(further);
@@ -68,6 +69,14 @@ impl<'e> Bench<'e> {
     pub(super) async fn contents(&self) -> String {
         let file = Some(self.path("table.ddb"));
         self.contents_of(TargetSpec::Local { file }).await
+    }
+
+    /// The codes of what `check` warns of.
+    pub(super) fn warnings(&self) -> BTreeSet<String> {
+        let report = self.run("check", &["--format", "json"]).exits(0).json();
+        let warnings = report["diagnostics"].as_array().unwrap().iter();
+        let codes = warnings.map(|warning| warning["code"].as_str().unwrap().to_owned());
+        codes.collect()
     }
 
     /// Holds the preview against the items, and returns its bytes.

@@ -1,6 +1,7 @@
 //! One worked example as data: its mapping, its databases, the items and the answers that must
 //! come out.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use dynafold::mapping::yaml::{Node, parse};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::support::source::Source;
 
-use super::query::{Case, cases};
+use super::query::{Case, cases, words};
 
 /// An item in DynamoDB's JSON.
 pub(super) type Item = Map<String, Value>;
@@ -26,6 +27,9 @@ pub(super) struct Example {
     pub(super) now: Option<String>,
     /// What the books must count, besides rows that become items.
     pub(super) books: Vec<(String, u64)>,
+    /// The codes that `check` may warn of, with one database or another; what the mapping accepts
+    /// is none of them.
+    pub(super) warnings: BTreeSet<String>,
     /// What the access patterns must answer.
     pub(super) cases: Vec<Case>,
 }
@@ -50,6 +54,7 @@ impl Example {
             golden: text(&format!("tests/patterns/{like}.ndjson")),
             now: None,
             books: Vec::new(),
+            warnings: BTreeSet::new(),
             cases: Vec::new(),
         };
         for entry in expected.entries() {
@@ -66,6 +71,7 @@ impl Example {
                     });
                     example.books = counts.collect();
                 }
+                "warnings" => example.warnings = words(&entry.value).into_iter().collect(),
                 "queries" => example.cases = cases(&entry.value),
                 "queries_of" => {
                     let other = entry.value.text().unwrap();

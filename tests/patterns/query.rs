@@ -77,7 +77,8 @@ fn word(node: &Node) -> String {
     node.text().unwrap().to_owned()
 }
 
-fn words(node: &Node) -> Vec<String> {
+/// A list of words.
+pub(super) fn words(node: &Node) -> Vec<String> {
     node.elements().iter().map(word).collect()
 }
 
