@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn sizes_are_those_that_dynamodb_counts() {
-        // The first block was measured on AWS, the second on DynamoDB Local (docs/adr/0014).
+        // The first block was measured on AWS, the second on DynamoDB Local (docs/adr/0016).
         for (literal, size) in [
             ("0", 1),
             ("-0", 1),

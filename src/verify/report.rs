@@ -16,6 +16,10 @@ pub struct Compared {
     pub rows_read: u64,
     /// Rows left out by the item type's `where`.
     pub filtered: u64,
+    /// Rows without an element to explode.
+    pub empty: u64,
+    /// Elements to explode beyond the first of their rows.
+    pub expanded: u64,
     /// Rows whose items have expired and are not to be in the table.
     pub expired: u64,
     /// Rows that make no item, those with the key of an earlier row among them.
@@ -38,7 +42,8 @@ impl Compared {
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
-        self.rows_read == self.filtered + self.expired + self.rejected + self.expected
+        self.rows_read + self.expanded
+            == self.filtered + self.empty + self.expired + self.rejected + self.expected
             && self.expected
                 == self.equal + self.missing + self.gone + self.different + self.uncompared
     }
@@ -46,6 +51,8 @@ impl Compared {
     pub(super) fn add(&mut self, other: &Self) {
         self.rows_read += other.rows_read;
         self.filtered += other.filtered;
+        self.empty += other.empty;
+        self.expanded += other.expanded;
         self.expired += other.expired;
         self.rejected += other.rejected;
         self.expected += other.expected;

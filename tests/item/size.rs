@@ -89,7 +89,7 @@ fn resized(batch: &Batch, by: isize) -> Batch {
     batch
 }
 
-/// The bytes that the embedded engine counts less than DynamoDB does (docs/adr/0014).
+/// The bytes that the embedded engine counts less than DynamoDB does (docs/adr/0016).
 fn uncounted(value: &Attribute) -> isize {
     match value {
         Attribute::N(number) => uncounted_of(number),

@@ -7,8 +7,8 @@ use super::facts::Subject;
 use super::{OrderProof, Verdict, World};
 use crate::catalog::Family;
 use crate::mapping::model::{KeyType, Placeholder, Table, Template};
-use crate::mapping::template::Filter;
-use crate::value::TimeKind;
+use crate::mapping::template::{Filter, canonical};
+use crate::value::{TimeKind, Value, compare};
 
 /// A value whose text is not in its own order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,7 +56,8 @@ fn disorder(
 ) -> Option<Disorder> {
     let written = placeholder.place.written.clone();
     if placeholder.family == Family::Number {
-        return (!alone).then_some(Disorder::Number(written));
+        let is_code = placeholder.filters.last().is_some_and(has_ordered_codes);
+        return (!alone && !is_code).then_some(Disorder::Number(written));
     }
     let mut domain = subject.domain(placeholder);
     for filter in &placeholder.filters {
@@ -70,6 +71,19 @@ fn disorder(
     }
     let offset = matches!(domain.kind, Kind::Time(TimeKind::TimeOfDayWithOffset, _));
     offset.then_some(Disorder::Offset(written))
+}
+
+/// Whether a filter gives one of a few codes, whose texts are in the order of their numbers.
+fn has_ordered_codes(filter: &Filter) -> bool {
+    let mut codes: Vec<&Value> = match filter {
+        Filter::Present { yes, no } => vec![yes, no],
+        Filter::Map { codes, other } => codes.iter().map(|(_, code)| code).chain(other).collect(),
+        _ => return false,
+    };
+    codes.sort_by(|a, b| compare(a, b));
+    codes
+        .windows(2)
+        .all(|pair| matches!(pair, [a, b] if canonical(a) <= canonical(b)))
 }
 
 /// Whether a pattern goes from the longest unit of time to the shortest, and leaves none out.

@@ -220,10 +220,12 @@ impl Run {
                 }
                 let alone = item_type.explodes.is_empty() && nth + 1 == pass.item_types.len();
                 let mut elements = Elements::new(&item_type.explodes);
+                let mut come: u64 = 0;
                 while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
                     let Some(books) = self.books.get_mut(*index) else {
                         break;
                     };
+                    come += 1;
                     let folded = match fate {
                         Fate::Made(folded) => folded,
                         Fate::Expired(folded) => {
@@ -243,6 +245,10 @@ impl Run {
                         row_key(item_type, &row)
                     };
                     self.expect(*index, key, folded).await;
+                }
+                if let Some(books) = self.books.get_mut(*index) {
+                    books.empty += u64::from(come == 0);
+                    books.expanded += come.saturating_sub(1);
                 }
             }
         }

@@ -1,0 +1,189 @@
+//! The books of a load, and how it ended.
+
+use super::{Column, books};
+use crate::cli::format::{bytes, count, counted, rate, seconds};
+use crate::load::{Books, LimitedBy, Outcome, Report};
+
+/// The books of a load.
+pub(in crate::cli) fn migration(report: &Report) -> String {
+    let mut out = Vec::new();
+    let largest = |books: &Books| {
+        let largest = books.largest.as_ref();
+        largest.map_or("-".to_owned(), |largest| bytes(largest.bytes))
+    };
+    let columns: &[Column<'_, Books>] = &[
+        ("rows", &|b| count(b.rows_read), true),
+        ("filtered", &|b| count(b.filtered), true),
+        ("empty", &|b| count(b.empty), false),
+        ("more elements", &|b| count(b.expanded), false),
+        ("expired", &|b| count(b.expired), false),
+        ("archived", &|b| count(b.archived), false),
+        ("rejected", &|b| count(b.rejected), true),
+        ("made", &|b| count(b.made), true),
+        ("written", &|b| count(b.written), true),
+        ("size", &|b| bytes(b.bytes), true),
+        ("write units", &|b| count(b.write_units), true),
+        ("mean", &|b| bytes(b.mean_bytes()), true),
+        ("largest", &largest, true),
+    ];
+    out.push(books(
+        columns,
+        &report.item_types,
+        |b| &b.item_type,
+        &report.total,
+    ));
+    out.push(String::new());
+    out.push(format!(
+        "{} at {}: {} in {}, {}; limited by {}",
+        report.table,
+        report.place,
+        counted(report.total.written, "item"),
+        seconds(report.elapsed_seconds),
+        rate(report.rows_per_second, "row"),
+        match report.limited_by {
+            LimitedBy::Source => "the source",
+            LimitedBy::Fold => "this machine's processor",
+            LimitedBy::Target => "the target",
+            LimitedBy::Throttling => "throttling",
+        }
+    ));
+    let traffic = &report.traffic;
+    let consumed = traffic.consumed_units.map_or(String::new(), |units| {
+        format!(", {units:.0} write units consumed")
+    });
+    out.push(format!(
+        "{}{consumed}; throttled {}, failed and sent again {}, unprocessed items sent again {}",
+        counted(traffic.requests, "request"),
+        count(traffic.throttled),
+        count(traffic.transient),
+        count(traffic.unprocessed),
+    ));
+    out.extend(children(&report.total));
+    out.extend(life(report));
+    out.push(if report.balanced {
+        format!(
+            "the books balance: every row read is an item, {}",
+            ends(&report.total)
+        )
+    } else if report.total.unwritten > 0 {
+        format!(
+            "{} made and not known to be written",
+            counted(report.total.unwritten, "item")
+        )
+    } else {
+        "THE BOOKS DO NOT BALANCE: this is a fault in dynafold; please report it".to_owned()
+    });
+    if !report.rejects.is_empty() {
+        out.push(String::new());
+        out.push(rejects(report));
+    }
+    out.join("\n")
+}
+
+/// What else may become of a row than an item, as far as it happened.
+fn ends(total: &Books) -> String {
+    let ends = [
+        ("filtered", true),
+        ("empty", total.empty > 0),
+        ("expired", total.expired > 0),
+        ("archived", total.archived > 0),
+    ];
+    let ends = ends.iter().filter(|(_, happened)| *happened);
+    let mut ends: Vec<&str> = ends.map(|(end, _)| *end).collect();
+    ends.push("or rejected");
+    ends.join(", ")
+}
+
+/// What became of children: those that stand in no item.
+fn children(total: &Books) -> Vec<String> {
+    let mut out = Vec::new();
+    if total.orphans > 0 {
+        let orphans = counted_as(total.orphans, "child", "children");
+        out.push(format!("{orphans} without a parent, in no item"));
+    }
+    if total.cut > 0 {
+        let cut = counted_as(total.cut, "child", "children");
+        out.push(format!("{cut} beyond a `$limit`, in no item"));
+    }
+    out
+}
+
+fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(number), if number == 1 { one } else { many })
+}
+
+/// What had expired, and what was compressed.
+fn life(report: &Report) -> Vec<String> {
+    let (total, mut out) = (&report.total, Vec::new());
+    if total.expired + total.archived > 0 {
+        out.push(format!(
+            "{} had expired at {}",
+            counted(total.expired + total.archived, "row"),
+            report.now
+        ));
+    }
+    if let Some(file) = &report.archive_file {
+        out.push(format!(
+            "{} archived in {}",
+            counted(total.archived, "item"),
+            file.display()
+        ));
+    }
+    if total.compressed > 0 {
+        out.push(format!(
+            "{} compressed, because the limit is 400 KB",
+            counted(total.compressed, "item")
+        ));
+    }
+    out
+}
+
+fn rejects(report: &Report) -> String {
+    let mut out = vec![format!(
+        "{} rejected:",
+        counted(report.total.rejected, "row")
+    )];
+    for note in &report.rejects {
+        let attribute = note
+            .attribute
+            .as_ref()
+            .map_or(String::new(), |name| format!(" `{name}`"));
+        out.push(format!(
+            "  {} {}: [{}]{attribute} {}",
+            note.item_type, note.row, note.code, note.message
+        ));
+        if let Some(help) = &note.help {
+            out.push(format!("      help: {help}"));
+        }
+    }
+    let shown = u64::try_from(report.rejects.len()).unwrap_or(u64::MAX);
+    if report.total.rejected > shown {
+        out.push(format!(
+            "  and {} more",
+            count(report.total.rejected - shown)
+        ));
+    }
+    if let Some(file) = &report.rejects_file {
+        out.push(format!(
+            "all of them, with their items, are in {}",
+            file.display()
+        ));
+    }
+    out.join("\n")
+}
+
+/// How a load ended, in one line.
+pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
+    match &report.outcome {
+        Outcome::Complete => "complete".to_owned(),
+        Outcome::CompleteWithRejects => {
+            format!(
+                "complete but for {}",
+                counted(report.total.rejected, "rejected row")
+            )
+        }
+        Outcome::Stopped { reason } => format!("stopped: {reason}"),
+        Outcome::Interrupted => "interrupted: what was in flight is written".to_owned(),
+        Outcome::Failed(failure) => failure.message.clone(),
+    }
+}

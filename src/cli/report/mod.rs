@@ -1,0 +1,75 @@
+//! The reports of `migrate` and `verify` as people read them.
+
+mod migration;
+mod verification;
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+use super::format::count;
+
+pub(super) use migration::{migration, migration_outcome};
+pub(super) use verification::verification;
+
+/// A column of figures: its name, its figure of a book, and whether it stands there when all its
+/// figures are zero.
+type Column<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);
+
+/// The books of all item types and their total, a line each. A column that need not be there is left
+/// out where the total shows nothing in it.
+fn books<B>(
+    columns: &[Column<'_, B>],
+    item_types: &[B],
+    name: impl Fn(&B) -> &str,
+    total: &B,
+) -> String {
+    let nothing = count(0);
+    let shown = columns
+        .iter()
+        .filter(|(_, figure, always)| *always || figure(total) != nothing);
+    let shown: Vec<&Column<'_, B>> = shown.collect();
+    let row = |books: &B, name: &str| {
+        let figures = shown.iter().map(|(_, figure, _)| figure(books));
+        std::iter::once(name.to_owned()).chain(figures).collect()
+    };
+    let mut rows: Vec<Vec<String>> = item_types
+        .iter()
+        .map(|books| row(books, name(books)))
+        .collect();
+    rows.push(row(total, "total"));
+    let header = shown.iter().map(|(name, _, _)| *name);
+    let header: Vec<&str> = std::iter::once("item type").chain(header).collect();
+    figures(&header, rows)
+}
+
+/// A table of names and right-aligned figures.
+pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(
+        header
+            .iter()
+            .enumerate()
+            .map(|(index, text)| cell(index, (*text).to_owned())),
+    );
+    for row in rows {
+        table.add_row(
+            row.into_iter()
+                .enumerate()
+                .map(|(index, text)| cell(index, text)),
+        );
+    }
+    let trimmed: Vec<String> = table
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    trimmed.join("\n")
+}
+
+fn cell(index: usize, text: String) -> Cell {
+    let alignment = if index == 0 {
+        CellAlignment::Left
+    } else {
+        CellAlignment::Right
+    };
+    Cell::new(text).set_alignment(alignment)
+}
