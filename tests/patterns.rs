@@ -37,6 +37,7 @@ macro_rules! examples {
 examples! {
     pattern_1_personalization: "personalization", "personalization", "personalization";
     pattern_2_products: "products", "products", "products";
+    pattern_2_products_with_tracks_inside: "products-embedded", "products", "products-embedded";
     pattern_3_places: "places", "places", "places";
     pattern_4_accounts: "accounts", "accounts", "accounts";
     pattern_5_start_servers: "start-servers", "start_servers", "start-servers";
@@ -87,7 +88,9 @@ fn every_access_pattern_is_asked_as_its_mapping_says() {
         assert_eq!(patterns, asked, "{}", example.name);
         for (name, pattern) in example.patterns() {
             let place = format!("{}: {name}", example.name);
-            assert!(pattern.get("items").is_some(), "{place}: no items");
+            for key in ["description", "items"] {
+                assert!(pattern.get(key).is_some(), "{place}: no {key}");
+            }
             for case in example.cases.iter().filter(|case| case.pattern == name) {
                 let said = |key: &str| pattern.get(key).and_then(|node| node.text());
                 assert_eq!(said("index"), case.index.as_deref(), "{place}");

@@ -5,7 +5,7 @@ CREATE TABLE products (
     type       varchar(10)    NOT NULL,
     title      varchar(200)   NOT NULL,
     price      decimal(10, 2) NOT NULL,
-    created_at datetime NOT NULL
+    created_at datetime       NOT NULL
 );
 
 CREATE TABLE books (

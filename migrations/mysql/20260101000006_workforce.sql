@@ -12,12 +12,12 @@ CREATE TABLE workforce (
 );
 
 CREATE TABLE services (
-    service_id   varchar(12)  NOT NULL PRIMARY KEY,
-    manager_id   varchar(12)  NOT NULL,
-    repr_tel_no  varchar(11),
-    entry_point  varchar(255) NOT NULL,
-    create_dt    timestamp NULL,
-    modified_dt  timestamp NULL,
+    service_id  varchar(12)  NOT NULL PRIMARY KEY,
+    manager_id  varchar(12)  NOT NULL,
+    repr_tel_no varchar(11),
+    entry_point varchar(255) NOT NULL,
+    create_dt   timestamp    NULL,
+    modified_dt timestamp    NULL,
     FOREIGN KEY (manager_id) REFERENCES workforce (employee_id)
 );
 

@@ -3,7 +3,7 @@
 CREATE TABLE orders (
     id          integer NOT NULL PRIMARY KEY,
     customer_id integer NOT NULL,
-    doc         json NOT NULL
+    doc         json    NOT NULL
 );
 
 CREATE TABLE customers (
@@ -18,7 +18,7 @@ CREATE TABLE order_heads (
     id          integer     NOT NULL PRIMARY KEY,
     customer_id integer     NOT NULL,
     status      varchar(20) NOT NULL,
-    placed_at   datetime NOT NULL,
+    placed_at   datetime    NOT NULL,
     FOREIGN KEY (customer_id) REFERENCES customers (id)
 );
 

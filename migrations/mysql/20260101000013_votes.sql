@@ -3,7 +3,7 @@
 CREATE TABLE votes (
     voter_id  integer     NOT NULL PRIMARY KEY,
     candidate varchar(50) NOT NULL,
-    cast_at   datetime NOT NULL
+    cast_at   datetime    NOT NULL
 );
 
 -- The name `kim.07` is that of a shard of `kim`.

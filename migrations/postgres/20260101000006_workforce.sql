@@ -10,12 +10,12 @@ CREATE TABLE workforce (
 );
 
 CREATE TABLE services (
-    service_id   varchar(12)  NOT NULL PRIMARY KEY,
-    manager_id   varchar(12)  NOT NULL,
-    repr_tel_no  varchar(11),
-    entry_point  varchar(255) NOT NULL,
-    create_dt    timestamptz(0),
-    modified_dt  timestamptz(0),
+    service_id  varchar(12)  NOT NULL PRIMARY KEY,
+    manager_id  varchar(12)  NOT NULL,
+    repr_tel_no varchar(11),
+    entry_point varchar(255) NOT NULL,
+    create_dt   timestamptz(0),
+    modified_dt timestamptz(0),
     FOREIGN KEY (manager_id) REFERENCES workforce (employee_id)
 );
 

@@ -4,7 +4,7 @@ CREATE TABLE game_users (
     id        varchar(20) NOT NULL PRIMARY KEY,
     password  varchar(64) NOT NULL,
     name      varchar(50) NOT NULL,
-    valid     boolean NOT NULL,
+    valid     boolean     NOT NULL,
     dex       integer,
     gold      bigint,
     items     jsonb,

@@ -1,9 +1,9 @@
 -- Pattern 10: what devices in the field report; few reports need a technician.
 
 CREATE TABLE device_states (
-    device_id    varchar(20) NOT NULL,
+    device_id    varchar(20)  NOT NULL,
     reported_at  timestamp(3) NOT NULL,
-    state        varchar(10) NOT NULL,
+    state        varchar(10)  NOT NULL,
     escalated_to varchar(50),
     PRIMARY KEY (device_id, reported_at)
 );

@@ -3,7 +3,7 @@
 CREATE TABLE orders (
     id          integer NOT NULL PRIMARY KEY,
     customer_id integer NOT NULL,
-    doc         jsonb NOT NULL
+    doc         jsonb   NOT NULL
 );
 
 CREATE TABLE customers (
@@ -15,9 +15,9 @@ CREATE TABLE customers (
 );
 
 CREATE TABLE order_heads (
-    id          integer     NOT NULL PRIMARY KEY,
-    customer_id integer     NOT NULL,
-    status      varchar(20) NOT NULL,
+    id          integer      NOT NULL PRIMARY KEY,
+    customer_id integer      NOT NULL,
+    status      varchar(20)  NOT NULL,
     placed_at   timestamp(0) NOT NULL,
     FOREIGN KEY (customer_id) REFERENCES customers (id)
 );

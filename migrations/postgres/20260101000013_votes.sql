@@ -1,8 +1,8 @@
 -- Pattern 13: the votes of an evening, many of them for one candidate.
 
 CREATE TABLE votes (
-    voter_id  integer     NOT NULL PRIMARY KEY,
-    candidate varchar(50) NOT NULL,
+    voter_id  integer      NOT NULL PRIMARY KEY,
+    candidate varchar(50)  NOT NULL,
     cast_at   timestamp(0) NOT NULL
 );
 

@@ -1,10 +1,10 @@
 -- Pattern 2: a product catalogue, a table for what all products have and one for each type.
 
 CREATE TABLE products (
-    id         integer        NOT NULL PRIMARY KEY,
-    type       varchar(10)    NOT NULL,
-    title      varchar(200)   NOT NULL,
-    price      decimal(10, 2) NOT NULL,
+    id    integer        NOT NULL PRIMARY KEY,
+    type  varchar(10)    NOT NULL,
+    title varchar(200)   NOT NULL,
+    price decimal(10, 2) NOT NULL,
     created_at DATETIME NOT NULL
 );
 

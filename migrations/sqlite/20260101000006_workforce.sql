@@ -10,10 +10,10 @@ CREATE TABLE workforce (
 );
 
 CREATE TABLE services (
-    service_id   varchar(12)  NOT NULL PRIMARY KEY,
-    manager_id   varchar(12)  NOT NULL,
-    repr_tel_no  varchar(11),
-    entry_point  varchar(255) NOT NULL,
+    service_id  varchar(12)  NOT NULL PRIMARY KEY,
+    manager_id  varchar(12)  NOT NULL,
+    repr_tel_no varchar(11),
+    entry_point varchar(255) NOT NULL,
     create_dt    TIMESTAMPTZ,
     modified_dt  TIMESTAMPTZ,
     FOREIGN KEY (manager_id) REFERENCES workforce (employee_id)

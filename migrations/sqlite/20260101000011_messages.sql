@@ -1,8 +1,8 @@
 -- Pattern 11: messages that are kept for a week.
 
 CREATE TABLE messages (
-    user_id    integer NOT NULL,
-    message_id integer NOT NULL,
+    user_id    integer      NOT NULL,
+    message_id integer      NOT NULL,
     created_at DATETIME NOT NULL,
     body       varchar(500) NOT NULL,
     PRIMARY KEY (user_id, message_id)

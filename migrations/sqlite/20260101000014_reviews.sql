@@ -1,11 +1,11 @@
 -- Pattern 14: reviews of products.
 
 CREATE TABLE reviews (
-    id         integer     NOT NULL PRIMARY KEY,
-    product_id integer     NOT NULL,
+    id         integer NOT NULL PRIMARY KEY,
+    product_id integer NOT NULL,
     body       varchar(1000),
-    like_count integer     NOT NULL,
-    score      integer     NOT NULL,
+    like_count integer NOT NULL,
+    score      integer NOT NULL,
     created_at DATETIME(3) NOT NULL
 );
 

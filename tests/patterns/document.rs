@@ -92,7 +92,11 @@ async fn an_order_is_put_together_again_from_one_query() {
         let example = Example::read(name, "orders", "orders");
         for source in example.sources().await {
             let bench = Bench::new(&example, &source);
-            bench.run_embedded("migrate", &[]).exits(0);
+            let report = bench.run_embedded("migrate", &[]).exits(0).json();
+            for item_type in report["item_types"].as_array().unwrap() {
+                let largest = item_type["largest"]["bytes"].as_u64().unwrap();
+                assert!(largest < 1024, "{item_type:#}");
+            }
             let client = bench.embedded();
             let mut found = Vec::new();
             for case in example.cases.iter().filter(|c| c.pattern == "getOrder") {
