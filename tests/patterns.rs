@@ -6,6 +6,7 @@
 
 mod answers;
 mod bench;
+mod cookbook;
 mod document;
 mod example;
 mod life;

@@ -1,7 +1,7 @@
 //! The documentation is tested: every fenced block is run, checked or parsed, and every link is
 //! followed. What it says of the source's layout is held against the source.
 
-mod blocks;
+pub(crate) mod blocks;
 mod console;
 mod links;
 mod mappings;

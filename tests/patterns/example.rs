@@ -17,7 +17,7 @@ pub(super) type Item = Map<String, Value>;
 /// A worked example.
 pub(super) struct Example {
     pub(super) name: &'static str,
-    migration: &'static str,
+    pub(super) migration: &'static str,
     /// The mapping's text, and what the tests need of it.
     pub(super) mapping: String,
     root: Node,

@@ -25,7 +25,7 @@ pub(super) struct Case {
     /// The attributes that come back, where the index does not hold all.
     attributes: Option<Vec<String>>,
     /// The keys of the items, in their order.
-    answer: Vec<Vec<String>>,
+    pub(super) answer: Vec<Vec<String>>,
 }
 
 /// Reads the calls: access pattern → list of calls.
@@ -90,6 +90,34 @@ impl Case {
         after
             .map(|rest| rest.split(|c| !letter(c)).next().unwrap())
             .collect()
+    }
+
+    /// The call as DynamoDB's JSON.
+    pub(super) fn request(&self, table: &str) -> Value {
+        let names = self.names().into_iter();
+        let names: Item = names
+            .map(|name| (format!("#{name}"), json!(name)))
+            .collect();
+        let values = self.values.iter();
+        let values: Item = values
+            .map(|(name, value)| (format!(":{name}"), json!({ "S": value })))
+            .collect();
+        let mut request = json!({
+            "TableName": table,
+            "KeyConditionExpression": self.condition,
+            "ExpressionAttributeNames": names,
+            "ExpressionAttributeValues": values,
+        });
+        if let Some(index) = &self.index {
+            request["IndexName"] = json!(index);
+        }
+        if !self.forward {
+            request["ScanIndexForward"] = json!(false);
+        }
+        if let Some(limit) = self.limit {
+            request["Limit"] = json!(limit);
+        }
+        request
     }
 
     /// Asks the table, every shard of it, and merges what comes by the sort key.

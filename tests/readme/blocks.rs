@@ -3,20 +3,21 @@
 use super::{files, root};
 
 /// A page of the documentation.
-pub(super) struct Page {
+pub(crate) struct Page {
     /// Its path in the repository.
-    pub(super) path: String,
-    pub(super) text: String,
+    pub(crate) path: String,
+    pub(crate) text: String,
 }
 
 /// A fenced block.
-pub(super) struct Block {
-    pub(super) language: String,
-    pub(super) text: String,
+#[derive(Clone)]
+pub(crate) struct Block {
+    pub(crate) language: String,
+    pub(crate) text: String,
     /// The heading that it stands under.
-    pub(super) section: String,
+    pub(crate) section: String,
     /// Page and line, for messages.
-    pub(super) place: String,
+    pub(crate) place: String,
 }
 
 /// Every page.
@@ -36,7 +37,7 @@ pub(super) fn pages() -> Vec<Page> {
 }
 
 /// One page.
-pub(super) fn page(path: &str) -> Page {
+pub(crate) fn page(path: &str) -> Page {
     let text = std::fs::read_to_string(root().join(path));
     Page {
         path: path.to_owned(),
@@ -45,7 +46,7 @@ pub(super) fn page(path: &str) -> Page {
 }
 
 /// The fenced blocks of a page.
-pub(super) fn blocks(page: &Page) -> Vec<Block> {
+pub(crate) fn blocks(page: &Page) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut section = String::new();
     let mut open = false;
@@ -93,7 +94,7 @@ pub(super) fn prose(page: &Page) -> Vec<&str> {
 }
 
 /// The headings of one level, in order.
-pub(super) fn headings(page: &Page, level: usize) -> Vec<&str> {
+pub(crate) fn headings(page: &Page, level: usize) -> Vec<&str> {
     let all = prose(page).into_iter().filter_map(heading);
     all.filter(|(depth, _)| *depth == level)
         .map(|(_, title)| title)
