@@ -60,6 +60,7 @@ async fn hold(example: &Example) {
     for source in example.sources().await {
         let bench = Bench::new(example, &source);
         warnings.extend(bench.warnings());
+        bench.hold_proofs();
         let previewed = bench.hold_preview();
         let same = *first.get_or_insert_with(|| previewed.clone()) == previewed;
         assert!(

@@ -79,6 +79,23 @@ impl<'e> Bench<'e> {
         codes.collect()
     }
 
+    /// Holds what `check` proves of the example on PostgreSQL, whose schema tells the most, against
+    /// what it proved before.
+    pub(super) fn hold_proofs(&self) {
+        if self.product != "postgres" {
+            return;
+        }
+        let said = self.run("check", &["--proofs"]).exits(0).stdout;
+        let proofs = said.lines().skip_while(|line| !line.starts_with("keys "));
+        let proofs = proofs.take_while(|line| !line.is_empty());
+        let proofs: Vec<&str> = proofs.collect();
+        assert!(!proofs.is_empty(), "{said}");
+        insta::assert_snapshot!(
+            format!("proofs_of_{}", self.example.name),
+            proofs.join("\n")
+        );
+    }
+
     /// Holds the preview against the items, and returns its bytes.
     pub(super) fn hold_preview(&self) -> String {
         let arguments = ["--limit", "100", "--format", "dynamodb-json"];

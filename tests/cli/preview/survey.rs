@@ -1,0 +1,313 @@
+//! What all rows come to: keys, hot partitions, capacity, within bounded memory.
+
+use super::*;
+
+#[tokio::test]
+async fn all_rows_are_reported_on() {
+    let source = Database::new(PORTAL).await;
+    let ran = dynafold(&["preview", MAPPING, "--source", &source.url(), "--all"]).exits(0);
+    insta::assert_snapshot!(steady(&ran.stdout));
+    assert!(ran.stderr.contains("comparing the keys"), "{}", ran.stderr);
+}
+
+#[tokio::test]
+async fn all_rows_come_to_the_same_from_every_database() {
+    let mut first: Option<Value> = None;
+    for source in Source::everywhere("personalization").await {
+        let url = source.url();
+        let ran = dynafold(&[
+            "preview", MAPPING, "--source", &url, "--all", "--format", "json",
+        ])
+        .exits(0);
+        let mut report = ran.json();
+        assert_eq!(report["outcome"], json!({ "state": "complete" }));
+        assert_eq!(report["total"]["made"], 16);
+        report["elapsed_seconds"] = Value::Null;
+        // Of equal items the first met is named, and databases give rows in orders of their own.
+        report["largest"] = Value::Null;
+        let same = *first.get_or_insert_with(|| report.clone()) == report;
+        assert!(same, "{}: {report:#}", source.product());
+        source.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn equal_keys_are_found_with_all_their_rows_though_they_go_to_disk() {
+    let (source, mapping) = events(60_000).await;
+    let rejects = source.folder().join("rejects.ndjson");
+    let ran = dynafold(&[
+        "preview",
+        &mapping,
+        "--source",
+        &source.url(),
+        "--all",
+        "--format",
+        "json",
+        "--key-memory",
+        "1",
+        "--rejects",
+        &rejects.display().to_string(),
+    ])
+    .exits(3);
+    let report = ran.json();
+    let found = &report["collisions"];
+    assert_eq!(found["proved"], true);
+    assert!(
+        found["spilled_bytes"].as_u64().unwrap() > 1 << 20,
+        "{found}"
+    );
+    assert_eq!((&found["keys"], &found["items"]), (&json!(2), &json!(2)));
+    assert_eq!(
+        found["named"],
+        json!([
+            {
+                "key": { "PK": { "S": "T#p" }, "SK": { "S": "E#across" } },
+                "items": 2,
+                "rows": [
+                    { "item_type": "EVENT", "row": { "id": 77 } },
+                    { "item_type": "LOG", "row": { "id": 1 } }
+                ]
+            },
+            {
+                "key": { "PK": { "S": "T#p" }, "SK": { "S": "E#same" } },
+                "items": 2,
+                "rows": [
+                    { "item_type": "EVENT", "row": { "id": 123 } },
+                    { "item_type": "EVENT", "row": { "id": 59_993 } }
+                ]
+            }
+        ])
+    );
+    let books = &report["item_types"];
+    assert_eq!(
+        (&books[0]["rows_read"], &books[0]["made"]),
+        (&json!(60_000), &json!(59_999))
+    );
+    assert_eq!(
+        (&books[1]["rows_read"], &books[1]["made"]),
+        (&json!(2), &json!(1))
+    );
+    assert_eq!(
+        report["total"]["rejects_by_code"],
+        json!({ "duplicate-key": 2 })
+    );
+    let lines = std::fs::read_to_string(&rejects).unwrap();
+    let lines: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let told: Vec<(&str, &str)> = lines
+        .iter()
+        .map(|line| {
+            (
+                line["item_type"].as_str().unwrap(),
+                line["message"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (
+                "EVENT",
+                "the item has the same key as that of EVENT {\"id\":123}"
+            ),
+            (
+                "LOG",
+                "the item has the same key as that of EVENT {\"id\":77}"
+            ),
+        ]
+    );
+    let text = dynafold(&["preview", &mapping, "--source", &source.url(), "--all"]).exits(3);
+    for named in [
+        "EVENT {\"id\":59993}",
+        "LOG {\"id\":1}",
+        "2 keys are shared",
+    ] {
+        assert!(text.stdout.contains(named), "{}", text.stdout);
+    }
+}
+
+#[tokio::test]
+async fn hot_partitions_are_named_in_the_table_and_in_every_index() {
+    let (source, mapping) = events(3_000).await;
+    let ran = dynafold(&[
+        "preview",
+        &mapping,
+        "--source",
+        &source.url(),
+        "--all",
+        "--format",
+        "json",
+    ])
+    .exits(3);
+    let report = ran.json();
+    let places = report["places"].as_array().unwrap();
+    let names: Vec<&str> = places
+        .iter()
+        .map(|place| place["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["big", "GSI1", "LSI1"]);
+    // A unit in the table for each of 3,002 items, one in the local index for each event.
+    let table = &places[0]["hottest"];
+    assert_eq!(
+        (&table["total"], &table["error"]),
+        (&json!(6_002), &json!(0))
+    );
+    assert_eq!(table["keys"][0]["key"], "T#t0");
+    assert_eq!(table["keys"][0]["least"], 600);
+    assert_eq!(places[0]["write_units"], 3_002);
+    assert_eq!(places[2]["write_units"], 3_000);
+    assert_eq!(places[2]["hottest"], Value::Null);
+    assert_eq!(places[1]["hottest"]["keys"][0]["key"], "E#across");
+    let collections = &report["collections"];
+    assert_eq!(collections["limit"], 10_737_418_240_u64);
+    assert_eq!(
+        (&collections["over"], &collections["complete"]),
+        (&json!([]), &json!(true))
+    );
+    assert_eq!(collections["largest"]["keys"][0]["key"], "T#t0");
+}
+
+#[tokio::test]
+async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost() {
+    let (source, mapping) = events(3_000).await;
+    let rated = EVENTS.replace("from: events\n", "from: events\n    write_rate: 6000\n");
+    std::fs::write(&mapping, rated).unwrap();
+    let url = source.url();
+    let arguments = ["preview", &mapping, "--source", &url, "--all"];
+    let ran = dynafold(&[&arguments[..], &["--format", "json"]].concat()).exits(3);
+    let report = ran.json();
+    // 6,000 writes a second, each of a unit in the table and one in its local index; a tenth of
+    // the events are of one tenant.
+    let table = &report["places"][0]["rated"];
+    assert_eq!(table["units_per_second"], 12_000.0);
+    assert_eq!(table["keys"][0], json!(["T#t0", 1_200.0]));
+    assert_eq!(table["error"], 0.0);
+    // Each event has a key of its own in the global index: more than the sketch holds.
+    let index = &report["places"][1]["rated"];
+    assert_eq!(index["units_per_second"], 6_000.0);
+    assert!(index["error"].as_f64().unwrap() > 0.0);
+    assert_eq!(report["places"][2]["rated"], Value::Null);
+    let steady = &report["cost"]["steady"];
+    assert_eq!(steady["units_per_second"], 18_000.0);
+    assert_eq!(steady["on_demand_usd"], 29_160.0);
+    assert_eq!(steady["provisioned_usd"], 8_424.0);
+    let text = dynafold(&arguments).exits(3).stdout;
+    let hot = "1200.0  T#t0  more than the 1000 that a partition takes";
+    assert!(text.contains(hot), "{text}");
+    assert!(
+        text.contains("on demand is cheaper while the mean load is below 29 %"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_nothing_is_called_proved() {
+    let (source, mapping) = events(60_000).await;
+    let limited = format!(
+        "trap '' XFSZ; ulimit -f 1; exec {} preview {mapping} --source {} --all --key-memory 1 --format json",
+        env!("CARGO_BIN_EXE_dynafold"),
+        source.url()
+    );
+    let output = std::process::Command::new("sh")
+        .args(["-c", &limited])
+        .output()
+        .unwrap();
+    let ran = Ran {
+        code: output.status.code().unwrap(),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+    .exits(1);
+    says(
+        &ran,
+        "cannot write the keys to a file",
+        "24 bytes for each item",
+    );
+    let report = ran.json();
+    assert_eq!(report["outcome"]["state"], "failed");
+    assert_eq!(report["outcome"]["code"], "proof");
+    assert_eq!(report["collisions"]["proved"], false);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interrupt_ends_the_reading_and_says_so() {
+    let (source, mapping) = events(200_000).await;
+    let url = source.url();
+    let mut child = command(&[
+        "preview",
+        &mapping,
+        "--source",
+        &url,
+        "--all",
+        "--format",
+        "dynamodb-json",
+    ])
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .unwrap();
+    let mut items = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    items.read_line(&mut line).unwrap();
+    // The first item is there, so the program listens.
+    let id = child.id().to_string();
+    run(std::process::Command::new("kill").args(["-INT", &id])).exits(0);
+    let mut rest = Vec::new();
+    items.read_to_end(&mut rest).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("interrupted: the figures are of the rows read until then"),
+        "{said}"
+    );
+    assert!(
+        said.contains("not compared: the reading was interrupted"),
+        "{said}"
+    );
+}
+
+/// The most memory that a run takes, in bytes, as Linux counts it.
+#[cfg(target_os = "linux")]
+fn peak_of(arguments: &[&str]) -> u64 {
+    let mut child = command(arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
+        peak = peak.max(kib.unwrap_or(0) << 10);
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    peak
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn memory_does_not_grow_with_the_rows() {
+    let mut peaks = Vec::new();
+    for rows in [50_000, 250_000] {
+        let (source, mapping) = events(rows).await;
+        let url = source.url();
+        peaks.push(peak_of(&[
+            "preview",
+            &mapping,
+            "--source",
+            &url,
+            "--all",
+            "--key-memory",
+            "1",
+        ]));
+    }
+    assert!(peaks[0] > 0 && peaks[1] < 100 << 20, "{peaks:?}");
+    // A set of the fingerprints would have taken 6 MiB more or double that.
+    assert!(peaks[1] < peaks[0] + (5 << 20), "{peaks:?}");
+}
