@@ -261,7 +261,12 @@ pub(super) struct Preview {
 Examples:
   dynafold migrate shop.yaml --source sqlite:shop.db --target local:shop.ddb
   dynafold migrate shop.yaml --source mysql://app@db/shop --target dynamodb --endpoint-url http://127.0.0.1:8000
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1 --yes")]
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1 --yes
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --max-wcu 2000
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --plan --prune
+  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --changes-only --prune
+
+A load that was interrupted, by Ctrl-C or a crash, goes on when the same command is started again.")]
 pub(super) struct Migrate {
     /// The mapping file
     pub(super) mapping: PathBuf,
@@ -284,9 +289,48 @@ pub(super) struct Migrate {
     /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
     pub(super) archive: Option<PathBuf>,
-    /// Batches in flight at once [default: as the target can take]
+    /// Most write capacity units a second, indexes included [default: as the table takes]
+    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(super) max_wcu: Option<u32>,
+    /// Batches in flight at once, at most [default: as the target can take]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: Option<u16>,
+    /// Connections that read side by side, where the database allows it [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) readers: Option<u16>,
+    /// Read the source once, and find rows with equal keys only while they are loaded
+    #[arg(long)]
+    pub(super) one_pass: bool,
+    /// Write only what the table does not hold as it should be; costs reads instead of writes
+    #[arg(long)]
+    pub(super) changes_only: bool,
+    /// Delete items of the mapping's item types whose rows are gone
+    #[arg(long)]
+    pub(super) prune: bool,
+    /// Empty the table first: it is deleted and made again
+    #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
+    pub(super) replace: bool,
+    /// Load into a table that holds items already; those with the same keys are replaced
+    #[arg(long)]
+    pub(super) append: bool,
+    /// Say what would be added, changed and deleted, and write nothing
+    #[arg(long)]
+    pub(super) plan: bool,
+    /// Only this item type; may be said several times
+    #[arg(long = "items", value_name = "NAME")]
+    pub(super) items: Vec<String>,
+    /// Only items with this value of the table's partition key, a tenant say
+    #[arg(long, value_name = "VALUE")]
+    pub(super) partition: Option<String>,
+    /// Load only the rows of a rejects file, after the mapping was mended
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prune", "replace"])]
+    pub(super) retry_rejects: Option<PathBuf>,
+    /// Where the state of the load is kept [default: .dynafold/ beside the mapping]
+    #[arg(long, value_name = "FILE")]
+    pub(super) state: Option<PathBuf>,
+    /// Forget the state of an interrupted load and begin anew
+    #[arg(long)]
+    pub(super) fresh: bool,
     /// Answer yes to the question before anything that costs money
     #[arg(short, long)]
     pub(super) yes: bool,

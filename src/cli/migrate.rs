@@ -1,5 +1,9 @@
 //! `dynafold migrate`: the load.
 
+mod ground;
+mod selection;
+mod state;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,80 +13,72 @@ use super::output::Output;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, target};
 use crate::catalog::Catalog;
-use crate::load::{self, Cancel, Load, Options, TableError};
+use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, TableError};
+use crate::mapping::Proofs;
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let model = Arc::new(checked.into_model(output)?);
+    let keys = key_check(arguments, &checked);
+    let text = checked.text.clone();
+    let whole = checked.into_model(output)?;
+    let model = Arc::new(selection::item_types(whole, &arguments.items)?);
     let context = target::context(&model, arguments.now)?;
-    let rejects_file = rejects_file(arguments);
+    let files = Files::of(arguments, &model)?;
     let target = target::open(&arguments.target).await?;
+    let usage = if arguments.plan {
+        Use::Reads
+    } else {
+        Use::Writes
+    };
     target::confirm(
         target.as_ref(),
         &arguments.source,
         &model,
         &context,
-        Use::Writes,
+        usage,
         arguments.yes,
         output,
     )
     .await?;
-    load::clear_rejects(&rejects_file)?;
-    let archive_file = archive_file(arguments);
-    if model
-        .item_types
-        .iter()
-        .any(|item| item.expired == Expired::Archive)
-    {
-        if archive_file == rejects_file {
-            return Err(Failure::usage("--archive and --rejects name one file")
-                .with_help("give each a file of its own"));
-        }
-        load::check_archive(&archive_file, &model.table)?;
-    }
-    let ensured = load::ensure_table(target.as_ref(), &model.table, !arguments.no_create).await?;
-    let settings = if ensured.made {
-        Vec::new()
-    } else {
-        target.compare_settings(&model.table).await
-    };
-    for difference in ensured.differences.iter().chain(&settings) {
-        output.warning(&difference.to_string());
-    }
-    if ensured.made {
-        output.note(&format!(
-            "made the table `{}` at {}",
-            model.table.name,
-            target.place()
-        ));
-    }
-    if !ensured.made && !target.scan_keys(&model.table, None).await?.0.is_empty() {
-        output.warning(&format!(
-            "the table `{}` holds items already; those with the keys of this load are replaced",
-            model.table.name
-        ));
+    source.begin().await?;
+    let identity = source.identity().await?;
+    // The lock first: of two runs that start at one time, the second must not touch anything.
+    let state = state::open(arguments, &text, &identity, target.as_ref(), &model, &context)?;
+    let context = state::context(context, state.as_ref(), arguments.now, output);
+    let ground = ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
+    if !arguments.plan && !state::goes_on(state.as_ref()) {
+        load::clear_rejects(&files.rejects)?;
     }
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
+    let selection = selection::of(arguments, &model)?;
     let report = load::run(Load {
         source,
         target,
         context,
         options: Options {
             max_rejects: Some(arguments.max_rejects),
-            rejects_file,
-            archive_file,
+            rejects_file: files.rejects,
+            archive_file: files.archive,
             writers: arguments.concurrency.map(usize::from),
-            fresh: ensured.made,
+            fresh: ground.made,
             estimates: estimates(&model, &catalog),
+            keys,
+            doing: doing(arguments),
+            selection,
+            readers: arguments.readers.map(usize::from),
+            ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
+            start: ground.start,
+            prune: arguments.prune,
             ..Options::default()
         },
         cancel,
         progress: progress::progress(&model),
         model,
+        state,
     })
     .await;
     match arguments.format {
@@ -92,23 +88,76 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     for warning in &report.warnings {
         output.warning(warning);
     }
+    ended(report, output)
+}
+
+/// The outcome of a report, with what there is to say about it.
+fn ended(report: load::Report, output: &Output) -> Result<Outcome, Failure> {
     let line = report::migration_outcome(&report);
     match report.outcome {
-        load::Outcome::Complete if report.balanced => Ok(Outcome::Well),
-        load::Outcome::Complete => Err(Failure::failed("the books do not balance")),
+        load::Outcome::Complete if !report.balanced => {
+            Err(Failure::failed("the books do not balance"))
+        }
+        load::Outcome::Complete if report.would_change() => Ok(Outcome::Differs),
+        load::Outcome::Complete => Ok(Outcome::Well),
         load::Outcome::CompleteWithRejects => {
             output.warning(&line);
             Ok(Outcome::Differs)
         }
         load::Outcome::Interrupted => {
             output.warning(&line);
-            output.note("start the same command again to finish; items that are written already are written again unchanged");
+            output.note("start the same command again: it goes on where this run ended");
             Ok(Outcome::Interrupted)
         }
         load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
             "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
         )),
         load::Outcome::Failed(failure) => Err(failure.into()),
+    }
+}
+
+fn doing(arguments: &Migrate) -> Doing {
+    if arguments.plan {
+        Doing::Plan
+    } else if arguments.changes_only {
+        Doing::Changes
+    } else {
+        Doing::Put
+    }
+}
+
+/// How shared keys are found: not at all where `check` has proved that there are none.
+fn key_check(arguments: &Migrate, checked: &mapping::Checked) -> KeyCheck {
+    if checked.proofs.as_ref().is_some_and(Proofs::keys_differ) {
+        KeyCheck::Proved
+    } else if arguments.one_pass {
+        KeyCheck::Late
+    } else {
+        KeyCheck::First
+    }
+}
+
+/// The files beside the table.
+struct Files {
+    rejects: PathBuf,
+    archive: PathBuf,
+}
+
+impl Files {
+    fn of(arguments: &Migrate, model: &Model) -> Result<Self, Failure> {
+        let files = Self {
+            rejects: rejects_file(arguments),
+            archive: archive_file(arguments),
+        };
+        let mut item_types = model.item_types.iter();
+        if item_types.any(|item| item.expired == Expired::Archive) {
+            if files.archive == files.rejects {
+                return Err(Failure::usage("--archive and --rejects name one file")
+                    .with_help("give each a file of its own"));
+            }
+            load::check_archive(&files.archive, &model.table)?;
+        }
+        Ok(files)
     }
 }
 

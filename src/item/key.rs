@@ -17,6 +17,12 @@ pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
     xxh3_128_with_seed(parts.as_flattened(), 0)
 }
 
+/// 64 bits that stand for the value of a table's partition key.
+#[must_use]
+pub fn partition_hash(partition: &Attribute) -> u64 {
+    u64::try_from(part(partition) & u128::from(u64::MAX)).unwrap_or_default()
+}
+
 /// 128 bits that stand for the values of a partition key, of one attribute or several.
 #[must_use]
 pub fn partition_fingerprint<'a>(values: impl IntoIterator<Item = &'a Attribute>) -> u128 {

@@ -164,6 +164,10 @@ impl Limits {
         (values.next().flatten(), values.next().flatten())
     }
 
+    pub(super) fn has_sort(&self) -> bool {
+        self.keys.len() > 1
+    }
+
     pub(super) fn check(&self, item: &Item) -> Result<Measure, Fault> {
         for (key, what, max_bytes) in &self.keys {
             match item.get(&key.name) {

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::state::StateError;
+use super::{Doing, KeyCheck};
+use crate::mapping::model::Model;
 use crate::source::SourceError;
 use crate::target::TargetError;
 
 /// The books of one item type.
-#[derive(Debug, Clone, Default, Serialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Books {
     /// The item type's name.
     pub item_type: String,
@@ -43,6 +47,15 @@ pub struct Books {
     pub made: u64,
     /// Items of which the target has said that they are written.
     pub written: u64,
+    /// Items that the table held already as they should be; nothing was written.
+    pub unchanged: u64,
+    /// Items that a plan would write.
+    pub planned: u64,
+    /// Of the items written or planned, those of which the table held another version, as far as
+    /// it was looked at.
+    pub changed: u64,
+    /// Items deleted, because no row makes them any more; those that a plan would delete.
+    pub deleted: u64,
     /// Items made and not known to be written, because the run ended before.
     pub unwritten: u64,
     /// Bytes of the items made, as DynamoDB counts them.
@@ -63,7 +76,7 @@ pub struct Books {
 }
 
 /// The largest item of an item type.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Largest {
     /// Its bytes, as DynamoDB counts them.
     pub bytes: u64,
@@ -80,16 +93,40 @@ impl Books {
         rejected_at_fold.is_some_and(|at_fold| {
             self.rows_read + self.expanded
                 == self.filtered + self.empty + self.expired + self.archived + at_fold + self.made
-                && self.made == self.written + self.rejected_by_service + self.unwritten
+                && self.made
+                    == self.written
+                        + self.unchanged
+                        + self.planned
+                        + self.rejected_by_service
+                        + self.unwritten
                 && self.rejected == by_code
         })
     }
 
-    /// Rows and elements that became no item, by what was read and made so far.
-    pub(super) fn rejected_at_fold(&self) -> u64 {
-        let come = self.rows_read + self.expanded;
-        let left_out = self.filtered + self.empty + self.expired + self.archived;
-        come.saturating_sub(left_out + self.made)
+    /// Empty books of an item type.
+    pub(super) fn of(model: &Model, index: usize) -> Self {
+        let item_type = model.item_types.get(index);
+        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
+        Self {
+            item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),
+            from: pass.map(|pass| pass.name.clone()).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a reject.
+    pub(super) fn reject(&mut self, code: &str) {
+        self.rejected += 1;
+        *self.rejects_by_code.entry(code.to_owned()).or_default() += 1;
+    }
+
+    /// Adds books of the same item type, the largest item too.
+    pub(super) fn take(&mut self, other: Self) {
+        self.add(&other);
+        let larger = |mine: &Largest| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
+        if self.largest.as_ref().is_none_or(larger) && other.largest.is_some() {
+            self.largest = other.largest;
+        }
     }
 
     /// Mean bytes of an item; 0 without items.
@@ -115,6 +152,10 @@ impl Books {
         }
         self.made += other.made;
         self.written += other.written;
+        self.unchanged += other.unchanged;
+        self.planned += other.planned;
+        self.changed += other.changed;
+        self.deleted += other.deleted;
         self.unwritten += other.unwritten;
         self.bytes += other.bytes;
         self.write_units += other.write_units;
@@ -186,6 +227,21 @@ impl Failure {
         }
     }
 
+    /// A file without a name, for what does not fit into the memory, could not be written.
+    pub(super) fn scratch(error: &std::io::Error) -> Self {
+        Self {
+            code: "scratch".to_owned(),
+            message: format!("cannot write to the temporary folder: {error}"),
+            causes: Vec::new(),
+            help: Some("make room there, or name another folder in TMPDIR".to_owned()),
+        }
+    }
+
+    /// The state of the run cannot be kept.
+    pub(super) fn of_state(error: &StateError) -> Self {
+        Self::new("state", error, Some(error.help()))
+    }
+
     /// Something that cannot happen did: a task of ours died.
     pub(crate) fn internal(message: &str) -> Self {
         Self {
@@ -241,6 +297,10 @@ pub enum LimitedBy {
     Target,
     /// Waiting because the target throttles.
     Throttling,
+    /// Waiting because of the ceiling that the caller set.
+    Ceiling,
+    /// Waiting for partitions that take no more.
+    Partition,
 }
 
 /// Where the time went, as the fold saw it.
@@ -271,6 +331,38 @@ pub struct RejectNote {
     pub attribute: Option<String>,
 }
 
+/// How it is known that no item overwrote another.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KeysReport {
+    /// How shared keys were looked for.
+    pub check: KeyCheck,
+    /// Keys that were compared; none where the schema proved them.
+    pub compared: u64,
+    /// Items beyond the first of their keys, found before the first write.
+    pub shared: u64,
+    /// Items that were written over another, found after the last write.
+    pub overwritten: u64,
+    /// Bytes of keys that went to disk.
+    pub spilled_bytes: u64,
+}
+
+fn reasons<S: serde::Serializer>(
+    reasons: &BTreeMap<(String, String), u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Reason<'r> {
+        reason: &'r str,
+        resource: &'r str,
+        times: u64,
+    }
+    serializer.collect_seq(reasons.iter().map(|((reason, resource), times)| Reason {
+        reason,
+        resource,
+        times: *times,
+    }))
+}
+
 /// All that there is to say about a run. As JSON its field names are stable.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
@@ -282,6 +374,12 @@ pub struct Report {
     pub place: String,
     /// The run's clock, in RFC 3339: by it items have expired or not.
     pub now: String,
+    /// What was done with items.
+    pub doing: Doing,
+    /// Whether an earlier attempt had done a part of it; its books are among these.
+    pub resumed: bool,
+    /// How it is known that no item overwrote another.
+    pub keys: KeysReport,
     /// The books of each item type, in the order of the mapping.
     pub item_types: Vec<Books>,
     /// All item types together; a row that serves two item types counts twice.
@@ -299,6 +397,9 @@ pub struct Report {
     pub archive_file: Option<PathBuf>,
     /// Requests and retries.
     pub traffic: Traffic,
+    /// How often each reason was given for throttling, and for what.
+    #[serde(serialize_with = "reasons")]
+    pub throttled_by: BTreeMap<(String, String), u64>,
     /// Where the time went.
     pub waits: Waits,
     /// What kept the run from being faster.

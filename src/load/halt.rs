@@ -50,12 +50,12 @@ pub(super) enum Why {
 }
 
 /// The run's own signal.
-#[derive(Debug)]
-pub(super) struct Halt(watch::Sender<Option<Why>>);
+#[derive(Debug, Clone)]
+pub(super) struct Halt(Arc<watch::Sender<Option<Why>>>);
 
 impl Halt {
     pub(super) fn new() -> Self {
-        Self(watch::Sender::new(None))
+        Self(Arc::new(watch::Sender::new(None)))
     }
 
     pub(super) fn set(&self, why: Why) {

@@ -1,74 +1,128 @@
-//! The part of the books that the fold and the writers keep together.
+//! The ledger: the tickets that are out, and what is entered for good.
+//!
+//! Chunks are entered by a thread of their own, several at a time where they come fast: their
+//! rejects and archived items are appended to their files first, then the state counts them as
+//! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
+//! nothing that is not on disk.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 
+use super::files::LineFile;
 use super::books::{Books, Failure, RejectNote, Traffic};
 use super::halt::{Halt, Why};
-use super::rejects::{Rejected, Rejects};
+use super::rejects::{NOTED, Rejected, line, note};
+use super::state::{ChunkDone, State};
+use super::ticket::{ChunkId, Ticket};
 use crate::mapping::model::Model;
+use crate::target::Throttle;
 
-/// Who rejected.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// The fold, before anything was sent.
-    Fold,
-    /// The service.
-    Service,
-}
-
-/// Counts of one item type.
-#[derive(Debug, Default)]
-struct Counts {
-    written: u64,
-    unwritten: u64,
-    rejected: u64,
-    by_service: u64,
-    by_code: BTreeMap<String, u64>,
-}
-
-#[derive(Debug)]
-struct Inner {
-    counts: Vec<Counts>,
-    traffic: Traffic,
-    rejects: Option<Rejects>,
-    rejected: u64,
-}
-
-/// Counts and rejects, behind one lock that is held for no longer than a line takes to write.
-#[derive(Debug)]
+/// The ledger of a run.
 pub(super) struct Ledger {
-    inner: Mutex<Inner>,
+    inner: Arc<Mutex<Inner>>,
+    entering: Mutex<Option<(Sender<Arc<Ticket>>, JoinHandle<()>)>>,
+    attempts: AtomicU64,
+    rejected: AtomicU64,
     max_rejects: Option<u64>,
 }
 
+/// What the tasks of a run and its keeper share.
+struct Inner {
+    live: HashMap<ChunkId, Arc<Ticket>>,
+    /// The books of what is entered, by item type.
+    entered: Vec<Books>,
+    notes: Vec<RejectNote>,
+    traffic: Traffic,
+    /// How often each reason was given for throttling, and for what.
+    reasons: BTreeMap<(String, String), u64>,
+    rejects: LineFile,
+    archive: LineFile,
+    state: Option<State>,
+}
+
+/// What is left when a run has ended.
+pub(super) struct Closed {
+    pub(super) books: Vec<Books>,
+    pub(super) traffic: Traffic,
+    pub(super) reasons: BTreeMap<(String, String), u64>,
+    pub(super) notes: Vec<RejectNote>,
+    pub(super) rejects_file: Option<PathBuf>,
+    pub(super) archive_file: Option<PathBuf>,
+    pub(super) state: Option<State>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// What a ledger is opened with.
+pub(super) struct Opening {
+    pub(super) rejects: LineFile,
+    pub(super) archive: LineFile,
+    pub(super) state: Option<State>,
+    /// The books of chunks that earlier attempts have entered.
+    pub(super) entered: Vec<Books>,
+    pub(super) max_rejects: Option<u64>,
+}
+
 impl Ledger {
-    pub(super) fn new(item_types: usize, rejects: PathBuf, max_rejects: Option<u64>) -> Self {
+    pub(super) fn open(opening: Opening, halt: &Halt) -> Self {
+        let rejected = opening.entered.iter().map(|books| books.rejected).sum();
+        let inner = Arc::new(Mutex::new(Inner {
+            live: HashMap::new(),
+            entered: opening.entered,
+            notes: Vec::new(),
+            traffic: Traffic::default(),
+            reasons: BTreeMap::new(),
+            rejects: opening.rejects,
+            archive: opening.archive,
+            state: opening.state,
+        }));
+        let (sender, tickets) = channel();
+        let keeper = {
+            let (inner, halt) = (inner.clone(), halt.clone());
+            std::thread::spawn(move || keep(&inner, &tickets, &halt))
+        };
         Self {
-            inner: Mutex::new(Inner {
-                counts: (0..item_types).map(|_| Counts::default()).collect(),
-                traffic: Traffic::default(),
-                rejects: Some(Rejects::new(rejects)),
-                rejected: 0,
-            }),
-            max_rejects,
+            inner,
+            entering: Mutex::new(Some((sender, keeper))),
+            attempts: AtomicU64::new(0),
+            rejected: AtomicU64::new(rejected),
+            max_rejects: opening.max_rejects,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
-    pub(super) fn written(&self, item_type: usize, items: u64) {
-        if let Some(counts) = self.lock().counts.get_mut(item_type) {
-            counts.written += items;
+    /// Hands out the ticket of an attempt at a chunk.
+    pub(super) fn issue(&self, model: &Model, id: ChunkId, again: bool) -> Arc<Ticket> {
+        let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let ticket = Ticket::new(model, id, attempt, again);
+        self.lock().live.insert(id, ticket.clone());
+        ticket
+    }
+
+    /// Forgets a ticket whose chunk is read again under another one.
+    pub(super) fn forget(&self, ticket: &Ticket) {
+        ticket.spoil();
+        let rejected: u64 = ticket.page().books.iter().map(|(_, books)| books.rejected).sum();
+        self.rejected.fetch_sub(rejected, Ordering::Relaxed);
+        let mut inner = self.lock();
+        let current = inner.live.get(&ticket.id);
+        if current.is_some_and(|current| current.attempt == ticket.attempt) {
+            inner.live.remove(&ticket.id);
         }
     }
 
-    pub(super) fn unwritten(&self, item_type: usize, items: u64) {
-        if let Some(counts) = self.lock().counts.get_mut(item_type) {
-            counts.unwritten += items;
+    /// Has a ticket entered that nobody holds any more.
+    pub(super) fn done(&self, ticket: &Arc<Ticket>) {
+        let entering = self.entering.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((sender, _)) = &*entering {
+            // The keeper lives until the sender is gone.
+            let _ = sender.send(ticket.clone());
         }
     }
 
@@ -76,75 +130,141 @@ impl Ledger {
         change(&mut self.lock().traffic);
     }
 
-    /// Counts a reject and writes its line; halts the run where that fails or was one too many.
-    pub(super) fn reject(&self, halt: &Halt, model: &Model, by: By, reject: &Rejected) {
+    /// Counts the reasons that the service gave for throttling.
+    pub(super) fn reasons(&self, throttles: &[Throttle]) {
+        if throttles.is_empty() {
+            return;
+        }
         let mut inner = self.lock();
-        self.count(&mut inner, halt, by, reject.item_type, &reject.code);
-        let written = match &mut inner.rejects {
-            Some(rejects) => rejects.write(model, reject),
-            None => Err(Failure::internal("a reject came after the run's end")),
-        };
-        if let Err(failure) = written {
-            halt.set(Why::Failed(failure));
+        for throttle in throttles {
+            let key = (throttle.reason.clone(), throttle.resource.clone());
+            *inner.reasons.entry(key).or_default() += 1;
         }
     }
 
-    /// Counts a duplicate, whose line comes later, when the row that it meets is known.
-    pub(super) fn duplicate(&self, halt: &Halt, item_type: usize, code: &str) {
-        let mut inner = self.lock();
-        self.count(&mut inner, halt, By::Fold, item_type, code);
-        if let Some(rejects) = &mut inner.rejects
-            && let Err(failure) = rejects.open()
-        {
-            halt.set(Why::Failed(failure));
-        }
-    }
-
-    /// Writes the line of a reject that has been counted.
-    pub(super) fn name(&self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
-        match &mut self.lock().rejects {
-            Some(rejects) => rejects.write(model, reject),
-            None => Ok(()),
-        }
-    }
-
-    fn count(&self, inner: &mut Inner, halt: &Halt, by: By, item_type: usize, code: &str) {
-        if let Some(counts) = inner.counts.get_mut(item_type) {
-            counts.rejected += 1;
-            counts.by_service += u64::from(by == By::Service);
-            *counts.by_code.entry(code.to_owned()).or_default() += 1;
-        }
-        inner.rejected += 1;
-        if self.max_rejects.is_some_and(|most| inner.rejected > most) {
+    /// Counts a reject; `false`, and the run is to end, where it was one too many.
+    pub(super) fn reject(&self, halt: &Halt) -> bool {
+        let rejected = self.rejected.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.max_rejects.is_some_and(|most| rejected > most) {
             halt.set(Why::TooManyRejects);
+            return false;
+        }
+        true
+    }
+
+    /// Enters an item that the service refused into its ticket.
+    pub(super) fn refused(&self, halt: &Halt, model: &Model, ticket: &Ticket, reject: &Rejected) {
+        self.reject(halt);
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        let mut page = ticket.page();
+        if let Some(books) = page.books(reject.item_type) {
+            books.reject(&reject.code);
+            books.rejected_by_service += 1;
+        }
+        page.note(std::iter::once(note(model, reject)));
+        if let Err(error) = page.rejects.append(&text) {
+            halt.set(Why::Failed(Failure::scratch(&error)));
         }
     }
 
-    /// Enters the counts into the books.
-    pub(super) fn settle(&self, books: &mut [Books]) -> Traffic {
-        let inner = self.lock();
-        for (books, counts) in books.iter_mut().zip(&inner.counts) {
-            books.written = counts.written;
-            books.unwritten = counts.unwritten;
-            books.rejected = counts.rejected;
-            books.rejected_by_service = counts.by_service;
-            books.rejects_by_code.clone_from(&counts.by_code);
+    /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
+    /// are told, but a next run finds them again. `finished`: everything was read.
+    pub(super) fn close(&self, finished: bool) -> Closed {
+        let entering = self.entering.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((sender, keeper)) = entering {
+            drop(sender);
+            let _ = keeper.join();
         }
-        inner.traffic
+        let mut inner = self.lock();
+        let inner = &mut *inner;
+        let mut failure = None;
+        let mut live: Vec<_> = inner.live.drain().map(|(_, ticket)| ticket).collect();
+        live.sort_by_key(|ticket| ticket.id);
+        for ticket in live {
+            let mut page = ticket.page();
+            let told = page.rejects.take().map_err(|error| Failure::scratch(&error));
+            let told = told.and_then(|lines| inner.rejects.append(&lines).map(drop));
+            failure = failure.or(told.err());
+            add(&mut inner.entered, &mut inner.notes, &mut page);
+        }
+        let closed = [inner.rejects.close(true), inner.archive.close(finished)];
+        let [rejects_file, archive_file] = closed.map(|closed| match closed {
+            Ok(path) => path,
+            Err(error) => {
+                failure.get_or_insert(error);
+                None
+            }
+        });
+        Closed {
+            books: std::mem::take(&mut inner.entered),
+            traffic: inner.traffic,
+            reasons: std::mem::take(&mut inner.reasons),
+            notes: std::mem::take(&mut inner.notes),
+            rejects_file,
+            archive_file,
+            state: inner.state.take(),
+            failure,
+        }
     }
+}
 
-    /// After a target that could not end its load: nothing that it took is known to be there.
-    pub(super) fn disown(&self) {
-        for counts in &mut self.lock().counts {
-            counts.unwritten += std::mem::take(&mut counts.written);
-        }
-    }
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    /// Ends the rejects file.
-    pub(super) fn close(&self) -> (Result<(), Failure>, Vec<RejectNote>, Option<PathBuf>) {
-        match self.lock().rejects.take() {
-            Some(rejects) => rejects.close(),
-            None => (Ok(()), Vec::new(), None),
+fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut super::ticket::Page) {
+    for (index, books) in std::mem::take(&mut page.books) {
+        if let Some(all) = entered.get_mut(index) {
+            all.take(books);
         }
     }
+    let room = NOTED.saturating_sub(notes.len());
+    notes.extend(std::mem::take(&mut page.notes).into_iter().take(room));
+}
+
+/// Enters tickets until no more can come.
+fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
+    while let Ok(first) = tickets.recv() {
+        let mut all = vec![first];
+        all.extend(tickets.try_iter());
+        if let Err(failure) = enter(inner, &all) {
+            // What is not entered stays among the tickets that are out.
+            halt.set(Why::Failed(failure));
+            return;
+        }
+    }
+}
+
+fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
+    // Held while the disk works: writers that settle requests wait, a millisecond at a time.
+    let mut inner = lock(inner);
+    let inner = &mut *inner;
+    let mut done = Vec::with_capacity(tickets.len());
+    for ticket in tickets {
+        let mut page = ticket.page();
+        let lines = page.rejects.take().map_err(|error| Failure::scratch(&error))?;
+        inner.rejects.append(&lines)?;
+        let lines = page.archive.take().map_err(|error| Failure::scratch(&error))?;
+        inner.archive.append(&lines)?;
+        done.push(ChunkDone {
+            pass: ticket.id.pass,
+            chunk: ticket.id.chunk,
+            books: serde_json::to_string(&page.books).map_err(|_| {
+                Failure::internal("the books of a chunk are no JSON")
+            })?,
+        });
+    }
+    if let Some(state) = &mut inner.state {
+        let files = [&inner.rejects, &inner.archive];
+        let extents = files.into_iter().filter_map(|file| Some((file.which().name(), file.extent()?)));
+        let extents: Vec<_> = extents.collect();
+        let entered = state.chunks_done(&done, &extents);
+        entered.map_err(|error| Failure::of_state(&error))?;
+    }
+    for ticket in tickets {
+        inner.live.remove(&ticket.id);
+        add(&mut inner.entered, &mut inner.notes, &mut ticket.page());
+    }
+    Ok(())
 }

@@ -2,36 +2,62 @@
 //!
 //! # Shape
 //!
-//! A reader task scans the passes in the mapping's order on one snapshot and hands chunks to the
-//! fold, which runs in order on the task of [`run`] itself: items, duplicates and rejects are the
-//! same in every run. Batches go through a channel that is bounded in bytes to the writers, which
-//! deliver out of order. Nothing but the set of keys grows with the data.
+//! The source's passes are cut into chunks ([`plan`]). [`lanes`] read them side by side on one
+//! snapshot; workers ([`worker`]) fold the rows into items and gather these into batches; writers
+//! ([`writer`]) deliver the batches at the pace that the table takes ([`pace`]), and items of
+//! partitions that take no more wait apart ([`park`]). Every chunk has a ticket ([`ticket`]) that
+//! follows its rows and items; when all of them are accounted for, the [`ledger`] enters the chunk
+//! into the state, with its books and rejects, at one time. Nothing grows with the data.
+//!
+//! Before the first write the keys are proved to differ: by `check`, from the schema, or else by a
+//! pass over the same snapshot ([`prove`]).
 //!
 //! # Ends
 //!
 //! A run ends at the end of the source, at one reject too many, at the caller's [`Cancel`], or at
 //! a failure. In all cases but the last what was in flight is delivered first; in all cases the
-//! target's load is finished, the rejects are on disk and the books are true.
+//! target's load is finished, the rejects are on disk and the books are true. A run with a state
+//! goes on where it ended, or was killed.
 
-mod archive;
 mod books;
-mod duplicates;
+mod contest;
+mod differ;
+mod ending;
 mod feed;
+mod files;
 mod halt;
 mod keys;
+mod lanes;
 mod ledger;
+mod life;
+mod lines;
+mod narrow;
+mod pace;
+mod parcel;
+mod park;
+mod plan;
 mod progress;
+mod prove;
 mod rejects;
+mod rules;
 mod run;
+mod start;
+pub mod state;
 mod table;
+mod ticket;
+mod times;
+mod worker;
 mod writer;
 
-pub use archive::check_archive;
-pub use books::{Books, Failure, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
+pub use books::{
+    Books, Failure, KeysReport, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits,
+};
+pub use files::check_archive;
 pub use halt::Cancel;
 pub use keys::Keys;
 pub use progress::{Progress, Silent, Step};
 pub use rejects::clear_rejects;
+pub use rules::{Doing, Selection};
 pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 
@@ -43,11 +69,15 @@ pub(crate) use rejects::{Rejected, Rejects, json, raw, row_json};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
+use crate::proof;
 use crate::retry::Policy;
 use crate::source::Source;
 use crate::target::Target;
+use crate::throttle::Settings;
 
 /// A load to be run. The table is there already: see [`ensure_table`].
 pub struct Load {
@@ -65,6 +95,21 @@ pub struct Load {
     pub cancel: Cancel,
     /// Who hears how it goes.
     pub progress: Arc<dyn Progress>,
+    /// What is remembered from one attempt to the next; `None` for a run that cannot be resumed.
+    pub state: Option<state::Opened>,
+}
+
+/// How it is known that no two items have one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyCheck {
+    /// It was proved from the schema.
+    Proved,
+    /// By reading all keys before the first write.
+    #[default]
+    First,
+    /// By comparing all keys after the last write: one item may have overwritten another.
+    Late,
 }
 
 /// How to load.
@@ -85,6 +130,20 @@ pub struct Options {
     pub estimates: Vec<Option<u64>>,
     /// When to send again, and when to give up.
     pub retry: Policy,
+    /// How shared keys are found.
+    pub keys: KeyCheck,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+    /// What is done with items.
+    pub doing: Doing,
+    /// Which rows and items the run is about.
+    pub selection: Selection,
+    /// Connections that read side by side; `None`: as many as the machine has processors for.
+    pub readers: Option<usize>,
+    /// Most write units a second, indexes included.
+    pub ceiling: Option<f64>,
+    /// Write units a second to begin with, where the table takes no more at first.
+    pub start: Option<f64>,
 }
 
 impl Default for Options {
@@ -97,6 +156,46 @@ impl Default for Options {
             fresh: false,
             estimates: Vec::new(),
             retry: Policy::default(),
+            keys: KeyCheck::default(),
+            proof: proof::Options {
+                memory: KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            },
+            doing: Doing::default(),
+            selection: Selection::default(),
+            readers: None,
+            ceiling: None,
+            start: None,
         }
     }
+}
+
+impl Options {
+    /// Connections that read side by side.
+    fn lanes(&self) -> usize {
+        self.readers.unwrap_or_else(processors).max(1)
+    }
+
+    /// Tasks that fold side by side.
+    fn workers(&self) -> usize {
+        processors()
+    }
+
+    fn throttle(&self, writers: usize) -> Settings {
+        Settings {
+            ceiling: self.ceiling,
+            start: self.start,
+            most_in_flight: writers,
+            ..Settings::default()
+        }
+    }
+}
+
+/// Memory for the comparison of keys.
+const KEY_MEMORY: usize = 16 << 20;
+
+fn processors() -> usize {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    // More of them gain nothing: the database, or the table, is slower.
+    all.min(8)
 }

@@ -17,7 +17,7 @@ use crate::mapping::model::{ItemType, Model};
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.
-const NOTED: usize = 20;
+pub(super) const NOTED: usize = 20;
 
 /// A reject with the row it belongs to.
 #[derive(Debug)]
@@ -82,22 +82,12 @@ impl Rejects {
 
     /// Writes a reject's line.
     pub(crate) fn write(&mut self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
-        let Some(item_type) = model.item_types.get(reject.item_type) else {
-            return Err(Failure::internal("a reject names no item type"));
-        };
-        let row = row_json(item_type, &reject.row);
-        let line = line(item_type, &row, reject);
-        let written = self.open()?.write_all(line.as_bytes());
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        let written = self.open()?.write_all(text.as_bytes());
         written.map_err(|error| failure(&self.path, error))?;
         if self.notes.len() < NOTED {
-            self.notes.push(RejectNote {
-                item_type: item_type.name.to_string(),
-                row: raw(row),
-                code: reject.code.clone().into_owned(),
-                message: reject.message.clone(),
-                help: reject.help.clone(),
-                attribute: reject.attribute.clone(),
-            });
+            self.notes.push(note(model, reject));
         }
         Ok(())
     }
@@ -118,7 +108,7 @@ impl Rejects {
 }
 
 /// How every line of a rejects file begins.
-const BEGINNING: &str = "{\"item_type\":";
+pub(super) const BEGINNING: &str = "{\"item_type\":";
 
 /// Takes the rejects of an earlier run away, which would be taken for the coming one's.
 ///
@@ -180,17 +170,32 @@ fn failure(path: &Path, cause: std::io::Error) -> Failure {
     )
 }
 
-fn line(item_type: &ItemType, row: &str, reject: &Rejected) -> String {
-    let mut out = String::from(BEGINNING);
-    quote(&mut out, &item_type.name);
+/// A reject as the report names it.
+pub(super) fn note(model: &Model, reject: &Rejected) -> RejectNote {
+    let item_type = model.item_types.get(reject.item_type);
+    RejectNote {
+        item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),
+        row: raw(item_type.map_or("null".to_owned(), |t| row_json(t, &reject.row))),
+        code: reject.code.clone().into_owned(),
+        message: reject.message.clone(),
+        help: reject.help.clone(),
+        attribute: reject.attribute.clone(),
+    }
+}
+
+/// Appends the line of a reject.
+pub(super) fn line(out: &mut String, model: &Model, reject: &Rejected) {
+    let item_type = model.item_types.get(reject.item_type);
+    out.push_str(BEGINNING);
+    quote(out, item_type.map_or("", |item_type| &item_type.name));
     out.push_str(",\"row\":");
-    out.push_str(row);
+    out.push_str(&item_type.map_or("null".to_owned(), |t| row_json(t, &reject.row)));
     let mut text = |name: &str, value: Option<&str>| {
         out.push_str(",\"");
         out.push_str(name);
         out.push_str("\":");
         match value {
-            Some(value) => quote(&mut out, value),
+            Some(value) => quote(out, value),
             None => out.push_str("null"),
         }
     };
@@ -201,7 +206,6 @@ fn line(item_type: &ItemType, row: &str, reject: &Rejected) -> String {
     out.push_str(",\"item\":");
     out.push_str(reject.item.as_deref().unwrap_or("null"));
     out.push_str("}\n");
-    out
 }
 
 /// A row's key as a JSON object: `{"user_id":7,"day":"2024-05-01"}`.

@@ -1,35 +1,29 @@
 //! Writers: each takes a batch and stays with it until every item in it is accounted for.
 //!
-//! Only what was not processed is sent again. A batch that is refused as a whole is cut in halves
-//! until the guilty item is alone; it becomes a reject with the service's code and words. When
-//! something fails for good, what is still to be sent is counted as unwritten, item by item.
+//! Only what was not processed is sent again, when the pace allows. Items of a partition that takes
+//! no more go to [`super::park`], so that the others do not wait for them. A batch that is refused
+//! as a whole is cut in halves until the guilty item is alone; it becomes a reject with the
+//! service's code and words. When something fails for good, what is still to be sent is counted as
+//! unwritten, item by item.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit, mpsc};
+use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, sleep};
 
 use super::books::Failure;
-use super::feed::RowKey;
 use super::halt::{Halt, Why};
-use super::ledger::{By, Ledger};
+use super::ledger::Ledger;
+use super::pace::{Pace, units};
+use super::parcel::{Origin, Parcel};
+use super::park::Park;
 use super::progress::Progress;
 use super::rejects::Rejected;
 use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{Batch, ErrorClass, Prepared, Target, TargetError};
-
-/// A batch on its way to a writer.
-#[derive(Debug)]
-pub(super) struct Parcel {
-    pub(super) batch: Batch,
-    /// The row of each item.
-    pub(super) rows: Vec<RowKey>,
-    /// Its share of the bytes that may be in flight.
-    pub(super) permit: Option<OwnedSemaphorePermit>,
-}
+use crate::target::{Action, Entry, ErrorClass, Target, TargetError};
+use crate::throttle::{Answer, Kind};
 
 /// What the writers share.
 pub(super) struct Delivery {
@@ -38,6 +32,8 @@ pub(super) struct Delivery {
     pub(super) policy: Policy,
     pub(super) halt: Halt,
     pub(super) ledger: Ledger,
+    pub(super) pace: Pace,
+    pub(super) park: Park,
     pub(super) progress: Arc<dyn Progress>,
 }
 
@@ -46,7 +42,7 @@ pub(super) type Parcels = Arc<Mutex<mpsc::Receiver<Parcel>>>;
 
 /// How the sending of a batch ended.
 enum Sent {
-    /// Every item is written.
+    /// Every item is written, or waits in the park.
     Done,
     /// It is refused as a whole.
     Refused(Parcel, TargetError),
@@ -59,68 +55,93 @@ pub(super) async fn write(delivery: Arc<Delivery>, parcels: Parcels) {
     loop {
         let next = parcels.lock().await.recv().await;
         match next {
-            Some(parcel) => delivery.deliver(parcel).await,
+            Some(parcel) => delivery.deliver(parcel, None).await,
             None => return,
         }
     }
 }
 
 impl Delivery {
-    async fn deliver(&self, parcel: Parcel) {
+    /// Delivers a parcel. `hot`: the partition that all its items have, which is paced on its own.
+    pub(super) async fn deliver(self: &Arc<Self>, parcel: Parcel, hot: Option<u64>) {
         let mut parts = vec![parcel];
         while let Some(part) = parts.pop() {
-            match self.send(part).await {
+            match self.send(part, hot).await {
                 Sent::Done => {}
-                Sent::Abandoned(part) => self.abandon(&part.batch.items),
+                Sent::Abandoned(part) => self.abandon(part),
                 Sent::Refused(mut part, error) => {
-                    let half = part.batch.items.len() / 2;
+                    let half = part.len() / 2;
                     if half == 0 {
                         self.refuse(part, &error);
                         continue;
                     }
                     self.ledger.traffic(|traffic| traffic.splits += 1);
-                    let second = Parcel {
-                        batch: Batch {
-                            items: part.batch.items.split_off(half),
-                        },
-                        rows: part.rows.split_off(half),
-                        permit: part.permit.take(),
-                    };
+                    let second: Vec<usize> = (half..part.len()).collect();
+                    let second = part.take(&second);
                     parts.extend([second, part]);
                 }
             }
         }
     }
 
-    async fn send(&self, mut parcel: Parcel) -> Sent {
-        let begun = Instant::now();
+    async fn send(self: &Arc<Self>, mut parcel: Parcel, hot: Option<u64>) -> Sent {
+        let mut begun = Instant::now();
         let mut retry = Retry::new(self.policy, fastrand::u64(..));
         loop {
-            if self.halt.has_failed() {
-                return Sent::Abandoned(parcel);
+            if hot.is_none() {
+                self.set_aside(&mut parcel).await;
             }
+            if parcel.is_empty() {
+                return Sent::Done;
+            }
+            let estimated = units(parcel.batch.entries());
+            tokio::select! {
+                () = self.admit(hot, estimated) => {}
+                () = self.halt.failed() => return Sent::Abandoned(parcel),
+            }
+            let sent = Instant::now();
             let answer = self.target.write(&self.model.table, &parcel.batch).await;
+            let latency = sent.elapsed();
             let (decision, failure) = match answer {
                 Ok(answer) => {
+                    let mut unprocessed = answer.unprocessed;
+                    unprocessed.sort_unstable();
                     self.ledger.traffic(|traffic| {
                         traffic.requests += 1;
-                        traffic.unprocessed += count(answer.unprocessed.len());
+                        traffic.unprocessed += count(unprocessed.len());
                         if let Some(units) = answer.consumed {
                             *traffic.consumed_units.get_or_insert(0.0) += units;
                         }
                     });
-                    let sent = parcel.batch.items.len();
-                    self.settle(&mut parcel, &answer.unprocessed);
-                    let left = parcel.batch.items.len();
-                    if left == 0 {
+                    let left = parcel.take(&unprocessed);
+                    self.pace.answered(
+                        Answer {
+                            estimated,
+                            consumed: answer.consumed,
+                            refused: units(left.batch.entries()),
+                            latency,
+                            kind: Kind::Took,
+                        },
+                        parcel.batch.entries(),
+                        left.batch.entries(),
+                    );
+                    let progress = !parcel.is_empty();
+                    self.written(parcel.batch.entries(), &parcel.origins);
+                    let permit = parcel.permit.take();
+                    parcel = left;
+                    if parcel.is_empty() {
                         return Sent::Done;
                     }
-                    self.progress.throttled(count(left));
-                    let decision = retry.unprocessed(left < sent, begun.elapsed());
-                    (decision, still_unprocessed(left))
+                    parcel.permit = permit;
+                    self.progress.throttled(count(parcel.len()));
+                    if progress {
+                        begun = Instant::now();
+                    }
+                    let failure = still_unprocessed(parcel.len());
+                    (retry.unprocessed(progress, begun.elapsed()), failure)
                 }
                 Err(error) => {
-                    self.note(&error, parcel.batch.items.len());
+                    self.note(&error, &parcel, estimated, latency);
                     match retry.failed(error.class, begun.elapsed()) {
                         Decision::Split => return Sent::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
@@ -145,72 +166,117 @@ impl Delivery {
         }
     }
 
-    /// Counts what was processed and keeps the rest.
-    fn settle(&self, parcel: &mut Parcel, unprocessed: &[usize]) {
-        let unprocessed: HashSet<usize> = unprocessed.iter().copied().collect();
-        let mut left = Vec::with_capacity(unprocessed.len());
-        let mut rows = Vec::with_capacity(unprocessed.len());
-        let mut done = Vec::with_capacity(parcel.batch.items.len());
-        let items = parcel.batch.items.drain(..).zip(parcel.rows.drain(..));
-        for (index, (item, row)) in items.enumerate() {
-            if unprocessed.contains(&index) {
-                left.push(item);
-                rows.push(row);
-            } else {
-                done.push(item);
-            }
+    async fn admit(&self, hot: Option<u64>, units: f64) {
+        match hot {
+            None => self.pace.admit(units).await,
+            Some(partition) => self.pace.admit_hot(partition, units).await,
         }
-        by_type(&done, |item_type, items| {
-            self.ledger.written(item_type, items);
-            self.progress.written(item_type, items);
-        });
-        parcel.batch.items = left;
-        parcel.rows = rows;
     }
 
-    fn note(&self, error: &TargetError, items: usize) {
+    /// Sends items of hot partitions to the park.
+    async fn set_aside(self: &Arc<Self>, parcel: &mut Parcel) {
+        if !self.pace.any_hot() {
+            return;
+        }
+        let entries = parcel.batch.entries().iter().enumerate();
+        let hot: Vec<usize> = entries
+            .filter(|(_, entry)| self.pace.is_hot(entry.partition))
+            .map(|(at, _)| at)
+            .collect();
+        if !hot.is_empty() {
+            let hot = parcel.take(&hot);
+            Park::take(self, hot).await;
+        }
+    }
+
+    /// Counts what was processed.
+    fn written(&self, entries: &[Entry], origins: &[Origin]) {
+        let mut all = entries.iter().zip(origins).peekable();
+        while let Some((entry, origin)) = all.next() {
+            let mut items = 1;
+            let mut known = u64::from(origin.known == Some(true));
+            while let Some((_, next)) = all.next_if(|(other, next)| {
+                other.item_type == entry.item_type
+                    && other.action == entry.action
+                    && Arc::ptr_eq(&next.ticket, &origin.ticket)
+            }) {
+                items += 1;
+                known += u64::from(next.known == Some(true));
+            }
+            if let Some(books) = origin.ticket.page().books(entry.item_type) {
+                match entry.action {
+                    Action::Put => {
+                        books.written += items;
+                        books.changed += known;
+                    }
+                    Action::Delete => books.deleted += items,
+                }
+            }
+            self.progress.written(entry.item_type, items);
+            self.let_go(&origin.ticket, items);
+        }
+    }
+
+    /// Takes items off a ticket, and sees to it where they were the last.
+    pub(super) fn let_go(&self, ticket: &Arc<super::ticket::Ticket>, holders: u64) {
+        if ticket.release(holders) {
+            self.ledger.done(ticket);
+        }
+    }
+
+    fn note(&self, error: &TargetError, parcel: &Parcel, estimated: f64, latency: std::time::Duration) {
+        let throttled = error.class == ErrorClass::Throttle;
         self.ledger.traffic(|traffic| {
             traffic.requests += 1;
-            traffic.throttled += u64::from(error.class == ErrorClass::Throttle);
+            traffic.throttled += u64::from(throttled);
             traffic.transient += u64::from(error.class == ErrorClass::Transient);
         });
-        if error.class == ErrorClass::Throttle {
-            self.progress.throttled(count(items));
+        self.ledger.reasons(&error.throttles);
+        let refused = if throttled { parcel.batch.entries() } else { &[] };
+        self.pace.answered(
+            Answer {
+                estimated,
+                consumed: None,
+                refused: units(refused),
+                latency,
+                kind: if throttled { Kind::Throttled } else { Kind::Failed },
+            },
+            &[],
+            refused,
+        );
+        if throttled {
+            self.progress.throttled(count(parcel.len()));
         }
     }
 
     /// Makes a reject of an item that the service refuses on its own.
     fn refuse(&self, parcel: Parcel, error: &TargetError) {
-        let items = parcel.batch.items.into_iter().zip(parcel.rows);
-        for (item, row) in items {
+        for (at, (entry, origin)) in parcel.batch.entries().iter().zip(parcel.origins).enumerate() {
             let reject = Rejected {
-                item_type: item.item_type,
-                row,
+                item_type: entry.item_type,
+                row: origin.row,
                 code: Cow::Owned(error.code.clone()),
                 message: error.message.clone(),
                 help: error.help.clone(),
                 attribute: None,
-                item: Some(item.json),
+                item: Some(parcel.batch.json(at).to_owned()),
             };
-            self.ledger
-                .reject(&self.halt, &self.model, By::Service, &reject);
-            self.progress.rejected(reject.item_type, 1);
+            self.ledger.refused(&self.halt, &self.model, &origin.ticket, &reject);
+            self.progress.rejected(entry.item_type, 1);
+            self.let_go(&origin.ticket, 1);
         }
     }
 
-    /// Counts items that will not be sent.
-    pub(super) fn abandon(&self, items: &[Prepared]) {
-        by_type(items, |item_type, items| {
-            self.ledger.unwritten(item_type, items);
-        });
-    }
-}
-
-/// Calls back once for each run of items of one type.
-fn by_type(items: &[Prepared], mut tell: impl FnMut(usize, u64)) {
-    for run in items.chunk_by(|a, b| a.item_type == b.item_type) {
-        if let Some(first) = run.first() {
-            tell(first.item_type, count(run.len()));
+    /// Counts items that will not be sent. Their chunks will be read again.
+    pub(super) fn abandon(&self, parcel: Parcel) {
+        for (entry, origin) in parcel.batch.entries().iter().zip(parcel.origins) {
+            origin.ticket.spoil();
+            if entry.action == Action::Put
+                && let Some(books) = origin.ticket.page().books(entry.item_type)
+            {
+                books.unwritten += 1;
+            }
+            self.let_go(&origin.ticket, 1);
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{Folded, Folder, Shape};
 use crate::item::compress::{Shrunk, shrink};
 use crate::item::fault::Reject;
 use crate::item::limits::{Measure, TOO_LARGE};
-use crate::item::{Attribute, Expiry, Item, fingerprint};
+use crate::item::{Attribute, Expiry, Item, fingerprint, partition_hash};
 use crate::mapping::model::Expired;
 
 impl Folder {
@@ -48,6 +48,7 @@ impl Folder {
         let (partition, sort) = self.limits.key(&item);
         Folded {
             fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
+            partition: partition_hash(partition.unwrap_or(&Attribute::Null)),
             size: measure.size,
             units: measure.units,
             item,
@@ -55,5 +56,13 @@ impl Folder {
             expired: Expired::Load,
             compressed: Vec::new(),
         }
+    }
+
+    /// The key of an item that was rejected, as far as it got.
+    #[must_use]
+    pub fn key_of_reject(&self, reject: &Reject) -> Option<u128> {
+        let (partition, sort) = self.key(reject.item_so_far.as_ref()?)?;
+        (sort.is_some() || !self.limits.has_sort())
+            .then(|| fingerprint(&partition, sort.as_ref()))
     }
 }

@@ -19,6 +19,15 @@ pub struct Proofs {
     pub sizes: Vec<SizeProof>,
 }
 
+impl Proofs {
+    /// Whether the schema proves that no two items have one key.
+    #[must_use]
+    pub fn keys_differ(&self) -> bool {
+        let mut all = self.keys.iter().chain(&self.item_types.others);
+        all.all(|proof| proof.verdict == Verdict::Proved)
+    }
+}
+
 /// How a proof ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

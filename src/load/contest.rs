@@ -1,0 +1,143 @@
+//! Rows that share a key: which of them is loaded, and what is said of the others.
+//!
+//! Of the rows that make one key, one is loaded, the same in every run: the one with the least
+//! number as its row key, or else the one whose row key's hash is the least. So it does not depend
+//! on the order in which rows are read, nor on how many readers there are.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::feed::RowKey;
+use super::rejects::{Rejected, json, row_json};
+use super::ticket::{ChunkId, Ticket};
+use crate::item::Folded;
+use crate::mapping::model::Model;
+use crate::value::{Value, write_document};
+
+/// The code of such rejects.
+pub(crate) const CODE: &str = "duplicate-key";
+
+/// Item types that a locator tells apart.
+const TYPES: u64 = 1 << 16;
+/// From here on locators come from hashes.
+const HASHED: u64 = 1 << 47;
+
+/// What stands for a row among those that share a key: the least is loaded.
+pub(crate) fn locator(item_type: usize, row: &[Value]) -> u64 {
+    let number = match row {
+        [Value::Number(number)] => number.to_i64().and_then(|n| u64::try_from(n).ok()),
+        _ => None,
+    };
+    let place = number.filter(|n| *n < HASHED).unwrap_or_else(|| {
+        let text: Vec<String> = row.iter().map(write_document).collect();
+        HASHED | (xxh3_64(text.join("\u{1f}").as_bytes()) & (HASHED - 1))
+    });
+    let item_type = u64::try_from(item_type).unwrap_or(TYPES - 1);
+    place * TYPES + item_type.min(TYPES - 1)
+}
+
+/// The keys that several rows make, each with the row that is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Contest {
+    winners: HashMap<u128, Winner>,
+}
+
+#[derive(Debug)]
+struct Winner {
+    locator: u64,
+    /// Rows that nothing tells apart have one locator: the first of them is loaded. It may come
+    /// again, in another attempt at its chunk.
+    taken: Mutex<Option<(ChunkId, u64)>>,
+    /// The row, where it was looked for.
+    row: Option<(usize, RowKey)>,
+}
+
+impl Contest {
+    /// Enters a key and the locator of the row that is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locator: u64) {
+        self.winners.insert(
+            fingerprint,
+            Winner {
+                locator,
+                taken: Mutex::default(),
+                row: None,
+            },
+        );
+    }
+
+    pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
+        self.winners.contains_key(&fingerprint)
+    }
+
+    /// Remembers a row of a contested key, where it is the one that is loaded.
+    pub(super) fn name(&mut self, fingerprint: u128, item_type: usize, row: RowKey) {
+        let at = locator(item_type, &row);
+        if let Some(winner) = self.winners.get_mut(&fingerprint)
+            && winner.locator == at
+            && winner.row.is_none()
+        {
+            winner.row = Some((item_type, row));
+        }
+    }
+
+    /// Whether a row's item is loaded. Asked once for each row that is folded.
+    pub(super) fn wins(
+        &self,
+        fingerprint: u128,
+        item_type: usize,
+        row: &[Value],
+        ticket: &Ticket,
+    ) -> bool {
+        let Some(winner) = self.winners.get(&fingerprint) else {
+            return true;
+        };
+        if winner.locator != locator(item_type, row) {
+            return false;
+        }
+        let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = (ticket.id, ticket.attempt);
+        let free = taken.is_none_or(|(chunk, attempt)| chunk == now.0 && attempt < now.1);
+        if free {
+            *taken = Some(now);
+        }
+        free
+    }
+
+    /// The reject of a row that is not loaded.
+    pub(super) fn reject(
+        &self,
+        model: &Model,
+        item_type: usize,
+        row: RowKey,
+        folded: &Folded,
+    ) -> Rejected {
+        let winner = self.winners.get(&folded.fingerprint);
+        let named = winner
+            .and_then(|winner| winner.row.as_ref())
+            .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
+        let message = match named {
+            Some((item_type, row)) => format!(
+                "the item has the same key as that of {} {}",
+                item_type.name,
+                row_json(item_type, row)
+            ),
+            None => "the item has the same key as that of another row".to_owned(),
+        };
+        Rejected {
+            item_type,
+            row,
+            code: Cow::Borrowed(CODE),
+            message,
+            help: Some(
+                "make the key template tell these rows apart, for example by a column of the \
+                 primary key, or leave one of them out with `where`"
+                    .to_owned(),
+            ),
+            attribute: Some(model.table.partition.name.to_string()),
+            item: Some(json(&folded.item)),
+        }
+    }
+}

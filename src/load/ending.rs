@@ -1,0 +1,101 @@
+//! How a run ends: the report.
+
+use tokio::time::Duration;
+
+use super::Load;
+use super::books::{Books, Failure, KeysReport, LimitedBy, Outcome, Report, Waits, rate};
+use super::halt::Why;
+use super::ledger::Closed;
+use super::life::odd;
+use super::times::Times;
+use crate::throttle::Limit;
+
+/// What a report is made from, besides the ledger.
+pub(super) struct Ending {
+    pub(super) why: Option<Why>,
+    pub(super) times: Times,
+    pub(super) warnings: Vec<String>,
+    pub(super) rows: u64,
+    pub(super) elapsed: Duration,
+    pub(super) keys: KeysReport,
+    pub(super) paced: Limit,
+    pub(super) hot: bool,
+    /// Whether an earlier attempt had done a part.
+    pub(super) resumed: bool,
+    pub(super) unplanned: Option<String>,
+}
+
+impl Ending {
+    pub(super) fn report(self, load: &Load, closed: Closed) -> Report {
+        let why = match (self.why, closed.failure) {
+            (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
+            (why, None) => why,
+        };
+        let mut total = Books::default();
+        for books in &closed.books {
+            total.add(books);
+        }
+        let outcome = match why {
+            Some(Why::Cancelled) => Outcome::Interrupted,
+            Some(Why::TooManyRejects) => Outcome::Stopped {
+                reason: self
+                    .unplanned
+                    .unwrap_or_else(|| "there are more rejects than --max-rejects allows".to_owned()),
+            },
+            Some(Why::Failed(failure)) => Outcome::Failed(failure),
+            None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
+            None if total.rejected == 0 => Outcome::Complete,
+            None => Outcome::CompleteWithRejects,
+        };
+        let waits = Waits {
+            source_seconds: self.times.source().as_secs_f64(),
+            fold_seconds: self.times.fold().as_secs_f64(),
+            target_seconds: self.times.target().as_secs_f64(),
+        };
+        let throttled = closed.traffic.throttled + closed.traffic.unprocessed > 0;
+        let mut report = Report {
+            outcome,
+            table: load.model.table.name.clone(),
+            place: load.target.place(),
+            now: load.context.now.to_string(),
+            doing: load.options.doing,
+            resumed: self.resumed,
+            keys: self.keys,
+            warnings: [self.warnings, odd(&closed.books)].concat(),
+            total,
+            balanced: false,
+            rejects: closed.notes,
+            rejects_file: closed.rejects_file,
+            archive_file: closed.archive_file,
+            limited_by: limit(&waits, self.paced, throttled, self.hot),
+            throttled_by: closed.reasons,
+            traffic: closed.traffic,
+            waits,
+            elapsed_seconds: self.elapsed.as_secs_f64(),
+            rows_per_second: rate(self.rows, self.elapsed),
+            item_types: closed.books,
+        };
+        report.balanced = report.balances();
+        report
+    }
+}
+
+fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
+    let Waits {
+        source_seconds,
+        fold_seconds,
+        target_seconds,
+    } = *waits;
+    if target_seconds >= source_seconds && target_seconds >= fold_seconds {
+        match paced {
+            Limit::Ceiling => LimitedBy::Ceiling,
+            _ if hot => LimitedBy::Partition,
+            _ if throttled => LimitedBy::Throttling,
+            _ => LimitedBy::Target,
+        }
+    } else if fold_seconds >= source_seconds {
+        LimitedBy::Fold
+    } else {
+        LimitedBy::Source
+    }
+}

@@ -1,0 +1,196 @@
+//! The files beside the table: rejects, and the items of rows that have expired already.
+//!
+//! Each is made when it gets its first line, never in the place of a file that holds something
+//! else. Lines are on disk before the state counts them; what a killed run wrote beyond is cut off
+//! when it goes on. Archived items go to `FILE.part`, which takes the archive's place when the run
+//! has read everything: a run that is cut short leaves the archive of an earlier one as it was.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::books::Failure;
+use super::rejects::{self, refuse_unless};
+use super::state::{Annex, AnnexError, Extent};
+use crate::mapping::model::Table;
+use crate::value::quote;
+
+/// Which of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Rejects,
+    Archive,
+}
+
+impl Which {
+    /// Its name in the state.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rejects => "rejects",
+            Self::Archive => "archive",
+        }
+    }
+
+    fn code(self) -> &'static str {
+        match self {
+            Self::Rejects => "rejects-file",
+            Self::Archive => "archive-file",
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Rejects => {
+                "make room or name another file with --rejects; without it a rejected row would be lost"
+            }
+            Self::Archive => {
+                "make room or name another file with --archive; without it an item would be nowhere"
+            }
+        }
+    }
+}
+
+/// One of the files.
+#[derive(Debug)]
+pub(super) struct LineFile {
+    which: Which,
+    /// Where people look for it.
+    path: PathBuf,
+    /// How each of its lines begins.
+    beginning: String,
+    open: Option<Annex>,
+}
+
+impl LineFile {
+    pub(super) fn rejects(path: PathBuf) -> Self {
+        Self {
+            which: Which::Rejects,
+            path,
+            beginning: rejects::BEGINNING.to_owned(),
+            open: None,
+        }
+    }
+
+    pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
+        Self {
+            which: Which::Archive,
+            path,
+            beginning: beginning(table),
+            open: None,
+        }
+    }
+
+    pub(super) fn which(&self) -> Which {
+        self.which
+    }
+
+    /// Goes on where an earlier attempt's lines end that count.
+    pub(super) fn resume(&mut self, extent: &Extent) -> Result<(), Failure> {
+        if extent.length > 0 {
+            let annex = Annex::resume(&self.place(), extent);
+            self.open = Some(annex.map_err(|error| self.failure(&error))?);
+        }
+        Ok(())
+    }
+
+    /// Appends lines; they are on disk afterwards.
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let annex = match self.open.take() {
+            Some(annex) => annex,
+            None => self.make()?,
+        };
+        let annex = self.open.insert(annex);
+        let appended = annex.append_committed(lines).map(drop);
+        appended.map_err(|error| failure(self.which, &error))
+    }
+
+    /// How far it counts; `None` without lines.
+    pub(super) fn extent(&self) -> Option<Extent> {
+        self.open.as_ref().map(Annex::extent)
+    }
+
+    /// Ends it. `finished`: everything was read. Gives its path, where it has lines.
+    pub(super) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
+        let Some(annex) = self.open.take() else {
+            return Ok(None);
+        };
+        let place = annex.path().to_owned();
+        drop(annex);
+        if finished && place != self.path {
+            std::fs::rename(&place, &self.path).map_err(|cause| {
+                let path = self.path.clone();
+                self.failure(&AnnexError::Unwritable { path, cause })
+            })?;
+            return Ok(Some(self.path.clone()));
+        }
+        Ok(Some(place))
+    }
+
+    fn make(&self) -> Result<Annex, Failure> {
+        let place = self.place();
+        let why = "the file is there and holds something else";
+        refuse_unless(&self.beginning, why, &place)
+            .map_err(|cause| AnnexError::Unwritable {
+                path: place.clone(),
+                cause,
+            })
+            .and_then(|()| Annex::create(&place))
+            .map_err(|error| self.failure(&error))
+    }
+
+    /// The file that is written: the archive's own only where that is a pipe or a device.
+    fn place(&self) -> PathBuf {
+        let special = std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file());
+        match self.which {
+            Which::Archive if !special => part(&self.path),
+            _ => self.path.clone(),
+        }
+    }
+
+    fn failure(&self, error: &AnnexError) -> Failure {
+        failure(self.which, error)
+    }
+}
+
+fn failure(which: Which, error: &AnnexError) -> Failure {
+    let help = match error {
+        AnnexError::Unwritable { .. } => which.help(),
+        other => other.help(),
+    };
+    Failure::new(which.code(), error, Some(help))
+}
+
+/// The file beside the archive that a run writes.
+fn part(path: &Path) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(".part");
+    PathBuf::from(name)
+}
+
+/// How every line of a table's archive begins: with the item's partition key.
+fn beginning(table: &Table) -> String {
+    let mut out = String::from("{");
+    quote(&mut out, &table.partition.name);
+    out.push_str(&format!(":{{\"{:?}\":", table.partition.key_type));
+    out
+}
+
+/// Refuses an archive file that holds something else than an earlier archive of the table: a
+/// mistyped `--archive` must not cost the mapping, or a `SQLite` source.
+///
+/// # Errors
+///
+/// [`Failure`] when the file, or the one beside it that a run writes, is there and holds something
+/// else.
+pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
+    let beginning = beginning(table);
+    [path, &part(path)].into_iter().try_for_each(|path| {
+        let why = "the file is there and holds no archive of this table";
+        refuse_unless(&beginning, why, path).map_err(|cause| {
+            let path = path.to_owned();
+            failure(Which::Archive, &AnnexError::Unwritable { path, cause })
+        })
+    })
+}

@@ -1,0 +1,128 @@
+//! The throttle between tasks: one gate and one record of hot partitions, shared by all writers.
+//!
+//! The decisions are those of [`crate::throttle`], which knows no clock and no task; this gives it
+//! the time and wakes those who wait.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant, sleep};
+
+use crate::target::Entry;
+use crate::throttle::{Admission, Answer, Gate, Heat, Settings, Summary};
+
+/// How long a writer waits at most before it asks again: what it waits for may have been lost.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// The pace of a run.
+#[derive(Debug)]
+pub(super) struct Pace {
+    begun: Instant,
+    inner: Mutex<Inner>,
+    freed: Notify,
+}
+
+#[derive(Debug)]
+struct Inner {
+    gate: Gate,
+    heat: Heat,
+}
+
+/// Write units of a request or of several.
+pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> f64 {
+    let units = entries.into_iter().map(|entry| entry.units);
+    units.map(of).sum()
+}
+
+/// Units as the throttle counts them.
+pub(super) fn of(units: u64) -> f64 {
+    u32::try_from(units).map_or(f64::from(u32::MAX), f64::from)
+}
+
+impl Pace {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            begun: Instant::now(),
+            inner: Mutex::new(Inner {
+                gate: Gate::new(settings),
+                heat: Heat::default(),
+            }),
+            freed: Notify::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Time since the run's begin, as the throttle counts it.
+    pub(super) fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Waits until a request of so many units may be sent. Every request that is let in must be
+    /// answered to [`Pace::answered`].
+    pub(super) async fn admit(&self, units: f64) {
+        self.wait(|inner, now| inner.gate.admit(now, units)).await;
+    }
+
+    /// Waits until a request to one hot partition may be sent.
+    pub(super) async fn admit_hot(&self, partition: u64, units: f64) {
+        self.wait(|inner, now| inner.heat.admit(now, partition, units)).await;
+        self.admit(units).await;
+    }
+
+    async fn wait(&self, ask: impl Fn(&mut Inner, Duration) -> Admission) {
+        loop {
+            let freed = self.freed.notified();
+            let now = self.now();
+            let admission = ask(&mut self.lock(), now);
+            let most = match admission {
+                Admission::Go => return,
+                Admission::At(at) => at.saturating_sub(now),
+                Admission::Full => PATIENCE,
+            };
+            tokio::select! {
+                () = freed, if admission == Admission::Full => {}
+                () = sleep(most) => {}
+            }
+        }
+    }
+
+    /// Enters an answer. `refused`: the requests of the batch that were not taken; their share of
+    /// what refuses the table as a whole, and not single partitions, slows the run.
+    pub(super) fn answered(&self, mut answer: Answer, accepted: &[Entry], refused: &[Entry]) {
+        let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
+            entries.iter().map(|entry| (entry.partition, of(entry.units))).collect()
+        };
+        let now = self.now();
+        {
+            let mut inner = self.lock();
+            if !refused.is_empty() || inner.heat.is_watching() {
+                let verdict = inner.heat.judge(now, &pairs(accepted), &pairs(refused));
+                answer.refused = verdict.table_refused;
+            }
+            inner.gate.answered(now, &answer);
+        }
+        self.freed.notify_one();
+    }
+
+    /// Whether a partition is paced on its own.
+    pub(super) fn is_hot(&self, partition: u64) -> bool {
+        self.lock().heat.is_hot(partition)
+    }
+
+    /// Whether any partition is.
+    pub(super) fn any_hot(&self) -> bool {
+        self.lock().heat.any_hot()
+    }
+
+    /// The most units that a batch should hold as things stand.
+    pub(super) fn batch_units(&self) -> f64 {
+        self.lock().gate.batch_units()
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        self.lock().gate.summary()
+    }
+}

@@ -1,0 +1,62 @@
+//! A batch on its way, with what is known of each of its items.
+
+use std::sync::Arc;
+
+use tokio::sync::OwnedSemaphorePermit;
+
+use super::feed::RowKey;
+use super::ticket::Ticket;
+use crate::target::Batch;
+
+/// Where an item comes from.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    pub(super) ticket: Arc<Ticket>,
+    /// The row, by its key.
+    pub(super) row: RowKey,
+    /// Whether the table held the item before, as far as it was looked at.
+    pub(super) known: Option<bool>,
+}
+
+/// A batch on its way to the table. Every item holds its ticket until it is accounted for.
+#[derive(Debug, Default)]
+pub(super) struct Parcel {
+    pub(super) batch: Batch,
+    /// Of each request.
+    pub(super) origins: Vec<Origin>,
+    /// Its share of the bytes that may be on their way.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Parcel {
+    /// Takes some of the requests out; the others stay. `taken` ascends.
+    pub(super) fn take(&mut self, taken: &[usize]) -> Self {
+        let all = self.origins.len();
+        let rest: Vec<usize> = (0..all).filter(|at| taken.binary_search(at).is_err()).collect();
+        let batch = self.batch.part(taken);
+        self.batch = self.batch.part(&rest);
+        let mut out = Vec::with_capacity(taken.len());
+        let mut left = Vec::with_capacity(rest.len());
+        for (at, origin) in std::mem::take(&mut self.origins).into_iter().enumerate() {
+            if taken.binary_search(&at).is_ok() {
+                out.push(origin);
+            } else {
+                left.push(origin);
+            }
+        }
+        self.origins = left;
+        Self {
+            batch,
+            origins: out,
+            permit: None,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.origins.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.origins.is_empty()
+    }
+}

@@ -1,0 +1,134 @@
+//! Where items of hot partitions wait, so that nobody waits behind them.
+//!
+//! Each hot partition has a queue and a task that sends from it at the partition's own pace. What
+//! may wait is bounded in bytes; beyond them the writers wait too.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::parcel::{Origin, Parcel};
+use super::writer::Delivery;
+use crate::target::{Batch, Entry};
+
+/// KiB of items that may wait.
+const KIB: u32 = 64 << 10;
+/// Most items and units of one batch: a tenth of a second of what a partition takes.
+const ITEMS: usize = 25;
+const UNITS: u64 = 100;
+
+/// The park of a run.
+#[derive(Debug)]
+pub(super) struct Park {
+    queues: Mutex<HashMap<u64, VecDeque<Parked>>>,
+    tasks: Mutex<JoinSet<()>>,
+    room: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+struct Parked {
+    entry: Entry,
+    json: String,
+    origin: Origin,
+    _room: Option<tokio::sync::OwnedSemaphorePermit>,
+}
+
+impl Default for Park {
+    fn default() -> Self {
+        Self {
+            queues: Mutex::default(),
+            tasks: Mutex::default(),
+            room: Arc::new(Semaphore::new(usize::try_from(KIB).unwrap_or(usize::MAX))),
+        }
+    }
+}
+
+impl Park {
+    fn queues(&self) -> MutexGuard<'_, HashMap<u64, VecDeque<Parked>>> {
+        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes items of hot partitions in, when there is room for them.
+    pub(super) async fn take(delivery: &Arc<Delivery>, parcel: Parcel) {
+        let park = &delivery.park;
+        for (at, origin) in parcel.origins.into_iter().enumerate() {
+            let Some(entry) = parcel.batch.entries().get(at).copied() else {
+                continue;
+            };
+            let json = parcel.batch.json(at).to_owned();
+            let kib = u32::try_from(json.len() / 1024 + 1).unwrap_or(KIB).min(KIB);
+            let room = park.room.clone().acquire_many_owned(kib).await.ok();
+            let parked = Parked {
+                entry,
+                json,
+                origin,
+                _room: room,
+            };
+            let first = {
+                let mut queues = park.queues();
+                let queue = queues.entry(entry.partition);
+                let first = matches!(queue, std::collections::hash_map::Entry::Vacant(_));
+                queue.or_default().push_back(parked);
+                first
+            };
+            if first {
+                let delivery = delivery.clone();
+                park.tasks().spawn(drain(delivery, entry.partition));
+            }
+        }
+    }
+
+    /// Waits until nothing waits.
+    pub(super) async fn settle(&self) {
+        loop {
+            let mut tasks = std::mem::take(&mut *self.tasks());
+            if tasks.is_empty() {
+                return;
+            }
+            while tasks.join_next().await.is_some() {}
+        }
+    }
+
+    /// The next batch of a partition; `None` where its queue is empty, which is then gone.
+    fn next(&self, partition: u64) -> Option<Parcel> {
+        let mut queues = self.queues();
+        let queue = queues.get_mut(&partition)?;
+        let mut parcel = Parcel::default();
+        let mut batch = Batch::new();
+        let mut keys = Vec::new();
+        let mut units = 0;
+        while let Some(next) = queue.front() {
+            let entry = next.entry;
+            let full = keys.len() >= ITEMS
+                || (units > 0 && units + entry.units > UNITS)
+                || keys.contains(&entry.fingerprint);
+            if full {
+                break;
+            }
+            let Some(next) = queue.pop_front() else { break };
+            units += entry.units;
+            keys.push(entry.fingerprint);
+            batch.push(entry, |out| out.push_str(&next.json));
+            parcel.origins.push(next.origin);
+        }
+        if parcel.is_empty() {
+            queues.remove(&partition);
+            return None;
+        }
+        batch.seal();
+        parcel.batch = batch;
+        Some(parcel)
+    }
+}
+
+async fn drain(delivery: Arc<Delivery>, partition: u64) {
+    while let Some(parcel) = delivery.park.next(partition) {
+        delivery.deliver(parcel, Some(partition)).await;
+    }
+}

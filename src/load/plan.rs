@@ -1,0 +1,82 @@
+//! What a run reads: the passes, each in chunks that are read, folded and entered one by one.
+
+use serde::{Deserialize, Serialize};
+
+use super::ticket::ChunkId;
+use crate::mapping::model::{Model, Pass};
+use crate::source::{Range, Scan, Source, SourceError};
+
+/// Fewest and most rows of a chunk, as far as the database can tell.
+const ROWS: std::ops::RangeInclusive<u64> = 10_000..=250_000;
+/// Chunks that a table is cut into, between those bounds.
+const CHUNKS: u64 = 64;
+
+/// What one chunk reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Part {
+    /// All rows of the pass.
+    Whole,
+    /// The rows between two keys.
+    Range(Range),
+    /// No rows: children that find no parent are counted.
+    Orphans,
+}
+
+/// The chunks of each pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Plan {
+    pub(crate) passes: Vec<Vec<Part>>,
+}
+
+impl Plan {
+    /// Cuts the passes of a mapping. `estimates`: about how many rows each has.
+    pub(crate) async fn cut(
+        source: &mut dyn Source,
+        model: &Model,
+        estimates: &[Option<u64>],
+    ) -> Result<Self, SourceError> {
+        let mut passes = Vec::with_capacity(model.passes.len());
+        for (index, pass) in model.passes.iter().enumerate() {
+            let rows = estimates.get(index).copied().flatten();
+            passes.push(parts(source, pass, rows).await?);
+        }
+        Ok(Self { passes })
+    }
+
+    /// All chunks in order: neighbours in the list are neighbours in a table.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &Part)> {
+        self.passes.iter().enumerate().flat_map(|(pass, parts)| {
+            let parts = parts.iter().enumerate();
+            parts.map(move |(chunk, part)| (ChunkId { pass, chunk }, part))
+        })
+    }
+}
+
+async fn parts(
+    source: &mut dyn Source,
+    pass: &Pass,
+    rows: Option<u64>,
+) -> Result<Vec<Part>, SourceError> {
+    let wanted = rows.unwrap_or(0) / CHUNKS;
+    let wanted = wanted.clamp(*ROWS.start(), *ROWS.end());
+    let ranges = source.cut(&pass.scan, wanted).await?;
+    if ranges.len() < 2 {
+        return Ok(vec![Part::Whole]);
+    }
+    let orphans = pass.scan.embeds().next().map(|_| Part::Orphans);
+    Ok(ranges.into_iter().map(Part::Range).chain(orphans).collect())
+}
+
+/// The scan that reads a part of a pass; `None` where no rows are read.
+pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
+    let range = match part {
+        Part::Whole => None,
+        Part::Range(range) => Some(range.clone()),
+        Part::Orphans => return None,
+    };
+    Some(Scan {
+        range,
+        ..pass.scan.clone()
+    })
+}

@@ -1,0 +1,206 @@
+//! The proof that no two items have one key, made before the first write.
+//!
+//! Where `check` has not proved it from the schema, the same snapshot is read once for the keys
+//! alone ([`super::narrow`]); their fingerprints go to sorted runs on disk ([`crate::proof`]).
+//! Where keys are shared, the rows are looked for by reading once more, so that both can be named.
+
+use std::sync::Arc;
+
+use super::books::Failure;
+use super::contest::{Contest, locator};
+use super::feed::{Fate, Sieve, meets, row_key};
+use super::halt::Cancel;
+use super::lanes::{Lanes, Read};
+use super::narrow::narrow;
+use super::plan::Plan;
+use super::progress::{Progress, Step};
+use super::ticket::ChunkId;
+use crate::item::{Elements, Folded, Folder};
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::proof::{self, Proof};
+use crate::source::{Row, Source};
+
+/// Keys whose rows are looked for.
+const NAMED: usize = 10_000;
+
+/// What the proof needs.
+pub(super) struct Keys<'k> {
+    pub(super) model: &'k Model,
+    pub(super) context: &'k Context,
+    pub(super) plan: &'k Plan,
+    pub(super) lanes: usize,
+    pub(super) options: proof::Options,
+    pub(super) cancel: &'k Cancel,
+    pub(super) progress: &'k dyn Progress,
+}
+
+/// What the proof found.
+#[derive(Debug, Default)]
+pub(super) struct Proved {
+    /// Keys that came.
+    pub(super) keys: u64,
+    /// Items beyond the first of their keys.
+    pub(super) rejected: u64,
+    /// Who wins.
+    pub(super) contest: Contest,
+    /// Bytes that went to disk.
+    pub(super) spilled: u64,
+}
+
+/// Why there is no proof.
+#[derive(Debug)]
+pub(super) enum Unproved {
+    /// The caller wished it.
+    Cancelled,
+    /// A connection broke, and another one reads from the beginning.
+    Again,
+    /// The source or the disk failed.
+    Failed(Failure),
+}
+
+impl From<crate::proof::ProofError> for Unproved {
+    fn from(error: crate::proof::ProofError) -> Self {
+        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    }
+}
+
+impl Keys<'_> {
+    /// Reads all keys. `source` has the snapshot open, and is given back where it still has.
+    pub(super) async fn prove(
+        &self,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
+        self.progress.step(Step::ProvingKeys);
+        let model = Arc::new(narrow(self.model));
+        loop {
+            match self.attempt(&model, source).await {
+                // Rows that came twice would look as if they shared a key.
+                Err(Unproved::Again) => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
+        let mut proof = Proof::new(self.options.clone());
+        let mut full = None;
+        self.each(model, source, |index, row, folded| {
+            let item_type = model.item_types.get(index);
+            let row = item_type.map(|item_type| row_key(item_type, row)).unwrap_or_default();
+            match proof.push(folded.fingerprint, locator(index, &row)) {
+                Ok(()) => true,
+                Err(error) => {
+                    full = Some(error);
+                    false
+                }
+            }
+        })
+        .await?;
+        if let Some(error) = full {
+            return Err(error.into());
+        }
+        self.progress.step(Step::ComparingKeys);
+        let mut proved = Proved {
+            keys: proof.keys(),
+            ..Proved::default()
+        };
+        let mut groups = tokio::task::spawn_blocking(|| proof.finish())
+            .await
+            .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
+        proved.spilled = groups.spilled();
+        while let Some(group) = groups.next_group(1, |_| ())? {
+            proved.rejected += group.count - 1;
+            let first = group.locators.first().copied().unwrap_or_default();
+            proved.contest.enter(group.fingerprint, first);
+        }
+        if proved.rejected > 0 {
+            self.progress.step(Step::NamingDuplicates);
+            let contest = &mut proved.contest;
+            let mut left = NAMED;
+            self.each(model, source, |index, row, folded| {
+                if left > 0
+                    && contest.is_contested(folded.fingerprint)
+                    && let Some(item_type) = model.item_types.get(index)
+                {
+                    contest.name(folded.fingerprint, index, row_key(item_type, row));
+                    left -= 1;
+                }
+                // To the end: a connection is good for another scan only then.
+                true
+            })
+            .await?;
+        }
+        Ok(proved)
+    }
+
+    /// Folds every row; `each` says whether to go on.
+    async fn each(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+        mut each: impl FnMut(usize, &Row, &Folded) -> bool,
+    ) -> Result<(), Unproved> {
+        let mut sieve = Sieve::without_keys(Folder::new(model, self.context.clone()));
+        let failed = |error| Unproved::Failed(Failure::from(&error));
+        let Some(lent) = source.take() else {
+            let failure = "the source did not come back from an earlier reading";
+            return Err(Unproved::Failed(Failure::internal(failure)));
+        };
+        let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
+        let issue = Arc::new(|id: ChunkId| id);
+        let mut lanes = Lanes::open(lent, model.clone(), chunks, self.lanes, issue)
+            .await
+            .map_err(failed)?;
+        let mut end = Ok(());
+        'reading: loop {
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    end = Err(Unproved::Cancelled);
+                    break;
+                }
+                read = lanes.next() => read,
+            };
+            match read {
+                None => break,
+                Some(Read::Failed(error)) => {
+                    end = Err(failed(error));
+                    break;
+                }
+                Some(Read::End { .. }) => {}
+                Some(Read::Again { .. }) => {
+                    end = Err(Unproved::Again);
+                    break;
+                }
+                Some(Read::Rows { ticket, rows, .. }) => {
+                    let item_types = model.passes.get(ticket.pass).map(|pass| &*pass.item_types);
+                    for mut row in rows.rows {
+                        for index in item_types.unwrap_or_default() {
+                            let Some(item_type) = model.item_types.get(*index) else {
+                                continue;
+                            };
+                            if !meets(item_type, &row) {
+                                continue;
+                            }
+                            let mut elements = Elements::new(&item_type.explodes);
+                            while let Some(fate) = sieve.next(*index, &mut elements, &mut row) {
+                                if let Fate::Made(folded) = fate
+                                    && !each(*index, &row, &folded)
+                                {
+                                    break 'reading;
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        *source = lanes.finish().await.0;
+        end
+    }
+}

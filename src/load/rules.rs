@@ -1,0 +1,120 @@
+//! What a run does with the rows and items that it is given: all of them or a selection, blindly
+//! or only where the table differs, and whether their keys are remembered.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+
+use super::books::Failure;
+use super::contest::Contest;
+use super::feed::row_key;
+use super::rejects::row_json;
+use crate::item::{Attribute, Item};
+use crate::mapping::model::{ItemType, Model};
+use crate::proof::Proof;
+use crate::value::Value;
+
+/// What is done with items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// They are written.
+    #[default]
+    Put,
+    /// Those are written that the table does not hold as they are.
+    Changes,
+    /// Nothing is written: it is counted what would be.
+    Plan,
+}
+
+/// Which rows and items a run is about.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Items with this partition key value alone.
+    pub partition: Option<Attribute>,
+    /// These rows alone: item types, by their names, and row keys as JSON.
+    pub rows: Option<HashSet<(Arc<str>, String)>>,
+}
+
+/// The rules of a run.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) doing: Doing,
+    pub(super) selection: Selection,
+    pub(super) contest: Contest,
+    partition_name: Arc<str>,
+    embeds: Vec<Vec<usize>>,
+    /// Where the keys of all items go, where somebody wants them at the end.
+    keys: Option<Mutex<Proof>>,
+    /// Whether items of rows that are left out must not be deleted.
+    keep_filtered: bool,
+}
+
+impl Rules {
+    pub(super) fn new(model: &Model, doing: Doing, selection: Selection, contest: Contest) -> Self {
+        Self {
+            doing,
+            selection,
+            contest,
+            partition_name: model.table.partition.name.clone(),
+            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
+            keys: None,
+            keep_filtered: false,
+        }
+    }
+
+    /// Has the keys of all items remembered, those of rows that are left out too where
+    /// `keep_filtered` says so.
+    pub(super) fn with_keys(mut self, proof: Proof, keep_filtered: bool) -> Self {
+        self.keys = Some(Mutex::new(proof));
+        self.keep_filtered = keep_filtered;
+        self
+    }
+
+    /// The places of an item type's embeds in the row.
+    pub(super) fn embeds(&self, item_type: usize) -> &[usize] {
+        self.embeds.get(item_type).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn wants_keys(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    pub(super) fn keeps_filtered(&self, _item_type: usize) -> bool {
+        self.keep_filtered && self.wants_keys()
+    }
+
+    /// Whether a row is among those that the run is about.
+    pub(super) fn holds_row(&self, _index: usize, item_type: &ItemType, row: &[Value]) -> bool {
+        self.selection.rows.as_ref().is_none_or(|rows| {
+            let key = row_json(item_type, &row_key(item_type, row));
+            rows.contains(&(item_type.name.clone(), key))
+        })
+    }
+
+    /// Whether an item is.
+    pub(super) fn holds_item(&self, item: &Item) -> bool {
+        let partition = self.selection.partition.as_ref();
+        partition.is_none_or(|wanted| item.get(&self.partition_name) == Some(wanted))
+    }
+
+    /// Remembers keys.
+    pub(super) fn take_keys(&self, keys: &[(u128, u64)]) -> Result<(), Failure> {
+        let Some(proof) = &self.keys else {
+            return Ok(());
+        };
+        let mut proof = proof.lock().unwrap_or_else(PoisonError::into_inner);
+        for (fingerprint, locator) in keys {
+            let pushed = proof.push(*fingerprint, *locator);
+            pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+        }
+        Ok(())
+    }
+
+    /// The keys that were remembered.
+    pub(super) fn into_keys(self) -> Option<Proof> {
+        let keys = self.keys?;
+        Some(keys.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,442 @@
+//! Workers: they fold blocks of rows into items and hand these to the writers in batches.
+//!
+//! Several work side by side; each has a batch of its own, which may hold items of several chunks.
+//! What becomes of a row is entered into the books of its chunk at the end of its block.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio::time::Instant;
+
+use super::books::{Books, Failure, Largest};
+use super::differ::{Differ, Known, Looked};
+use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
+use super::halt::Why;
+use super::life::enter;
+use super::parcel::{Origin, Parcel};
+use super::rejects::{Rejected, line, note, raw, row_json};
+use super::rules::{Doing, Rules};
+use super::ticket::Ticket;
+use super::times::Times;
+use super::writer::{Delivery, count};
+use crate::batch::Batcher;
+use crate::item::{Elements, Folded, Folder, write_item};
+use crate::mapping::model::{Expired, ItemType};
+use crate::source::{Chunk, Row};
+use crate::target::{Action, Batch, Entry};
+use crate::value::Value;
+
+/// KiB of batches that may be on their way at one time.
+pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
+
+/// A block of rows.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) ticket: Arc<Ticket>,
+    pub(super) number: u64,
+    pub(super) rows: Chunk,
+}
+
+/// A worker.
+pub(super) struct Worker {
+    pub(super) delivery: Arc<Delivery>,
+    pub(super) rules: Arc<Rules>,
+    pub(super) times: Arc<Times>,
+    pub(super) room: Arc<Semaphore>,
+    sieve: Sieve,
+    batcher: Batcher,
+    /// Of the items that wait in the batcher.
+    origins: VecDeque<Origin>,
+    parcels: mpsc::Sender<Parcel>,
+    differ: Differ,
+}
+
+/// What one block comes to.
+#[derive(Default)]
+struct Tally {
+    books: Vec<(usize, Books)>,
+    rejects: Vec<Rejected>,
+    archive: String,
+    /// Fingerprints and locators of the items made.
+    keys: Vec<(u128, u64)>,
+}
+
+impl Tally {
+    fn books(&mut self, index: usize) -> &mut Books {
+        let at = match self.books.iter().position(|(other, _)| *other == index) {
+            Some(at) => at,
+            None => {
+                self.books.push((index, Books::default()));
+                self.books.len() - 1
+            }
+        };
+        // It is there: found, or just pushed.
+        &mut self.books[at].1
+    }
+}
+
+impl Worker {
+    pub(super) fn new(
+        delivery: Arc<Delivery>,
+        rules: Arc<Rules>,
+        times: Arc<Times>,
+        room: Arc<Semaphore>,
+        folder: Folder,
+        parcels: mpsc::Sender<Parcel>,
+    ) -> Self {
+        Self {
+            batcher: Batcher::new(delivery.target.batch_limit()),
+            differ: Differ::new(&delivery, folder.clone()),
+            sieve: Sieve::without_keys(folder),
+            origins: VecDeque::new(),
+            delivery,
+            rules,
+            times,
+            room,
+            parcels,
+        }
+    }
+
+    /// Folds a block. [`ControlFlow::Break`] where the run is to end.
+    pub(super) async fn block(&mut self, block: Block) -> ControlFlow<()> {
+        let Block {
+            ticket,
+            number,
+            rows,
+        } = block;
+        let begun = Instant::now();
+        let waited = self.times.target();
+        self.batcher.limit_units(self.delivery.pace.batch_units());
+        let mut tally = Tally::default();
+        let flow = self.rows(&ticket, rows, &mut tally).await;
+        let entered = self.enter(&ticket, number, tally);
+        let waited = self.times.target().saturating_sub(waited);
+        self.times.add_fold(begun.elapsed().saturating_sub(waited));
+        if let Err(failure) = entered {
+            ticket.spoil();
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        if flow.is_break() {
+            ticket.spoil();
+        }
+        self.delivery.let_go(&ticket, 1);
+        flow?;
+        self.go_on()
+    }
+
+    /// Sends what waits, and no more is to come for now.
+    pub(super) async fn flush(&mut self) {
+        self.differ.ask();
+        while let Some(looked) = self.differ.next().await {
+            self.looked(looked).await;
+        }
+        if let Some(batch) = self.batcher.finish() {
+            self.dispatch(batch).await;
+        }
+    }
+
+    /// Whether anything waits here.
+    pub(super) fn is_idle(&self) -> bool {
+        self.origins.is_empty() && self.differ.is_idle()
+    }
+
+    async fn rows(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        chunk: Chunk,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let model = self.delivery.model.clone();
+        let Some(pass) = model.passes.get(ticket.id.pass) else {
+            return ControlFlow::Break(());
+        };
+        for (column, left) in &chunk.left {
+            for index in &pass.item_types {
+                if self.rules.embeds(*index).contains(column) {
+                    let books = tally.books(*index);
+                    books.orphans += left.orphans;
+                    books.cut += left.cut;
+                }
+            }
+        }
+        for row in chunk.rows {
+            self.row(ticket, &pass.item_types, row, tally).await?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn row(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        item_types: &[usize],
+        mut row: Row,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let delivery = self.delivery.clone();
+        let model = &delivery.model;
+        for (nth, index) in item_types.iter().enumerate() {
+            let Some(item_type) = model.item_types.get(*index) else {
+                continue;
+            };
+            tally.books(*index).rows_read += 1;
+            if !meets(item_type, &row) || !self.rules.holds_row(*index, item_type, &row) {
+                tally.books(*index).filtered += 1;
+                self.keep(*index, item_type, &mut row, tally);
+                continue;
+            }
+            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
+            let mut elements = Elements::new(&item_type.explodes);
+            let mut made: u64 = 0;
+            let mut flow = ControlFlow::Continue(());
+            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                made += 1;
+                let key = if alone {
+                    take_row_key(item_type, &mut row)
+                } else {
+                    row_key(item_type, &row)
+                };
+                flow = self.fate(ticket, *index, item_type, fate, key, tally).await;
+                if flow.is_break() {
+                    break;
+                }
+            }
+            let books = tally.books(*index);
+            books.empty += u64::from(made == 0);
+            books.expanded += made.saturating_sub(1);
+            flow?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Remembers the keys of a row that is left out, where its items must not be deleted.
+    fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
+        if !self.rules.keeps_filtered(index) {
+            return;
+        }
+        let mut elements = Elements::new(&item_type.explodes);
+        while let Some(fate) = self.sieve.next(index, &mut elements, row) {
+            if let Fate::Made(folded) = fate {
+                tally.keys.push((folded.fingerprint, 0));
+            }
+        }
+    }
+
+    async fn fate(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        index: usize,
+        item_type: &ItemType,
+        fate: Fate,
+        row: Box<[Value]>,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let rules = self.rules.clone();
+        match fate {
+            Fate::Expired(folded) => {
+                if rules.wants_keys() {
+                    tally.keys.push((folded.fingerprint, 0));
+                }
+                let books = tally.books(index);
+                if folded.expired == Expired::Archive {
+                    books.archived += 1;
+                    write_item(&mut tally.archive, &folded.item);
+                    tally.archive.push('\n');
+                } else {
+                    books.expired += 1;
+                }
+                ControlFlow::Continue(())
+            }
+            Fate::Rejected(reject) => {
+                if rules.wants_keys()
+                    && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
+                {
+                    tally.keys.push((fingerprint, 0));
+                }
+                self.rejected(Rejected::new(index, row, *reject), tally)
+            }
+            Fate::Made(folded) => {
+                if !rules.holds_item(&folded.item) {
+                    tally.books(index).filtered += 1;
+                    return ControlFlow::Continue(());
+                }
+                if !rules.contest.wins(folded.fingerprint, index, &row, ticket) {
+                    let model = &self.delivery.model;
+                    let reject = rules.contest.reject(model, index, row, &folded);
+                    return self.rejected(reject, tally);
+                }
+                self.made(ticket, index, item_type, folded, row, tally).await
+            }
+            // The sieve keeps no keys here: shared ones were found before.
+            Fate::Duplicate(_) => ControlFlow::Continue(()),
+        }
+    }
+
+    fn rejected(&self, reject: Rejected, tally: &mut Tally) -> ControlFlow<()> {
+        let books = tally.books(reject.item_type);
+        books.reject(&reject.code);
+        tally.rejects.push(reject);
+        if self.delivery.ledger.reject(&self.delivery.halt) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    async fn made(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        index: usize,
+        item_type: &ItemType,
+        folded: Folded,
+        row: Box<[Value]>,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let size = count(folded.size);
+        let books = tally.books(index);
+        books.made += 1;
+        books.bytes += size;
+        books.write_units += folded.units;
+        enter(books, &folded);
+        if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
+            books.largest = Some(Largest {
+                bytes: size,
+                row: raw(row_json(item_type, &row)),
+            });
+        }
+        if self.rules.wants_keys() {
+            let locator = super::contest::locator(index, &row);
+            tally.keys.push((folded.fingerprint, locator));
+        }
+        ticket.hold();
+        let origin = Origin {
+            ticket: ticket.clone(),
+            row,
+            known: None,
+        };
+        if self.rules.doing == Doing::Put && !ticket.again {
+            self.put(index, &folded, origin).await;
+        } else if self.differ.push(index, folded, origin) {
+            self.differ.ask();
+            while self.differ.is_full() {
+                match self.differ.next().await {
+                    Some(looked) => self.looked(looked).await,
+                    None => break,
+                }
+            }
+        }
+        if self.delivery.halt.is_set() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
+        let entry = Entry {
+            action: Action::Put,
+            size: folded.size,
+            units: folded.units,
+            item_type: index,
+            fingerprint: folded.fingerprint,
+            partition: folded.partition,
+        };
+        let full = self.batcher.push(entry, |out| write_item(out, &folded.item));
+        self.origins.push_back(origin);
+        if let Some(batch) = full {
+            self.dispatch(batch).await;
+        }
+    }
+
+    /// Takes what was found in the table for a page of items.
+    async fn looked(&mut self, looked: Looked) {
+        match looked {
+            Err((origins, failure)) => {
+                self.delivery.halt.set(Why::Failed(failure));
+                for (index, origin) in origins {
+                    origin.ticket.spoil();
+                    if let Some(books) = origin.ticket.page().books(index) {
+                        books.unwritten += 1;
+                    }
+                    self.delivery.let_go(&origin.ticket, 1);
+                }
+            }
+            Ok(items) => {
+                for (index, folded, mut origin, known) in items {
+                    let plan = self.rules.doing == Doing::Plan;
+                    if known == Known::Same || plan {
+                        if let Some(books) = origin.ticket.page().books(index) {
+                            match known {
+                                Known::Same => books.unchanged += 1,
+                                Known::Missing => books.planned += 1,
+                                Known::Different => {
+                                    books.planned += 1;
+                                    books.changed += 1;
+                                }
+                            }
+                        }
+                        self.delivery.progress.written(index, 1);
+                        self.delivery.let_go(&origin.ticket, 1);
+                        continue;
+                    }
+                    origin.known = Some(known == Known::Different);
+                    self.put(index, &folded, origin).await;
+                }
+            }
+        }
+    }
+
+    /// Hands a batch to the writers when there is room for its bytes.
+    async fn dispatch(&mut self, batch: Batch) {
+        let from = Instant::now();
+        let origins = self.origins.drain(..batch.len().min(self.origins.len()));
+        let origins = origins.collect();
+        let kib = (batch.bytes() / 1024 + 1).min(KIB_IN_FLIGHT);
+        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
+        let permit = self.room.clone().acquire_many_owned(kib).await.ok();
+        let parcel = Parcel {
+            batch,
+            origins,
+            permit,
+        };
+        if let Err(refused) = self.parcels.send(parcel).await {
+            self.delivery.abandon(refused.0);
+            let failure = Failure::internal("the writers ended before the last item");
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        self.times.add_target(from.elapsed());
+    }
+
+    /// Enters what a block came to into its chunk's ticket.
+    fn enter(&self, ticket: &Ticket, number: u64, tally: Tally) -> Result<(), Failure> {
+        let delivery = &self.delivery;
+        for (index, books) in &tally.books {
+            delivery.progress.rows(*index, books.rows_read);
+            if books.rejected > 0 {
+                delivery.progress.rejected(*index, books.rejected);
+            }
+        }
+        self.rules.take_keys(&tally.keys)?;
+        let mut lines = String::new();
+        for reject in &tally.rejects {
+            line(&mut lines, &delivery.model, reject);
+        }
+        let mut page = ticket.page();
+        for (index, books) in tally.books {
+            if let Some(all) = page.books(index) {
+                all.take(books);
+            }
+        }
+        page.note(tally.rejects.into_iter().map(|r| note(&delivery.model, r)));
+        page.rejects.put(number, lines).map_err(|error| Failure::scratch(&error))?;
+        page.archive.put(number, tally.archive).map_err(|error| Failure::scratch(&error))
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        if self.delivery.halt.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
