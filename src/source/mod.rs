@@ -16,12 +16,20 @@
 //! its column's type says is [`Value::Unfit`], never an error: an error ends the scan, and means
 //! that the database refused the query or went away.
 //!
+//! A scan with a [`Range`] reads a part of its base relation, with the children of that part. The
+//! ranges that [`Source::cut`] gives can be read one after the other or, over [`Source::fork`]s,
+//! side by side; what they leave behind is told by [`Source::orphans`].
+//!
 //! Dropping the stream before its end abandons the query; the source is good for another scan
 //! afterwards only if the stream was read to its end.
 
 mod chunk;
+mod cut;
 mod family;
+mod identity;
 mod layout;
+mod orphans;
+mod range;
 mod scan;
 mod select;
 mod union;
@@ -30,6 +38,8 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+pub use identity::{Canceller, Identity};
+pub use range::{By, Range};
 pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 pub use select::Dialect;
 pub use union::statement;
@@ -128,6 +138,12 @@ impl SourceError {
             Self::Query { .. } => None,
         }
     }
+
+    /// Whether reading the same again, over another connection, may succeed.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        matches!(self, Self::Lost { .. })
+    }
 }
 
 /// A relational database, open for reading. See the module's text for the protocol.
@@ -154,6 +170,34 @@ pub trait Source: Send {
 
     /// Reads rows.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
+
+    /// Cuts a scan's base relation into ranges of about `rows` rows, in the order of their keys, that
+    /// cover every row exactly once: rows that are added later too. Empty: it cannot be cut and is
+    /// read in one piece. That is so for queries and views, without a usable key, with a limit, and
+    /// where a range would have to read all children of an embed. After [`Self::begin`].
+    fn cut<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+        rows: u64,
+    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>>;
+
+    /// Opens another connection onto the same snapshot; `None` where the database cannot. It must
+    /// not outlive this one. After [`Self::begin`].
+    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>>;
+
+    /// Which database this is, and what tells its state. After [`Self::begin`].
+    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>>;
+
+    /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
+    /// pass that is read in ranges nobody else tells them.
+    fn orphans<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>>;
+
+    /// A way to cancel what this connection is at. `None`: dropping is enough. After
+    /// [`Self::begin`].
+    fn canceller(&self) -> Option<Canceller>;
 
     /// What the scans so far found that a person should know although no row fails for it, a line
     /// each and without values: columns whose values are not as their declared type says (SQLite).

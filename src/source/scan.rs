@@ -1,5 +1,6 @@
 //! What is asked of a source: one relation, with its parents and children.
 
+use super::Range;
 use crate::catalog::{DataType, TableName};
 
 /// What a scan reads from.
@@ -85,6 +86,9 @@ pub struct Scan {
     pub keep_unmatched: bool,
     /// Most rows to read.
     pub limit: Option<u64>,
+    /// The part of the base relation that is read; `None`: all of it. Children of rows outside of it
+    /// are not read and not told.
+    pub range: Option<Range>,
 }
 
 impl ScanColumn {
@@ -111,6 +115,7 @@ impl Scan {
             conditions: Vec::new(),
             keep_unmatched: false,
             limit: None,
+            range: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::range::Literal;
 use super::{Join, Match, Relation, Scan, ScanColumn};
 use crate::catalog::{DataType, TableName};
 
@@ -30,6 +31,28 @@ pub trait Dialect {
     /// Whether a UNION wants a type for every NULL of its first part.
     fn types_nulls(&self) -> bool {
         false
+    }
+
+    /// A value of a range as a literal.
+    fn literal(&self, value: &str) -> String {
+        Literal::parse(value).sql()
+    }
+
+    /// The name of the place where a row lies.
+    fn place(&self) -> &'static str {
+        "_rowid_"
+    }
+
+    /// Whether an index is used for the comparison of rows: `(a, b) > (1, 2)`.
+    fn compares_rows(&self) -> bool {
+        true
+    }
+
+    /// Joins children (a derived table of this name) to the few parents before them, so that no more
+    /// children are read than those have.
+    fn children(&self, derived: &str, name: &str, on: &str) -> String {
+        let _ = name;
+        format!("CROSS JOIN {derived} ON {on}")
     }
 }
 
@@ -176,6 +199,15 @@ impl<'a> Rows<'a> {
             })
             .collect();
         let restriction = self.any().filter(|_| restrict);
+        let range = self.scan.range.as_ref();
+        let range = range.and_then(|range| range.condition(self.dialect, base));
+        // The range comes first, and the others as one.
+        let and = |others: Option<String>| match (&range, others) {
+            (Some(range), Some(others)) => format!("\nWHERE {range} AND ({others})"),
+            (Some(range), None) => format!("\nWHERE {range}"),
+            (None, Some(others)) => format!("\nWHERE {others}"),
+            (None, None) => String::new(),
+        };
         // Where no condition names a parent, rows are left out before parents are looked up.
         let conditions = self.flags.iter().take(self.scan.conditions.len());
         let early = !inner.is_empty() && conditions.clone().all(|flag| flag.inner);
@@ -184,13 +216,10 @@ impl<'a> Rows<'a> {
         let _ = if inner.is_empty() {
             write!(sql, "\nFROM {from} AS {base}")
         } else {
-            let rows = match &restriction {
-                Some(_) if early => {
-                    let any: Vec<String> = conditions.map(|c| format!("({}\n)", c.sql)).collect();
-                    format!("\nWHERE {}", any.join(" OR "))
-                }
-                _ => String::new(),
-            };
+            let rows = and(restriction.as_ref().filter(|_| early).map(|_| {
+                let any: Vec<String> = conditions.map(|c| format!("({}\n)", c.sql)).collect();
+                any.join(" OR ")
+            }));
             let flags = inner.concat();
             write!(
                 sql,
@@ -200,9 +229,12 @@ impl<'a> Rows<'a> {
         for join in &self.scan.joins {
             self.join(&mut sql, join);
         }
-        if let Some(any) = restriction.filter(|_| !early) {
-            let _ = write!(sql, "\nWHERE {any}");
-        }
+        let restriction = restriction.filter(|_| !early);
+        sql.push_str(&if inner.is_empty() {
+            and(restriction)
+        } else {
+            restriction.map_or_else(String::new, |any| format!("\nWHERE {any}"))
+        });
         sql
     }
 

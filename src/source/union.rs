@@ -44,6 +44,21 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     )
 }
 
+/// Writes the statement that counts the children without parents: a row for each node of the layout
+/// but the first. `None`: there are no embeds.
+pub(super) fn orphans(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
+    let layout = Layout::new(scan);
+    layout.tag?;
+    let union = Union {
+        dialect,
+        scan,
+        layout: &layout,
+    };
+    let nodes = 1..layout.nodes.len();
+    let counts: Vec<String> = nodes.map(|node| union.orphans(node)).collect();
+    Some(counts.join("\nUNION ALL\n"))
+}
+
 struct Union<'a> {
     dialect: &'a dyn Dialect,
     scan: &'a Scan,
@@ -55,8 +70,11 @@ impl Union<'_> {
     fn part(&self, node: usize) -> String {
         let chain = self.chain(node);
         let outputs = (0..self.layout.outputs.len()).map(|output| self.output(output, &chain));
-        let mut sql = format!("SELECT {}", named(outputs).join(", "));
-        sql.push_str(&format!("\nFROM {}", self.derived(node, &chain)));
+        let select = format!("SELECT {}", named(outputs).join(", "));
+        if node != 0 && self.scan.range.is_some() {
+            return self.ranged(&chain, &select);
+        }
+        let mut sql = format!("{select}\nFROM {}", self.derived(node, &chain));
         if node == 0 {
             if self.dialect.types_nulls() {
                 for other in 1..self.layout.nodes.len() {
@@ -74,16 +92,54 @@ impl Union<'_> {
         };
         for pair in chain.windows(2) {
             let [child, parent] = pair else { continue };
-            let matches = self
-                .matches(*child)
-                .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
-            let on: Vec<String> = matches.collect();
+            let on = self.on(*child, *parent);
             let derived = self.derived(*parent, &chain);
-            sql.push_str(&format!("\n{join} {derived} ON {}", on.join(" AND ")));
+            sql.push_str(&format!("\n{join} {derived} ON {on}"));
         }
         if self.scan.limit.is_none() && Rows::new(self.dialect, self.scan).restricts() {
             sql.push_str("\nWHERE e0.wanted IS NULL OR e0.wanted = 1");
         }
+        sql
+    }
+
+    /// The rows of one node below the parents of a range: from these down, so that no children are
+    /// read but theirs. Whoever has no parent among them says nothing of the whole.
+    fn ranged(&self, chain: &[usize], select: &str) -> String {
+        let mut sql = format!("{select}\nFROM {}", self.derived(0, chain));
+        for pair in chain.windows(2).rev() {
+            let [child, parent] = pair else { continue };
+            let derived = self.derived(*child, chain);
+            let name = format!("e{child}");
+            let on = self.on(*child, *parent);
+            sql.push('\n');
+            sql.push_str(&self.dialect.children(&derived, &name, &on));
+        }
+        sql
+    }
+
+    /// What is equal between children and their parents.
+    fn on(&self, child: usize, parent: usize) -> String {
+        let matches = self
+            .matches(child)
+            .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
+        let on: Vec<String> = matches.collect();
+        on.join(" AND ")
+    }
+
+    /// Counts the children of one node that find no parent, as a row of its number and theirs.
+    fn orphans(&self, node: usize) -> String {
+        let chain = self.chain(node);
+        let mut sql = format!(
+            "SELECT {node} AS c0, count(*) AS c1\nFROM {}",
+            self.derived(node, &chain)
+        );
+        for pair in chain.windows(2) {
+            let [child, parent] = pair else { continue };
+            let derived = self.derived(*parent, &chain);
+            let on = self.on(*child, *parent);
+            sql.push_str(&format!("\nLEFT JOIN {derived} ON {on}"));
+        }
+        sql.push_str("\nWHERE e0.wanted IS NULL");
         sql
     }
 
@@ -165,7 +221,8 @@ impl Union<'_> {
         if is_base && !own {
             outputs.push(format!("{} AS wanted", rows.wanted()));
         }
-        let restrict = !is_base || own || self.scan.limit.is_some();
+        let part = self.scan.limit.is_some() || self.scan.range.is_some();
+        let restrict = !is_base || own || part;
         let mut sql = rows.select(&outputs, restrict);
         if let Some(limit) = self.scan.limit.filter(|_| is_base) {
             let key = node
@@ -226,6 +283,7 @@ mod tests {
             conditions: conditions.iter().map(|&c| c.to_owned()).collect(),
             keep_unmatched: false,
             limit: None,
+            range: None,
         }
     }
 
@@ -276,6 +334,7 @@ mod tests {
             conditions: vec!["open".into()],
             keep_unmatched: false,
             limit: None,
+            range: None,
         };
         assert_eq!(
             statement(&Plain, &scan),

@@ -164,6 +164,7 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
         ],
         keep_unmatched: false,
         limit: None,
+        range: None,
     };
     let shown_rows = |rows: Vec<dynafold::source::Row>| -> Vec<String> {
         let rows = rows

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use dynafold::catalog::{Catalog, Column, Dbms};
 use dynafold::item::Item;
 use dynafold::mapping::model::Table;
-use dynafold::source::{Chunk, Relation, Row, Scan, Source, SourceError};
+use dynafold::source::{
+    Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
+};
 use dynafold::target::{
     Batch, BatchLimit, Difference, ErrorClass, Key, TableDescription, Target, TargetError, Written,
 };
@@ -59,6 +61,32 @@ impl Source for FakeSource {
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
         let rows = self.relations.get(from).map_or(0, Vec::len);
         async move { Ok(u64::try_from(rows).unwrap()) }.boxed()
+    }
+    fn cut<'a>(
+        &'a mut self,
+        _: &'a Scan,
+        _: u64,
+    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
+        async { Ok(None) }.boxed()
+    }
+    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+        let identity = Identity {
+            name: "memory:".to_owned(),
+            stamp: None,
+        };
+        async { Ok(identity) }.boxed()
+    }
+    fn orphans<'a>(
+        &'a mut self,
+        _: &'a Scan,
+    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
+        async { Ok(Vec::new()) }.boxed()
+    }
+    fn canceller(&self) -> Option<Canceller> {
+        None
     }
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         self.scans.fetch_add(1, Ordering::SeqCst);

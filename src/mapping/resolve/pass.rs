@@ -146,6 +146,7 @@ impl PassBuilder {
             conditions: self.conditions,
             keep_unmatched: false,
             limit: None,
+            range: None,
         }
     }
 
@@ -159,6 +160,7 @@ impl PassBuilder {
             conditions: vec![condition.to_owned()],
             keep_unmatched: false,
             limit: None,
+            range: None,
         }
     }
 

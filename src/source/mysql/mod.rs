@@ -4,7 +4,9 @@
 //! the mapping's conditions and queries mean what they mean at home. The snapshot is `InnoDB`'s:
 //! tables of engines without transactions are read as they are at that moment.
 
+mod cancel;
 mod catalog;
+mod cut;
 mod decode;
 mod describe;
 mod scan;
@@ -18,10 +20,12 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlDatabaseError};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _};
 use url::Url;
 
+use self::cancel::Session;
 use self::catalog::{optional, rows, text};
 use self::scan::{MysqlDialect, object};
 use super::{
-    Chunk, Dialect as _, Relation, Scan, Source, SourceError, check_parameters, statement,
+    Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
+    SourceError, check_parameters, statement,
 };
 use crate::catalog::{Catalog, Column, Dbms};
 
@@ -31,6 +35,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 /// A connection to MySQL or MariaDB.
 pub struct Mysql {
     connection: MySqlConnection,
+    options: MySqlConnectOptions,
+    /// The URL without its secrets.
+    place: String,
     server: Server,
     /// Kept for [`Source::describe`].
     catalog: Option<Catalog>,
@@ -43,6 +50,7 @@ struct Server {
     version: String,
     database: Option<String>,
     user: String,
+    session: Session,
 }
 
 impl fmt::Debug for Mysql {
@@ -92,6 +100,8 @@ impl Mysql {
         })?;
         Ok(Self {
             connection,
+            options,
+            place: place(&url),
             server,
             catalog: None,
         })
@@ -184,6 +194,38 @@ impl Source for Mysql {
             server.fault(object, cause)
         })
     }
+
+    fn cut<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+        rows: u64,
+    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
+        Box::pin(cut::cut(self, scan, rows))
+    }
+
+    // No session can take over another one's snapshot.
+    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    // A place in the binary log proves nothing: a session may write past the log, and what is in the
+    // log already may not be in the snapshot yet.
+    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+        let name = self.place.clone();
+        Box::pin(std::future::ready(Ok(Identity { name, stamp: None })))
+    }
+
+    fn orphans<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
+        Box::pin(cut::orphans(self, scan))
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let session = self.server.session.clone();
+        Some(cancel::canceller(self.options.clone(), session))
+    }
 }
 
 async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::Error> {
@@ -201,6 +243,10 @@ async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::
         version,
         database: optional(row, 1)?,
         user: text(row, 2)?,
+        session: Session {
+            number: text(row, 3)?.parse().unwrap_or_default(),
+            server: text(row, 4)?,
+        },
     };
     let own = match dbms {
         Dbms::Mariadb => include_str!("sql/session_mariadb.sql"),
@@ -225,8 +271,9 @@ impl Server {
                     cause,
                 }
             }
-            // Shutdown, killed, timed out between rows, a network error that the server saw.
-            Some(1053 | 1152 | 1158..=1161 | 1927 | 2006 | 2013 | 4031) => {
+            // Shutdown, killed, out of time, timed out between rows, a network error that the server
+            // saw.
+            Some(1053 | 1152 | 1158..=1161 | 1317 | 1927 | 1969 | 2006 | 2013 | 3024 | 4031) => {
                 SourceError::Lost { object, cause }
             }
             Some(_) => SourceError::Query { object, cause },

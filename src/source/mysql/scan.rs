@@ -9,6 +9,7 @@ use super::decode::decode;
 use crate::catalog::DataType;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
+use crate::source::range::{Literal, hexadecimal};
 use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
@@ -28,6 +29,22 @@ impl Dialect for MysqlDialect {
             DataType::Printed => format!("ST_AsText({column})"),
             _ => column.to_owned(),
         }
+    }
+
+    // Hexadecimal means the same in every SQL mode.
+    fn literal(&self, value: &str) -> String {
+        match Literal::parse(value) {
+            Literal::Text(text) => format!("_utf8mb4 x'{}'", hexadecimal(text.as_bytes())),
+            other => other.sql(),
+        }
+    }
+
+    fn compares_rows(&self) -> bool {
+        false
+    }
+
+    fn children(&self, derived: &str, _name: &str, on: &str) -> String {
+        format!("STRAIGHT_JOIN {derived} ON {on}")
     }
 }
 

@@ -11,6 +11,9 @@ use super::Sql;
 use crate::catalog::TableName;
 use crate::source::{Dialect as _, Relation, Scan, SourceError};
 
+/// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
+const INTERRUPTED: &[&str] = &["57014", "40001"];
+
 /// Words of a query that an error shows of it.
 const SHOWN_WORDS: usize = 12;
 
@@ -95,6 +98,7 @@ fn is_lost(cause: &sqlx::Error) -> bool {
         _ => server(cause).is_some_and(|error| {
             matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
                 || error.code().starts_with("08")
+                || INTERRUPTED.contains(&error.code())
         }),
     }
 }
@@ -128,7 +132,7 @@ pub(super) fn connect(cause: sqlx::Error, options: &PgConnectOptions) -> SourceE
 }
 
 /// Where the server is, without user and password.
-fn place(options: &PgConnectOptions) -> String {
+pub(super) fn place(options: &PgConnectOptions) -> String {
     let database = options
         .get_database()
         .unwrap_or_else(|| options.get_username());

@@ -20,11 +20,13 @@
 //! | array of a type that is not separated by commas (`box`) | as PostgreSQL prints it |
 
 mod catalog;
+mod cut;
 mod decode;
 mod describe;
 mod error;
 mod literal;
 mod scan;
+mod session;
 mod types;
 
 use std::fmt;
@@ -37,21 +39,39 @@ use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use self::error::Subject;
-use super::{Chunk, Dialect, Relation, Scan, Source, SourceError, check_parameters};
+use self::session::Backend;
+use super::{
+    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Scan, Source, SourceError,
+    check_parameters,
+};
 use crate::catalog::{Catalog, Column, Dbms};
 use url::Url;
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Opens a read-only transaction and says how values are to be printed in it.
+/// Opens a read-only transaction.
 const BEGIN: &str = include_str!("sql/begin.sql");
+/// Says how values are to be printed in it.
+const SETTINGS: &str = include_str!("sql/settings.sql");
+/// Both.
+const OPEN: &str = concat!(
+    include_str!("sql/begin.sql"),
+    include_str!("sql/settings.sql")
+);
 
 /// One connection to a PostgreSQL server.
 pub struct Postgres {
     connection: PgConnection,
+    options: PgConnectOptions,
     user: String,
     begun: bool,
+    /// The server's process behind the run's transaction.
+    backend: Option<Backend>,
+    /// The name under which other connections find the snapshot.
+    exported: Option<String>,
+    /// Whether the planner was told to keep to indexes.
+    by_index: bool,
 }
 
 /// What a URL may say after `?`.
@@ -86,6 +106,21 @@ impl Dialect for Sql {
     fn types_nulls(&self) -> bool {
         true
     }
+
+    // Without a type, so that it takes the column's. The escapes mean the same whatever
+    // `standard_conforming_strings` says.
+    fn literal(&self, value: &str) -> String {
+        format!("E'{}'", value.replace('\\', r"\\").replace('\'', "''"))
+    }
+
+    fn place(&self) -> &'static str {
+        "ctid"
+    }
+
+    // What follows OFFSET is not reordered, and is asked for each parent.
+    fn children(&self, derived: &str, name: &str, on: &str) -> String {
+        format!("CROSS JOIN LATERAL (SELECT * FROM {derived}\nWHERE {on} OFFSET 0) AS {name}")
+    }
 }
 
 impl Postgres {
@@ -106,6 +141,11 @@ impl Postgres {
             .application_name("dynafold")
             .extra_float_digits(None)
             .disable_statement_logging();
+        Self::open(options).await
+    }
+
+    /// Connects with the settings of a session.
+    async fn open(options: PgConnectOptions) -> Result<Self, SourceError> {
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
         let connection = connected
             .unwrap_or_else(|_| Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()))
@@ -113,7 +153,11 @@ impl Postgres {
         Ok(Self {
             connection,
             user: options.get_username().to_owned(),
+            options,
             begun: false,
+            backend: None,
+            exported: None,
+            by_index: false,
         })
     }
 
@@ -153,7 +197,7 @@ impl Postgres {
         let sql = if self.begun {
             "SAVEPOINT dynafold"
         } else {
-            BEGIN
+            OPEN
         };
         self.execute(sql, &Subject::Transaction).await
     }
@@ -182,10 +226,17 @@ impl Postgres {
         }
     }
 
+    /// Has the server plan a scan within the transaction that there is.
+    async fn prepare_here(&mut self, scan: &Scan) -> Result<(), SourceError> {
+        let sql = super::statement(&Sql, scan);
+        self.explain(&sql, &Subject::Scan(scan)).await
+    }
+
     async fn open_snapshot(&mut self) -> Result<(), SourceError> {
         if !self.begun {
-            self.execute(BEGIN, &Subject::Transaction).await?;
+            self.execute(OPEN, &Subject::Transaction).await?;
             self.begun = true;
+            self.backend = self.backend().await?;
         }
         Ok(())
     }
@@ -215,8 +266,7 @@ impl Source for Postgres {
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async move {
             self.step_aside().await?;
-            let sql = super::statement(&Sql, scan);
-            let planned = self.explain(&sql, &Subject::Scan(scan)).await;
+            let planned = self.prepare_here(scan).await;
             self.step_back(planned).await
         })
     }
@@ -231,6 +281,36 @@ impl Source for Postgres {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         stream::once(scan::open(self, scan)).try_flatten().boxed()
+    }
+
+    fn cut<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+        rows: u64,
+    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
+        Box::pin(cut::cut(self, scan, rows))
+    }
+
+    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
+        Box::pin(async move {
+            let fork = self.open_fork().await?;
+            Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
+        })
+    }
+
+    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+        Box::pin(self.identify())
+    }
+
+    fn orphans<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
+        Box::pin(self.count_orphans(scan))
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        self.cancel_from_elsewhere()
     }
 }
 

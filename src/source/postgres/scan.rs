@@ -4,6 +4,7 @@ use futures_util::stream::BoxStream;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
+use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
 use super::error::{self, Subject};
 use super::{Postgres, Sql};
@@ -22,6 +23,14 @@ pub(super) async fn open<'a>(
         // SQL from outside: the plan proves that it is one statement.
         source.prepare(scan).await?;
     }
+    // A part of a table is read by its index; all of one as the planner likes.
+    let by_index = scan.range.is_some();
+    let setting = match (by_index, std::mem::replace(&mut source.by_index, by_index)) {
+        (true, false) => BY_INDEX,
+        (false, true) => BY_ANY_WAY,
+        _ => "",
+    };
+    let sql = format!("{setting}{}", statement(&Sql, scan));
     let layout = Layout::new(scan);
     let decoders: Vec<Decoder> = layout
         .outputs
@@ -35,7 +44,7 @@ pub(super) async fn open<'a>(
     let Postgres {
         connection, user, ..
     } = source;
-    let rows = sqlx::raw_sql(AssertSqlSafe(statement(&Sql, scan))).fetch(connection);
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     Ok(chunks(
         rows,
         layout,

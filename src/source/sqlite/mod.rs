@@ -7,14 +7,18 @@
 
 mod catalog;
 mod create;
+mod cut;
 mod decode;
 mod definition;
 mod describe;
 mod scan;
+mod state;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
@@ -25,7 +29,11 @@ use sqlx::{
 
 pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
-use super::{Chunk, Dialect as _, Relation, Scan, Source, SourceError, statement};
+use self::state::State;
+use super::{
+    Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
+    SourceError, statement,
+};
 use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long a reader waits for a writer that holds the whole file.
@@ -33,12 +41,26 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Rows that SQLite's thread may be ahead of the decoder. Half a million rows took 2.3 s with the
 /// driver's 50, 0.6 s with 512, and no less with 4096.
 const ROWS_AHEAD: usize = 512;
+/// Instructions of SQLite's machine between two looks whether to stop: about a tenth of a
+/// millisecond.
+const STOP_INTERVAL: i32 = 10_000;
 
 /// A SQLite file, open for reading.
 pub struct Sqlite {
     connection: SqliteConnection,
     file: PathBuf,
     disagreements: Disagreements,
+    /// Interrupts whatever runs, once it is true.
+    stop: Arc<AtomicBool>,
+    /// Proves that a file was not changed since the snapshot.
+    stamp: Option<String>,
+}
+
+// The driver's thread would finish a sort for nobody.
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
 }
 
 impl fmt::Debug for Sqlite {
@@ -83,17 +105,24 @@ impl Sqlite {
         if let Err(cause) = readable(&file).await {
             return Err(refused(sqlx::Error::Io(cause)));
         }
-        let connection = match open(&options).await {
+        let mut connection = match open(&options).await {
             Err(cause) if wants_to_write(&cause) && !has_log(&file) => {
                 open(&options.immutable(true)).await
             }
             opened => opened,
         }
         .map_err(refused)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let mut handle = connection.lock_handle().await.map_err(refused)?;
+        handle.set_progress_handler(STOP_INTERVAL, move || !stopped.load(Ordering::Relaxed));
+        drop(handle);
         Ok(Self {
             connection,
             file,
             disagreements: Disagreements::default(),
+            stop,
+            stamp: None,
         })
     }
 
@@ -134,8 +163,15 @@ impl Source for Sqlite {
     }
 
     fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
-        // The transaction sees the file as it is at its first read.
-        Box::pin(self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema"))
+        Box::pin(async {
+            let began = SystemTime::now();
+            let before = State::of(&self.file);
+            // The transaction sees the file as it is at its first read.
+            self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
+                .await?;
+            self.stamp = State::stamp(before, State::of(&self.file), began);
+            Ok(())
+        })
     }
 
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
@@ -156,6 +192,42 @@ impl Source for Sqlite {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         scan::scan(&mut self.connection, &mut self.disagreements, scan)
+    }
+
+    fn cut<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+        rows: u64,
+    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
+        Box::pin(cut::cut(self, scan, rows))
+    }
+
+    // Nothing keeps writers from coming between the first reads of two transactions.
+    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+        let file = std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
+        Box::pin(std::future::ready(Ok(Identity {
+            name: format!("sqlite:{}", file.display()),
+            stamp: self.stamp.clone(),
+        })))
+    }
+
+    fn orphans<'a>(
+        &'a mut self,
+        scan: &'a Scan,
+    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
+        Box::pin(cut::orphans(self, scan))
+    }
+
+    fn canceller(&self) -> Option<Canceller> {
+        let stop = Arc::clone(&self.stop);
+        Some(Canceller::new(move || {
+            stop.store(true, Ordering::Relaxed);
+            Box::pin(std::future::ready(()))
+        }))
     }
 
     fn warnings(&self) -> Vec<String> {
@@ -232,6 +304,10 @@ fn help(file: &Path, cause: &sqlx::Error) -> String {
 fn fault(object: String, cause: sqlx::Error) -> SourceError {
     match &cause {
         sqlx::Error::Io(_) | sqlx::Error::WorkerCrashed => SourceError::Lost { object, cause },
+        // Interrupted.
+        _ if code(&cause).is_some_and(|code| code % 256 == 9) => {
+            SourceError::Lost { object, cause }
+        }
         _ => SourceError::Query { object, cause },
     }
 }

@@ -1,2 +1,2 @@
--- Who answers, what a bare name means, and as whom this session was let in.
-SELECT VERSION(), DATABASE(), CURRENT_USER();
+-- Who answers, what a bare name means, as whom this session was let in, and which session it is.
+SELECT VERSION(), DATABASE(), CURRENT_USER(), CONNECTION_ID(), CONCAT_WS(' ', @@hostname, @@port, @@server_id);

@@ -1,0 +1,207 @@
+//! Cuts tables by their keys.
+
+use futures_util::future::BoxFuture;
+use sqlx::mysql::MySqlRow;
+use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
+
+use super::Mysql;
+use super::catalog::{optional, rows, text};
+use super::decode::data_type;
+use super::scan::{MysqlDialect, bytes, object};
+use crate::catalog::{DataType, TableName};
+use crate::source::cut::{Cutter, Kind, Probe};
+use crate::source::orphans::Count;
+use crate::source::range::Literal;
+use crate::source::{By, Dialect as _, LeftBehind, Range, Relation, Scan, SourceError, statement};
+
+/// Children that may be read for every range, where the server would rather do that.
+const FEW: u64 = 1000;
+
+/// Cuts a scan's table.
+pub(super) async fn cut(
+    source: &mut Mysql,
+    scan: &Scan,
+    wanted: u64,
+) -> Result<Vec<Range>, SourceError> {
+    let Relation::Table(table) = &scan.from else {
+        return Ok(Vec::new());
+    };
+    if scan.limit.is_some() {
+        return Ok(Vec::new());
+    }
+    let key = key(source, table).await;
+    let key = key.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
+    let Some((columns, kinds)) = key else {
+        return Ok(Vec::new());
+    };
+    let cutter = Cutter {
+        dialect: &MysqlDialect,
+        table,
+        by: By::Key(columns),
+        kinds,
+    };
+    let ranges = cutter.cut(source, wanted).await?;
+    let middle = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
+    let Some(middle) = middle.filter(|_| scan.embeds().next().is_some()) else {
+        return Ok(ranges);
+    };
+    let found = finds_children(source, scan, middle).await;
+    let found = found.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
+    Ok(if found { ranges } else { Vec::new() })
+}
+
+/// The first key that is in the order of what its columns print.
+async fn key(
+    source: &mut Mysql,
+    table: &TableName,
+) -> Result<Option<(Vec<String>, Vec<Kind>)>, sqlx::Error> {
+    let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
+    let sql = include_str!("sql/key.sql")
+        .replace("{schema}", &literal(&table.schema))
+        .replace("{name}", &literal(&table.name));
+    let parts = rows(&mut source.connection, sql).await?;
+    let mut keys: Vec<(String, Option<(Vec<String>, Vec<Kind>)>)> = Vec::new();
+    for part in &parts {
+        let name = text(part, 0)?;
+        if keys.last().is_none_or(|(last, _)| *last != name) {
+            keys.push((name, Some((Vec::new(), Vec::new()))));
+        }
+        let Some((_, key)) = keys.last_mut() else {
+            continue;
+        };
+        let usable = text(part, 3)? == "1";
+        let column = optional(part, 1)?.filter(|_| usable);
+        let kind = optional(part, 2)?.and_then(|declared| kind(&declared));
+        match (key.as_mut(), column, kind) {
+            (Some((columns, kinds)), Some(column), Some(kind)) => {
+                columns.push(column);
+                kinds.push(kind);
+            }
+            _ => *key = None,
+        }
+    }
+    Ok(keys.into_iter().find_map(|(_, key)| key))
+}
+
+/// What a column of a key holds; `None` where its order or its equality is not that of what it
+/// prints: an ENUM's order is of its numbers, a FLOAT is not equal to its digits.
+fn kind(declared: &str) -> Option<Kind> {
+    match data_type(declared) {
+        DataType::Integer { .. } => Some(Kind::Integer),
+        DataType::Boolean if !declared.starts_with("bit") => Some(Kind::Integer),
+        DataType::Decimal { .. } => Some(Kind::Number),
+        DataType::Binary { .. } if !declared.starts_with("bit") => Some(Kind::Bytes),
+        DataType::Text { .. }
+        | DataType::Uuid
+        | DataType::Date
+        | DataType::Time { .. }
+        | DataType::Timestamp { .. } => Some(Kind::Text),
+        _ => None,
+    }
+}
+
+/// Whether a range's children are looked up along an index.
+async fn finds_children(
+    source: &mut Mysql,
+    scan: &Scan,
+    range: &Range,
+) -> Result<bool, sqlx::Error> {
+    let mut part = scan.clone();
+    part.range = Some(range.clone());
+    let sql = statement(&MysqlDialect, &part);
+    // SQL from outside: preparing takes one statement only.
+    let prepared = AssertSqlSafe(sql.clone()).into_sql_str();
+    source.connection.prepare(prepared).await?;
+    let mut children = Vec::new();
+    if !collect(scan, &mut children) {
+        return Ok(false);
+    }
+    let plan = rows(&mut source.connection, format!("EXPLAIN {sql}")).await?;
+    for row in &plan {
+        let column = |name: &str| {
+            let columns = row.columns().iter();
+            let mut columns = columns.map(sqlx::Column::name);
+            columns.position(|column| column.eq_ignore_ascii_case(name))
+        };
+        let (Some(table), Some(access), Some(read)) =
+            (column("table"), column("type"), column("rows"))
+        else {
+            return Ok(false);
+        };
+        let whole = ["ALL", "index"].contains(&text(row, access)?.as_str());
+        let derived = text(row, table)?.starts_with('<');
+        let child = children.contains(&text(row, table)?.as_str());
+        let many = text(row, read)?.parse::<u64>().unwrap_or_default() > FEW;
+        if whole && many && (child || derived) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The tables of all embeds; false where one is a query, of which no index is known.
+fn collect<'s>(scan: &'s Scan, children: &mut Vec<&'s str>) -> bool {
+    scan.embeds().all(|(_, embed)| {
+        let Relation::Table(name) = &embed.rows.from else {
+            return false;
+        };
+        children.push(&name.name);
+        collect(&embed.rows, children)
+    })
+}
+
+impl Probe for Mysql {
+    fn row<'a>(
+        &'a mut self,
+        sql: String,
+        kinds: &'a [Kind],
+    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>> {
+        Box::pin(async move {
+            let rows = rows(&mut self.connection, sql).await;
+            let row = rows.and_then(|rows| match rows.first() {
+                Some(row) => said(row, kinds),
+                None => Ok(None),
+            });
+            row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
+        })
+    }
+}
+
+/// A row's values as a range says them.
+fn said(row: &MySqlRow, kinds: &[Kind]) -> Result<Option<Vec<String>>, sqlx::Error> {
+    let values = kinds.iter().enumerate().map(|(index, kind)| {
+        Ok(match kind {
+            Kind::Bytes => bytes(row, index)?.map(Literal::bytes),
+            Kind::Text => optional(row, index)?.map(|text| Literal::text(&text)),
+            Kind::Integer | Kind::Number => optional(row, index)?,
+        })
+    });
+    values.collect()
+}
+
+/// Counts the children without parents.
+pub(super) async fn orphans(
+    source: &mut Mysql,
+    scan: &Scan,
+) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+    let Some(count) = Count::new(&MysqlDialect, scan) else {
+        return Ok(Vec::new());
+    };
+    let counted = async {
+        let prepared = AssertSqlSafe(count.sql.clone()).into_sql_str();
+        source.connection.prepare(prepared).await?;
+        let rows = rows(&mut source.connection, count.sql.as_str()).await?;
+        let number = |row, index| {
+            let text = text(row, index)?;
+            text.parse()
+                .map_err(|error| sqlx::Error::Decode(Box::new(error)))
+        };
+        let rows = rows
+            .iter()
+            .map(|row| Ok((number(row, 0)?, number(row, 1)?)));
+        rows.collect::<Result<Vec<_>, sqlx::Error>>()
+    };
+    let counted = counted.await;
+    let counted = counted.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
+    Ok(count.left(&counted))
+}

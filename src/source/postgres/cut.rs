@@ -1,0 +1,227 @@
+//! Cuts tables, by a key or by their pages.
+
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::Value as Json;
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
+
+use super::error::{self, Subject};
+use super::{Postgres, Sql};
+use crate::catalog::TableName;
+use crate::source::cut::{Cutter, Kind, Probe};
+use crate::source::{By, Dialect as _, Range, Relation, Scan, SourceError, statement};
+
+/// The first version that reads a range of `ctid` alone.
+const READS_PLACES: i64 = 140_000;
+/// Pages that are looked into to see how many rows there are on one.
+const PAGES: i64 = 16;
+
+/// Has the planner keep to indexes, as long as the transaction or its savepoint lasts. Every query of
+/// ours wants few rows of a table, and its guess of how many would be wrong where the first column of
+/// a key says little.
+pub(super) const BY_INDEX: &str = "SET LOCAL enable_seqscan TO off;\n";
+/// Leaves it to the planner again.
+pub(super) const BY_ANY_WAY: &str = "SET LOCAL enable_seqscan TO DEFAULT;\n";
+/// The same for a walk along an index.
+const IN_ORDER: &str = "SET LOCAL enable_seqscan TO off; SET LOCAL enable_bitmapscan TO off; \
+     SET LOCAL enable_sort TO off; SET LOCAL enable_incremental_sort TO off";
+
+/// What `sql/key.sql` says.
+#[derive(Deserialize)]
+struct Facts {
+    kind: String,
+    inherited: bool,
+    pages: i64,
+    version: i64,
+    columns: Option<Vec<String>>,
+    integers: Option<Vec<bool>>,
+}
+
+/// Cuts a scan's table.
+pub(super) async fn cut(
+    source: &mut Postgres,
+    scan: &Scan,
+    rows: u64,
+) -> Result<Vec<Range>, SourceError> {
+    source.open_snapshot().await?;
+    let Relation::Table(table) = &scan.from else {
+        return Ok(Vec::new());
+    };
+    if scan.limit.is_some() {
+        return Ok(Vec::new());
+    }
+    source.step_aside().await?;
+    let ranges = ranges(source, table, rows).await;
+    let ranges = source.step_back(ranges).await?;
+    if ranges.first().is_some_and(|range| range.by == By::Place) {
+        // Rows keep their places as long as nobody rewrites the table, which this lock keeps off: it
+        // is a SELECT's, and is held to the end of the transaction.
+        let table = Sql.table(table);
+        let held = format!("SELECT 1 FROM {table} LIMIT 1");
+        source.ask(held, &Subject::Scan(scan)).await?;
+    }
+    let whole = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
+    let Some(middle) = whole.filter(|_| scan.embeds().next().is_some()) else {
+        return Ok(ranges);
+    };
+    source.step_aside().await?;
+    let found = finds_children(source, scan, middle).await;
+    let found = source.step_back(found).await?;
+    Ok(if found { ranges } else { Vec::new() })
+}
+
+async fn ranges(
+    source: &mut Postgres,
+    table: &TableName,
+    rows: u64,
+) -> Result<Vec<Range>, SourceError> {
+    let sql = include_str!("sql/key.sql")
+        .replace("{schema}", &Sql.literal(&table.schema))
+        .replace("{name}", &Sql.literal(&table.name));
+    let facts: Vec<Facts> = source.entries(&sql).await?;
+    let Some(facts) = facts.into_iter().next() else {
+        return Ok(Vec::new());
+    };
+    // The keys of a table do not hold over those that inherit from it, nor do its indexes.
+    if facts.inherited || !matches!(facts.kind.as_str(), "r" | "p" | "m") {
+        return Ok(Vec::new());
+    }
+    if let (Some(columns), Some(integers)) = (facts.columns, facts.integers) {
+        source.execute(IN_ORDER, &Subject::Transaction).await?;
+        let kind = |integer| if integer { Kind::Integer } else { Kind::Text };
+        let cutter = Cutter {
+            dialect: &Sql,
+            table,
+            by: By::Key(columns),
+            kinds: integers.into_iter().map(kind).collect(),
+        };
+        return cutter.cut(source, rows).await;
+    }
+    if facts.kind == "p" || facts.version < READS_PLACES {
+        return Ok(Vec::new());
+    }
+    source.execute(BY_INDEX, &Subject::Transaction).await?;
+    pages(source, table, facts.pages, rows).await
+}
+
+/// Cuts a table by its pages, of which the fullest of some says how many rows are on one.
+async fn pages(
+    source: &mut Postgres,
+    table: &TableName,
+    pages: i64,
+    rows: u64,
+) -> Result<Vec<Range>, SourceError> {
+    let from = Sql.table(table);
+    let counts = (0..PAGES).map(|nth| {
+        let page = pages.saturating_sub(1) * nth / (PAGES - 1);
+        format!(
+            "SELECT pg_catalog.count(*) FROM {from} WHERE ctid >= '({page},0)' AND ctid < '({},0)'",
+            page + 1
+        )
+    });
+    let counts: Vec<String> = counts.collect();
+    let sql = format!(
+        "SELECT pg_catalog.max(n) FROM ({}) AS page (n)",
+        counts.join(" UNION ALL ")
+    );
+    let relation = Relation::Table(table.clone());
+    let fullest = source.ask(sql, &Subject::Relation(&relation)).await?;
+    let fullest = fullest.and_then(|row| row.first()?.parse::<u64>().ok());
+    let step = rows.max(1).div_ceil(fullest.unwrap_or(1).max(1));
+    let step = i64::try_from(step).unwrap_or(i64::MAX);
+    let mut bounds = Vec::new();
+    let mut page = step;
+    while page < pages {
+        // No row has the number zero, so a page begins behind it.
+        bounds.push(vec![format!("({page},0)")]);
+        page = page.saturating_add(step);
+    }
+    Ok(Range::between(&By::Place, bounds))
+}
+
+/// Whether a range's children are looked up along an index.
+async fn finds_children(
+    source: &mut Postgres,
+    scan: &Scan,
+    range: &Range,
+) -> Result<bool, SourceError> {
+    source.execute(BY_INDEX, &Subject::Transaction).await?;
+    let mut part = scan.clone();
+    part.range = Some(range.clone());
+    let subject = Subject::Scan(scan);
+    if scan.has_foreign_sql() {
+        source.prepare_here(&part).await?;
+    }
+    let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&Sql, &part));
+    let plan = source.ask(sql, &subject).await?;
+    let plan = plan.and_then(|row| serde_json::from_str(row.first()?).ok());
+    let mut children = Vec::new();
+    collect(scan, &mut children);
+    Ok(plan.is_some_and(|plan: Json| looks_up(&plan, &children)))
+}
+
+/// The tables of all embeds; a query among them is one that no index is known of.
+fn collect<'s>(scan: &'s Scan, children: &mut Vec<Option<&'s str>>) {
+    for (_, embed) in scan.embeds() {
+        children.push(match &embed.rows.from {
+            Relation::Table(name) => Some(&name.name),
+            Relation::Query(_) => None,
+        });
+        collect(&embed.rows, children);
+    }
+}
+
+fn looks_up(plan: &Json, children: &[Option<&str>]) -> bool {
+    match plan {
+        Json::Array(nodes) => nodes.iter().all(|node| looks_up(node, children)),
+        Json::Object(node) => {
+            let text = |name: &str| node.get(name).and_then(Json::as_str);
+            let child = text("Relation Name").is_some_and(|name| children.contains(&Some(name)));
+            let condition = ["Index Cond", "Recheck Cond", "TID Cond"];
+            let found = !child || condition.iter().any(|name| node.contains_key(*name));
+            let below = ["Plan", "Plans"].iter().filter_map(|name| node.get(*name));
+            found
+                && !children.contains(&None)
+                && below.fold(true, |all, node| all && looks_up(node, children))
+        }
+        _ => true,
+    }
+}
+
+impl Probe for Postgres {
+    fn row<'a>(
+        &'a mut self,
+        sql: String,
+        _: &'a [Kind],
+    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>> {
+        Box::pin(async move { self.ask(sql, &Subject::Schema).await })
+    }
+}
+
+impl Postgres {
+    /// The first row of a query of ours, as it is printed. `None` also where a NULL is in it.
+    pub(super) async fn ask(
+        &mut self,
+        sql: String,
+        subject: &Subject<'_>,
+    ) -> Result<Option<Vec<String>>, SourceError> {
+        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
+        let read = |rows: Vec<PgRow>| {
+            let Some(row) = rows.first() else {
+                return Ok(None);
+            };
+            let values = (0..row.len()).map(|index| {
+                let raw = row.try_get_raw(index)?;
+                if raw.is_null() {
+                    return Ok(None);
+                }
+                let text = raw.as_str().map_err(sqlx::Error::Decode)?;
+                Ok(Some(text.to_owned()))
+            });
+            values.collect()
+        };
+        let row = rows.await.and_then(read);
+        row.map_err(|cause| error::query(cause, subject, &self.user))
+    }
+}

@@ -1,0 +1,177 @@
+//! What more than one connection is needed for: a second reader of the snapshot, a second voice that
+//! cancels; and what tells the database from others.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use sqlx::postgres::{PgConnectOptions, PgRow};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+
+use super::error::{self, Subject};
+use super::{BEGIN, Postgres, SETTINGS, Sql};
+use crate::source::orphans::Count;
+use crate::source::{Canceller, Dialect as _, Identity, LeftBehind, Scan, SourceError};
+
+/// How long a cancelled query may take to notice.
+const GRACE: Duration = Duration::from_millis(300);
+/// How long cancelling may take at all.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What `sql/backend.sql` says: the process behind a transaction.
+#[derive(Debug, Clone, Deserialize)]
+pub(super) struct Backend {
+    process: i32,
+    started: Option<String>,
+    server_started: String,
+    snapshot: String,
+    exports: bool,
+}
+
+#[derive(Deserialize)]
+struct State {
+    stamp: String,
+    proves: bool,
+}
+
+impl Postgres {
+    /// Asks for the process behind the transaction.
+    pub(super) async fn backend(&mut self) -> Result<Option<Backend>, SourceError> {
+        let backends: Vec<Backend> = self.entries(include_str!("sql/backend.sql")).await?;
+        Ok(backends.into_iter().next())
+    }
+
+    /// Opens another connection onto the same snapshot.
+    pub(super) async fn open_fork(&mut self) -> Result<Option<Self>, SourceError> {
+        self.open_snapshot().await?;
+        let Some(own) = self.backend.clone().filter(|backend| backend.exports) else {
+            return Ok(None);
+        };
+        let snapshot = match &self.exported {
+            Some(snapshot) => snapshot.clone(),
+            None => {
+                let export = "SELECT pg_catalog.pg_export_snapshot()".to_owned();
+                let row = self.ask(export, &Subject::Transaction).await?;
+                let Some(snapshot) = row.and_then(|row| row.into_iter().next()) else {
+                    return Ok(None);
+                };
+                self.exported.insert(snapshot).clone()
+            }
+        };
+        // A server that takes no more connections leaves us with one.
+        let Ok(mut fork) = Self::open(self.options.clone()).await else {
+            return Ok(None);
+        };
+        // The snapshot is taken over before anything is asked.
+        let taken = format!("SET TRANSACTION SNAPSHOT {};\n", Sql.literal(&snapshot));
+        let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS].concat());
+        if sqlx::raw_sql(begin)
+            .execute(&mut fork.connection)
+            .await
+            .is_err()
+        {
+            return Ok(None);
+        }
+        fork.begun = true;
+        fork.backend = fork.backend().await?;
+        // Behind a pooler it may have come to another server, or to none of its own.
+        let same = fork.backend.as_ref().is_some_and(|other| {
+            other.snapshot == own.snapshot
+                && other.server_started == own.server_started
+                && other.process != own.process
+        });
+        Ok(same.then_some(fork))
+    }
+
+    /// Which database this is.
+    pub(super) async fn identify(&mut self) -> Result<Identity, SourceError> {
+        self.open_snapshot().await?;
+        self.step_aside().await?;
+        let sql = include_str!("sql/identity.sql");
+        let states = self.entries::<State>(sql).await;
+        // What an administrator has closed to this user proves nothing.
+        let refused = states.as_ref().is_err_and(|error| !error.is_lost());
+        let states = self
+            .step_back(if refused { Ok(Vec::new()) } else { states })
+            .await?;
+        let state = states.into_iter().next().filter(|state| state.proves);
+        Ok(Identity {
+            name: error::place(&self.options),
+            stamp: state.map(|state| state.stamp),
+        })
+    }
+
+    /// Counts the children without parents.
+    pub(super) async fn count_orphans(
+        &mut self,
+        scan: &Scan,
+    ) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        self.open_snapshot().await?;
+        let Some(count) = Count::new(&Sql, scan) else {
+            return Ok(Vec::new());
+        };
+        let subject = Subject::Scan(scan);
+        self.step_aside().await?;
+        let counted = match self.explain(&count.sql, &subject).await {
+            Ok(()) => self.orphan_rows(&count.sql, &subject).await,
+            Err(refused) => Err(refused),
+        };
+        let counted = self.step_back(counted).await?;
+        Ok(count.left(&counted))
+    }
+
+    async fn orphan_rows(
+        &mut self,
+        sql: &str,
+        subject: &Subject<'_>,
+    ) -> Result<Vec<(u64, u64)>, SourceError> {
+        let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
+        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
+        let rows = rows.await.and_then(|rows| {
+            let rows = rows
+                .iter()
+                .map(|row| Ok((number(row, 0)?, number(row, 1)?)));
+            rows.collect()
+        });
+        rows.map_err(|cause| error::query(cause, subject, &self.user))
+    }
+
+    /// A way to cancel what this connection is at.
+    pub(super) fn cancel_from_elsewhere(&self) -> Option<Canceller> {
+        let backend = self.backend.clone()?;
+        let options = self.options.clone();
+        Some(Canceller::new(move || {
+            let (backend, options) = (backend.clone(), options.clone());
+            Box::pin(async move {
+                // Whoever cannot reach the server cannot cancel there.
+                let _ = tokio::time::timeout(CANCEL_TIMEOUT, cancel(&backend, &options)).await;
+            })
+        }))
+    }
+}
+
+/// Cancels what the process is at; ends it where it does not notice, because it waits for somebody to
+/// take its rows. A process of the same number that began later is another.
+async fn cancel(backend: &Backend, options: &PgConnectOptions) -> Result<(), sqlx::Error> {
+    let mut connection = options.connect().await?;
+    let started = backend.started.as_deref().unwrap_or_default();
+    let about = |what: &str| {
+        AssertSqlSafe(format!(
+            "SELECT {what} FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = {} \
+             AND a.backend_start = {}::pg_catalog.timestamptz AND a.state = 'active'",
+            backend.process,
+            Sql.literal(started)
+        ))
+    };
+    let cancelling = about("pg_catalog.pg_cancel_backend(a.pid)");
+    sqlx::raw_sql(cancelling).execute(&mut connection).await?;
+    tokio::time::sleep(GRACE).await;
+    let ending = about("pg_catalog.pg_terminate_backend(a.pid)");
+    sqlx::raw_sql(ending).execute(&mut connection).await?;
+    connection.close().await
+}
+
+fn number(row: &PgRow, index: usize) -> Result<u64, sqlx::Error> {
+    let raw = row.try_get_raw(index)?;
+    let text = raw.as_str().map_err(sqlx::Error::Decode)?;
+    text.parse().map_err(|e| sqlx::Error::Decode(Box::new(e)))
+}

@@ -1,0 +1,241 @@
+//! A part of a scan's base relation, between two keys or two places in the file.
+//!
+//! A range is compared by the database, under its own types and collations; what is kept here of a
+//! bound is its text alone. Whatever that text is, it becomes one literal of the statement and never
+//! more: it may come from a state file.
+
+use serde::{Deserialize, Serialize};
+
+use super::Dialect;
+
+/// Rows whose key comes after `after` (exclusive) up to `to` (inclusive). Ranges that share their
+/// bounds cover every row exactly once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Range {
+    /// What the rows are told apart and ordered by.
+    pub by: By,
+    /// The bound that is not in it, one value for each column; `None`: from the first row.
+    ///
+    /// PostgreSQL's values are as it prints them. Of the others a number is as printed, text is in
+    /// single quotes with those within it doubled, and bytes are hexadecimal: `x'00ff'`.
+    pub after: Option<Vec<String>>,
+    /// The bound that is in it; `None`: to the last row.
+    pub to: Option<Vec<String>>,
+}
+
+/// What a range is cut by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The columns of a key, in its order. They are never NULL.
+    Key(Vec<String>),
+    /// Where a row lies: PostgreSQL's `ctid`, SQLite's `rowid`. It holds for one snapshot only.
+    Place,
+}
+
+impl Range {
+    /// Ranges between these bounds, in their order, with those before the first and after the last.
+    pub(super) fn between(by: &By, bounds: Vec<Vec<String>>) -> Vec<Self> {
+        let mut after = None;
+        let mut ranges = Vec::with_capacity(bounds.len() + 1);
+        for to in bounds.into_iter().map(Some).chain([None]) {
+            ranges.push(Self {
+                by: by.clone(),
+                after: std::mem::replace(&mut after, to.clone()),
+                to,
+            });
+        }
+        ranges
+    }
+
+    /// The condition that leaves out the rows outside of it, on the relation of this (quoted) name.
+    pub(super) fn condition(&self, dialect: &dyn Dialect, base: &str) -> Option<String> {
+        let columns: Vec<String> = match &self.by {
+            By::Key(names) => {
+                let quoted = names.iter().map(|name| dialect.quote(name));
+                quoted.map(|name| format!("{base}.{name}")).collect()
+            }
+            By::Place => vec![format!("{base}.{}", dialect.place())],
+        };
+        let bound = |values: &Option<Vec<String>>, last: Bound| {
+            let values = values.as_ref()?.iter();
+            let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
+            Some(compare(dialect, &columns, &values, last))
+        };
+        let bounds = [bound(&self.after, Bound::After), bound(&self.to, Bound::To)];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        (!bounds.is_empty()).then(|| bounds.join(" AND "))
+    }
+}
+
+/// Which end of a range.
+#[derive(Clone, Copy)]
+enum Bound {
+    After,
+    To,
+}
+
+impl Bound {
+    /// The sign between the key's last column and its value.
+    fn sign(self) -> &'static str {
+        match self {
+            Self::After => ">",
+            Self::To => "<=",
+        }
+    }
+
+    /// The sign between another column and its value, beyond which the columns after it are not asked.
+    fn beyond(self) -> &'static str {
+        match self {
+            Self::After => ">",
+            Self::To => "<",
+        }
+    }
+}
+
+/// Compares a key with values. Too many or too few of them are for the database to refuse.
+fn compare(dialect: &dyn Dialect, columns: &[String], values: &[String], bound: Bound) -> String {
+    if let ([column], [value]) = (columns, values) {
+        return format!("{column} {} {value}", bound.sign());
+    }
+    if dialect.compares_rows() || columns.len() != values.len() {
+        return format!(
+            "({}) {} ({})",
+            columns.join(", "),
+            bound.sign(),
+            values.join(", ")
+        );
+    }
+    let pairs = columns.iter().zip(values).rev();
+    let nested = pairs.fold(None, |inner: Option<String>, (column, value)| {
+        Some(match inner {
+            None => format!("{column} {} {value}", bound.sign()),
+            Some(inner) => {
+                let beyond = bound.beyond();
+                format!("{column} {beyond} {value} OR ({column} = {value} AND ({inner}))")
+            }
+        })
+    });
+    format!("({})", nested.unwrap_or_default())
+}
+
+/// A value as the text of a range says it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Literal {
+    /// Digits with sign, point and exponent.
+    Number(String),
+    /// Text.
+    Text(String),
+    /// Bytes, as pairs of hexadecimal digits.
+    Bytes(String),
+}
+
+impl Literal {
+    /// Reads a value of a range. What is neither a number nor in quotes is text as it stands.
+    pub(super) fn parse(value: &str) -> Self {
+        if is_number(value) {
+            return Self::Number(value.to_owned());
+        }
+        let quoted = |prefix: &str| {
+            let rest = value.strip_prefix(prefix)?;
+            rest.strip_suffix('\'')
+        };
+        if let Some(digits) = quoted("x'")
+            && digits.len().is_multiple_of(2)
+            && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+        {
+            return Self::Bytes(digits.to_owned());
+        }
+        Self::Text(quoted("'").map_or_else(|| value.to_owned(), |text| text.replace("''", "'")))
+    }
+
+    /// How a range says text.
+    pub(super) fn text(text: &str) -> String {
+        format!("'{}'", text.replace('\'', "''"))
+    }
+
+    /// How a range says bytes.
+    pub(super) fn bytes(bytes: &[u8]) -> String {
+        format!("x'{}'", hexadecimal(bytes))
+    }
+
+    /// As standard SQL has it.
+    pub(super) fn sql(&self) -> String {
+        match self {
+            Self::Number(number) => number.clone(),
+            // No literal holds this character.
+            Self::Text(text) if text.contains('\0') => {
+                format!("CAST(x'{}' AS TEXT)", hexadecimal(text.as_bytes()))
+            }
+            Self::Text(text) => Self::text(text),
+            Self::Bytes(digits) => format!("x'{digits}'"),
+        }
+    }
+}
+
+/// Bytes as pairs of digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Whether this is a number as every SQL writes it.
+pub(super) fn is_number(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text);
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (
+            mantissa,
+            Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)),
+        ),
+        None => (unsigned, None),
+    };
+    let (whole, fraction) = match mantissa.split_once('.') {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (mantissa, None),
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_one_literal_whatever_it_holds() {
+        for (value, sql) in [
+            ("-12.5e+3", "-12.5e+3"),
+            ("1; DROP TABLE t", "'1; DROP TABLE t'"),
+            ("1e", "'1e'"),
+            ("-", "'-'"),
+            ("'it''s'", "'it''s'"),
+            ("'' OR 1=1 --'", "''' OR 1=1 --'"),
+            ("'", "''''"),
+            ("x'00Ff'", "x'00Ff'"),
+            ("x'0'", "'x''0'''"),
+            ("x'zz'", "'x''zz'''"),
+            ("'a\0b'", "CAST(x'610062' AS TEXT)"),
+        ] {
+            assert_eq!(Literal::parse(value).sql(), sql, "{value}");
+        }
+    }
+
+    #[test]
+    fn what_a_range_says_of_a_text_is_read_back() {
+        for text in ["", "'", "''", "it's", "x'00'", "42", "\\'", "'; --"] {
+            let said = Literal::text(text);
+            assert_eq!(Literal::parse(&said), Literal::Text(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn ranges_between_bounds_share_them() {
+        let by = By::Key(vec!["id".into()]);
+        let ranges = Range::between(&by, vec![vec!["1".into()], vec!["2".into()]]);
+        let bounds: Vec<_> = ranges.into_iter().map(|r| (r.after, r.to)).collect();
+        let at = |value: &str| Some(vec![value.to_owned()]);
+        assert_eq!(
+            bounds,
+            [(None, at("1")), (at("1"), at("2")), (at("2"), None)]
+        );
+    }
+}

@@ -1,0 +1,78 @@
+//! What the file system says of the database's files, as a proof that they did not change.
+//!
+//! The files themselves are not opened: closing one would let go of the locks that SQLite holds on
+//! it for this process. Times are only as fine as the kernel's tick, so files that changed a moment
+//! ago prove nothing: a second change might have the same times.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// How long files must have been left alone for their times to prove it.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// What there is to see of the database's file and its write-ahead log.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct State {
+    text: String,
+    newest: SystemTime,
+}
+
+impl State {
+    /// Looks; `None` where the system does not tell enough.
+    pub(super) fn of(file: &Path) -> Option<Self> {
+        let mut state = Self {
+            text: String::new(),
+            newest: SystemTime::UNIX_EPOCH,
+        };
+        state.add(file)?;
+        let mut log = file.as_os_str().to_owned();
+        log.push("-wal");
+        match std::fs::metadata(&log) {
+            Ok(found) if found.len() > 0 => state.add(Path::new(&log))?,
+            _ => {}
+        }
+        Some(state)
+    }
+
+    /// The stamp of a snapshot that was taken between two looks, the first of them after `began`.
+    pub(super) fn stamp(
+        before: Option<Self>,
+        after: Option<Self>,
+        began: SystemTime,
+    ) -> Option<String> {
+        let (before, after) = before.zip(after)?;
+        let settled = before.newest.checked_add(SETTLED)? < began;
+        (settled && before == after).then_some(before.text)
+    }
+
+    #[cfg(unix)]
+    fn add(&mut self, file: &Path) -> Option<()> {
+        use std::os::unix::fs::MetadataExt as _;
+        let found = std::fs::metadata(file).ok()?;
+        let second = |at: i64, nanos: i64| {
+            let at = Duration::new(u64::try_from(at).ok()?, u32::try_from(nanos).ok()?);
+            SystemTime::UNIX_EPOCH.checked_add(at)
+        };
+        let changed = second(found.ctime(), found.ctime_nsec())?;
+        let written = second(found.mtime(), found.mtime_nsec())?;
+        self.newest = self.newest.max(changed).max(written);
+        self.text.push_str(&format!(
+            "{}:{}:{}:{}.{:09}:{}.{:09};",
+            found.dev(),
+            found.ino(),
+            found.len(),
+            found.mtime(),
+            found.mtime_nsec(),
+            found.ctime(),
+            found.ctime_nsec()
+        ));
+        Some(())
+    }
+
+    // Without the time of the last change of the file's own entry, which nobody can set, a file that
+    // was put back may look like one that was left alone.
+    #[cfg(not(unix))]
+    fn add(&mut self, _: &Path) -> Option<()> {
+        None
+    }
+}
