@@ -23,7 +23,7 @@ pub(crate) const CODE: &str = "duplicate-key";
 /// Item types that a locator tells apart.
 const TYPES: u64 = 1 << 16;
 /// From here on locators come from hashes.
-const HASHED: u64 = 1 << 47;
+const HASHED: u64 = 1 << 46;
 
 /// What stands for a row among those that share a key: the least is loaded.
 pub(crate) fn locator(item_type: usize, row: &[Value]) -> u64 {

@@ -105,6 +105,18 @@ impl Ledger {
         ticket
     }
 
+    /// Hands out a ticket that stands beside the plan: for what is deleted. It is never entered
+    /// into the state.
+    pub(super) fn issue_beside(&self, model: &Model) -> Arc<Ticket> {
+        let id = ChunkId {
+            pass: usize::MAX,
+            chunk: 0,
+        };
+        let ticket = Ticket::beside(model, id);
+        self.lock().live.insert(id, ticket.clone());
+        ticket
+    }
+
     /// Forgets a ticket whose chunk is read again under another one.
     pub(super) fn forget(&self, ticket: &Ticket) {
         ticket.spoil();

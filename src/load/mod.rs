@@ -39,6 +39,7 @@ mod plan;
 mod progress;
 mod prove;
 mod rejects;
+mod resume;
 mod rules;
 mod run;
 mod start;
@@ -57,6 +58,7 @@ pub use halt::Cancel;
 pub use keys::Keys;
 pub use progress::{Progress, Silent, Step};
 pub use rejects::clear_rejects;
+pub use resume::table_of;
 pub use rules::{Doing, Selection};
 pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
@@ -81,8 +83,10 @@ use crate::throttle::Settings;
 
 /// A load to be run. The table is there already: see [`ensure_table`].
 pub struct Load {
-    /// The source; its snapshot is not open yet.
+    /// The source.
     pub source: Box<dyn Source>,
+    /// Whether the source's snapshot is open already.
+    pub begun: bool,
     /// The target.
     pub target: Arc<dyn Target>,
     /// The mapping.
@@ -112,6 +116,14 @@ pub enum KeyCheck {
     Late,
 }
 
+/// Which items without rows are deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Prune {
+    /// Leave the items of rows that are there and are left out by `where`: for a mapping that may
+    /// select less than the one that loaded the table.
+    pub keep_filtered: bool,
+}
+
 /// How to load.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -138,6 +150,12 @@ pub struct Options {
     pub doing: Doing,
     /// Which rows and items the run is about.
     pub selection: Selection,
+    /// Whether items whose rows are gone are deleted, and which.
+    pub prune: Option<Prune>,
+    /// What the table held before the run.
+    pub ground: state::Ground,
+    /// What tells the table from another of its name.
+    pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
     /// Most write units a second, indexes included.
@@ -163,6 +181,9 @@ impl Default for Options {
             },
             doing: Doing::default(),
             selection: Selection::default(),
+            prune: None,
+            ground: state::Ground::Held,
+            table_id: None,
             readers: None,
             ceiling: None,
             start: None,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::state::PassPlan;
 use super::ticket::ChunkId;
 use crate::mapping::model::{Model, Pass};
 use crate::source::{Range, Scan, Source, SourceError};
@@ -38,10 +39,30 @@ impl Plan {
     ) -> Result<Self, SourceError> {
         let mut passes = Vec::with_capacity(model.passes.len());
         for (index, pass) in model.passes.iter().enumerate() {
+            if pass.item_types.is_empty() {
+                // Left out by a selection.
+                passes.push(Vec::new());
+                continue;
+            }
             let rows = estimates.get(index).copied().flatten();
             passes.push(parts(source, pass, rows).await?);
         }
         Ok(Self { passes })
+    }
+
+    /// As the state keeps it.
+    pub(crate) fn written(&self, model: &Model) -> Vec<PassPlan> {
+        let passes = model.passes.iter().zip(&self.passes);
+        let written = |part: &Part| match part {
+            Part::Whole => None,
+            part => serde_json::to_string(part).ok(),
+        };
+        passes
+            .map(|(pass, parts)| PassPlan {
+                name: pass.name.clone(),
+                chunks: parts.iter().map(written).collect(),
+            })
+            .collect()
     }
 
     /// All chunks in order: neighbours in the list are neighbours in a table.

@@ -37,6 +37,9 @@ pub struct Selection {
     pub rows: Option<HashSet<(Arc<str>, String)>>,
 }
 
+/// The locator of keys that no item of the run has, and that are not to be deleted.
+pub(super) const KEPT: u64 = (1 << 63) - 1;
+
 /// The rules of a run.
 #[derive(Debug)]
 pub(super) struct Rules {

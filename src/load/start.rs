@@ -1,20 +1,21 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
-//! the keys. Nothing is written here.
+//! the keys. Nothing is written to the table here.
 
 use std::collections::HashSet;
 
-use super::annex::Annex;
-use super::books::{Books, Failure};
+use super::books::{Books, Failure, KeysReport};
 use super::contest::Contest;
+use super::files::LineFile;
 use super::halt::Why;
 use super::plan::{Part, Plan};
 use super::prove::{Keys, Proved, Unproved};
+use super::resume::Done;
 use super::rules::Rules;
-use super::state::{Attempt, State};
+use super::state::{Ground, State};
 use super::ticket::ChunkId;
 use super::{KeyCheck, Load};
 use crate::proof::Proof;
-use crate::source::{By, Source};
+use crate::source::Source;
 
 /// Everything that a run needs before its first row.
 pub(super) struct Setting {
@@ -24,82 +25,174 @@ pub(super) struct Setting {
     pub(super) skip: HashSet<ChunkId>,
     /// Chunks that were done, or may have been: only what differs in the table is written.
     pub(super) again: HashSet<ChunkId>,
-    /// The books of what is done, by item type.
-    pub(super) entered: Vec<Books>,
     pub(super) rules: Rules,
-    pub(super) proved: Proved,
+    pub(super) keys: KeysReport,
+    /// Items of rows that are gone since an earlier attempt are looked for.
+    pub(super) stale: bool,
 }
 
-/// Opens the snapshot and makes the plan.
-pub(super) async fn set(
-    load: &mut Load,
-    mut source: Box<dyn Source>,
-    state: Option<&mut State>,
-) -> Result<Setting, Why> {
-    let failed = |error| Why::Failed(Failure::from(&error));
-    let cancel = load.cancel.clone();
-    let opened = async {
-        load.target
-            .start(&load.model.table, load.options.fresh)
-            .await
-            .map_err(|error| Why::Failed(Failure::from(&error)))?;
-        source.begin().await.map_err(failed)?;
-        source.identity().await.map_err(failed)
-    };
-    let identity = tokio::select! {
-        opened = opened => opened?,
-        () = cancel.cancelled() => return Err(Why::Cancelled),
-    };
-    let earlier = match &state {
-        Some(state) => Earlier::of(state, load, identity.stamp.as_deref())?,
-        None => Earlier::default(),
-    };
-    let plan = match earlier.plan {
-        Some(plan) => plan,
-        None => tokio::select! {
-            plan = Plan::cut(source.as_mut(), &load.model, &load.options.estimates) => {
-                plan.map_err(failed)?
-            }
-            () = cancel.cancelled() => return Err(Why::Cancelled),
-        },
-    };
-    let mut again = earlier.again;
-    if earlier.everything {
-        again = plan.chunks().map(|(id, _)| id).collect();
+/// What there is before the source is opened.
+pub(super) struct Before {
+    pub(super) rejects: LineFile,
+    pub(super) archive: LineFile,
+    pub(super) state: Option<State>,
+    pub(super) done: Done,
+    /// The books of what is done, by item type.
+    pub(super) entered: Vec<Books>,
+}
+
+impl Before {
+    /// Takes the state of a load, and what earlier attempts have done.
+    pub(super) fn of(load: &mut Load) -> Result<Self, (Self, Failure)> {
+        let model = &load.model;
+        let mut before = Self {
+            rejects: LineFile::rejects(load.options.rejects_file.clone()),
+            archive: LineFile::archive(load.options.archive_file.clone(), &model.table),
+            state: None,
+            done: Done::default(),
+            entered: (0..model.item_types.len()).map(|index| Books::of(model, index)).collect(),
+        };
+        let Some(opened) = load.state.take() else {
+            return Ok(before);
+        };
+        match before.take(opened) {
+            Ok(()) => Ok(before),
+            Err(failure) => Err((before, failure)),
+        }
     }
-    if let Some(state) = state {
-        let begun = state.begin(&plan.written(&load.model), identity.stamp.as_deref());
-        begun.map_err(|error| Why::Failed(Failure::of_state(&error)))?;
+}
+
+/// Why a run does not begin.
+pub(super) enum Unset {
+    /// For a reason that has no more to say.
+    Why(Why),
+    /// More items share a key than rejects are allowed.
+    Shared(Box<(Proved, KeysReport)>),
+}
+
+impl From<Failure> for Unset {
+    fn from(failure: Failure) -> Self {
+        Self::Why(Why::Failed(failure))
+    }
+}
+
+/// Opens the snapshot, plans, and proves the keys.
+pub(super) async fn set(
+    load: &Load,
+    mut source: Box<dyn Source>,
+    before: &mut Before,
+) -> Result<Setting, Unset> {
+    let failed = |error| Unset::from(Failure::from(&error));
+    let opened = async {
+        let started = load.target.start(&load.model.table, load.options.fresh).await;
+        started.map_err(|error| Failure::from(&error))?;
+        if !load.begun {
+            source.begin().await.map_err(failed)?;
+        }
+        let stamp = source.identity().await.map_err(failed)?.stamp;
+        let done = std::mem::take(&mut before.done);
+        let done = done.under(stamp.as_deref(), source.dbms());
+        let plan = match done.plan.clone() {
+            Some(plan) => plan,
+            None => Plan::cut(source.as_mut(), &load.model, &load.options.estimates)
+                .await
+                .map_err(failed)?,
+        };
+        Ok::<_, Unset>((stamp, done, plan))
+    };
+    let (stamp, mut done, plan) = tokio::select! {
+        opened = opened => opened?,
+        () = load.cancel.cancelled() => return Err(Unset::Why(Why::Cancelled)),
+    };
+    if done.everything_again {
+        done.again = plan.chunks().map(|(id, _)| id).collect();
+    }
+    for (_, books) in done.skip.values().flatten() {
+        let entered = before.entered.iter_mut().find(|mine| mine.item_type == books.item_type);
+        if let Some(entered) = entered {
+            entered.take(books.clone());
+        }
     }
     let mut slot = Some(source);
-    let proved = if load.options.keys == KeyCheck::Prove {
-        let keys = Keys {
-            model: &load.model,
-            context: &load.context,
-            plan: &plan,
-            lanes: load.options.lanes(),
-            options: load.options.proof.clone(),
-            cancel: &cancel,
-            progress: load.progress.as_ref(),
-        };
-        keys.prove(&mut slot).await.map_err(|error| match error {
-            Unproved::Cancelled | Unproved::Again => Why::Cancelled,
-            Unproved::Failed(failure) => Why::Failed(failure),
-        })?
-    } else {
-        Proved::default()
+    let proved = prove(load, &plan, &mut slot).await?;
+    let keys = KeysReport {
+        check: load.options.keys,
+        compared: proved.keys,
+        shared: proved.rejected,
+        overwritten: 0,
+        spilled_bytes: proved.spilled,
     };
-    let Some(source) = slot else {
-        let lost = "the source did not come back from the proof of keys";
-        return Err(Why::Failed(Failure::internal(lost)));
-    };
+    if load.options.max_rejects.is_some_and(|most| proved.rejected > most) {
+        return Err(Unset::Shared(Box::new((proved, keys))));
+    }
+    if let Some(state) = &mut before.state {
+        let begun = begin(state, &plan, load, &done, stamp.as_deref());
+        begun.map_err(|error| Failure::of_state(&error))?;
+    }
+    let source = slot.ok_or_else(|| {
+        Failure::internal("the source did not come back from the proof of keys")
+    })?;
+    // Rows that are gone since an earlier attempt have left their items behind, where the source
+    // has changed; none but the run's own are in a table that was empty.
+    let stale = !done.again.is_empty() && done.ground == Some(Ground::Empty);
     Ok(Setting {
         source,
+        skip: done.skip.keys().copied().collect(),
+        again: done.again,
         plan,
-        skip: earlier.skip,
-        again,
-        entered: earlier.entered,
-        rules: Rules::new(&load.model, load.options.doing, load.options.selection.clone(), Contest::default()),
-        proved,
+        rules: rules(load, proved.contest, stale),
+        keys,
+        stale,
     })
+}
+
+async fn prove(
+    load: &Load,
+    plan: &Plan,
+    source: &mut Option<Box<dyn Source>>,
+) -> Result<Proved, Unset> {
+    if load.options.keys != KeyCheck::First {
+        return Ok(Proved::default());
+    }
+    let keys = Keys {
+        model: &load.model,
+        context: &load.context,
+        plan,
+        lanes: load.options.lanes(),
+        options: load.options.proof.clone(),
+        cancel: &load.cancel,
+        progress: load.progress.as_ref(),
+    };
+    keys.prove(source).await.map_err(|error| match error {
+        Unproved::Cancelled | Unproved::Again => Unset::Why(Why::Cancelled),
+        Unproved::Failed(failure) => failure.into(),
+    })
+}
+
+fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
+    let options = &load.options;
+    let rules = Rules::new(&load.model, options.doing, options.selection.clone(), contest);
+    if options.prune.is_some() || stale || options.keys == KeyCheck::Late {
+        let keep_filtered = options.prune.is_some_and(|prune| prune.keep_filtered);
+        return rules.with_keys(Proof::new(options.proof.clone()), keep_filtered);
+    }
+    rules
+}
+
+fn begin(
+    state: &mut State,
+    plan: &Plan,
+    load: &Load,
+    done: &Done,
+    stamp: Option<&str>,
+) -> Result<(), super::state::StateError> {
+    if done.plan.is_none() {
+        state.plan(&plan.written(&load.model))?;
+    }
+    let ground = done.ground.unwrap_or(load.options.ground);
+    state.begin_attempt(stamp, &load.context.now.to_string(), ground)?;
+    if let Some(table) = &load.options.table_id {
+        state.note_traffic(&super::resume::note(table))?;
+    }
+    Ok(())
 }

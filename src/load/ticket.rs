@@ -64,8 +64,22 @@ impl Ticket {
     /// A ticket with one holder.
     pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
         let item_types = model.passes.get(id.pass).map(|pass| &*pass.item_types);
-        let books = item_types.unwrap_or_default().iter();
-        let books = books.map(|index| (*index, Books::of(model, *index)));
+        Self::of(model, id, attempt, again, item_types.unwrap_or_default().iter().copied())
+    }
+
+    /// A ticket for items of all types.
+    pub(super) fn beside(model: &Model, id: ChunkId) -> Arc<Self> {
+        Self::of(model, id, 0, false, 0..model.item_types.len())
+    }
+
+    fn of(
+        model: &Model,
+        id: ChunkId,
+        attempt: u64,
+        again: bool,
+        item_types: impl Iterator<Item = usize>,
+    ) -> Arc<Self> {
+        let books = item_types.map(|index| (index, Books::of(model, index)));
         Arc::new(Self {
             id,
             attempt,

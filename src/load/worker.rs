@@ -17,7 +17,7 @@ use super::halt::Why;
 use super::life::enter;
 use super::parcel::{Origin, Parcel};
 use super::rejects::{Rejected, line, note, raw, row_json};
-use super::rules::{Doing, Rules};
+use super::rules::{Doing, KEPT, Rules};
 use super::ticket::Ticket;
 use super::times::Times;
 use super::writer::{Delivery, count};
@@ -218,7 +218,7 @@ impl Worker {
         let mut elements = Elements::new(&item_type.explodes);
         while let Some(fate) = self.sieve.next(index, &mut elements, row) {
             if let Fate::Made(folded) = fate {
-                tally.keys.push((folded.fingerprint, 0));
+                tally.keys.push((folded.fingerprint, KEPT));
             }
         }
     }
@@ -236,7 +236,7 @@ impl Worker {
         match fate {
             Fate::Expired(folded) => {
                 if rules.wants_keys() {
-                    tally.keys.push((folded.fingerprint, 0));
+                    tally.keys.push((folded.fingerprint, KEPT));
                 }
                 let books = tally.books(index);
                 if folded.expired == Expired::Archive {
@@ -252,7 +252,7 @@ impl Worker {
                 if rules.wants_keys()
                     && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
                 {
-                    tally.keys.push((fingerprint, 0));
+                    tally.keys.push((fingerprint, KEPT));
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }

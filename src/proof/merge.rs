@@ -106,6 +106,34 @@ impl Groups {
     }
 }
 
+impl Groups {
+    /// Goes to the next fingerprint, be it in one record or in many; `each` hears every locator of
+    /// it, in order. `false` after the last. Not to be mixed with [`Groups::next_group`].
+    ///
+    /// # Errors
+    ///
+    /// [`ProofError::Read`] when the file cannot be read back.
+    pub fn next_any(&mut self, mut each: impl FnMut(u64)) -> Result<bool, ProofError> {
+        if !self.begun {
+            self.begun = true;
+            self.ahead = self.records.next()?;
+        }
+        let Some(first) = self.ahead.take() else {
+            return Ok(false);
+        };
+        each(first.locator);
+        loop {
+            self.ahead = self.records.next()?;
+            match self.ahead {
+                Some(next) if (next.high, next.low) == (first.high, first.low) => {
+                    each(next.locator);
+                }
+                _ => return Ok(true),
+            }
+        }
+    }
+}
+
 impl Records {
     fn next(&mut self) -> Result<Option<Record>, ProofError> {
         match self {

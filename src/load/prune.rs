@@ -1,0 +1,343 @@
+//! Deletes items that no row makes any more.
+//!
+//! The table's keys are scanned, side by side in segments, and compared with those of the run: the
+//! fingerprints of both go to sorted runs on disk, so that memory does not grow with the table. An
+//! item is deleted only where its item type is one of the mapping's that the run was about, and
+//! no row makes its key. Items from elsewhere are never touched.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::books::Failure;
+use super::halt::{Cancel, Why};
+use super::owner::Owners;
+use super::parcel::{Origin, Parcel};
+use super::rules::{Doing, KEPT};
+use super::ticket::Ticket;
+use super::writer::Delivery;
+use crate::batch::Batcher;
+use crate::item::{Attribute, Item, fingerprint, partition_hash, write_item};
+use crate::mapping::model::Model;
+use crate::proof::{Proof, ProofError};
+use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
+
+/// Segments that are scanned side by side.
+const SEGMENTS: u32 = 4;
+/// Pages that wait to be taken in.
+const PAGES_AHEAD: usize = 4;
+/// Marks the locators of items that the table holds; those of rows are below.
+const IN_TABLE: u64 = 1 << 63;
+
+/// What was found when the keys of the run and of the table were compared.
+#[derive(Debug, Default)]
+pub(crate) struct Compared {
+    /// Items of the run's item types that no row makes.
+    pub(crate) unexpected: u64,
+    /// Items that several rows have written over each other.
+    pub(crate) overwritten: u64,
+}
+
+/// Reads the table's keys.
+pub(crate) struct Scan<'s> {
+    pub(crate) target: &'s Arc<dyn Target>,
+    pub(crate) model: &'s Arc<Model>,
+    pub(crate) owners: &'s Owners,
+    /// The partition that the run is about.
+    pub(crate) partition: Option<Attribute>,
+    pub(crate) cancel: &'s Cancel,
+}
+
+/// The keys of the table on disk: each its item type and its JSON.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: BufWriter<File>,
+    length: u64,
+}
+
+/// Why the comparison did not come to its end.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    Cancelled,
+    Failed(Failure),
+}
+
+impl From<ProofError> for Broken {
+    fn from(error: ProofError) -> Self {
+        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    }
+}
+
+impl From<std::io::Error> for Broken {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::scratch(&error))
+    }
+}
+
+impl Spool {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            file: BufWriter::new(tempfile::tempfile()?),
+            length: 0,
+        })
+    }
+
+    /// Appends a key; gives its place.
+    fn push(&mut self, item_type: usize, json: &str) -> std::io::Result<u64> {
+        let place = self.length;
+        let head = [
+            u32::try_from(item_type).unwrap_or(u32::MAX).to_le_bytes(),
+            u32::try_from(json.len()).unwrap_or(u32::MAX).to_le_bytes(),
+        ];
+        self.file.write_all(head.as_flattened())?;
+        self.file.write_all(json.as_bytes())?;
+        self.length += u64::try_from(json.len() + 8).unwrap_or(u64::MAX);
+        Ok(place)
+    }
+
+    fn reader(self) -> std::io::Result<BufReader<File>> {
+        let file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        Ok(BufReader::new(file))
+    }
+}
+
+fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<(usize, String)> {
+    file.seek(SeekFrom::Start(place))?;
+    let mut number = || -> std::io::Result<usize> {
+        let mut four = [0; 4];
+        file.read_exact(&mut four)?;
+        Ok(usize::try_from(u32::from_le_bytes(four)).unwrap_or(usize::MAX))
+    };
+    let (item_type, length) = (number()?, number()?);
+    let mut json = vec![0; length];
+    file.read_exact(&mut json)?;
+    let json = String::from_utf8(json).map_err(std::io::Error::other)?;
+    Ok((item_type, json))
+}
+
+impl Scan<'_> {
+    /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
+    pub(crate) async fn read(
+        self,
+        keys: &mut Proof,
+        wanted: &[bool],
+    ) -> Result<Spool, Broken> {
+        let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
+        let mut tasks = JoinSet::new();
+        let segments = if self.partition.is_some() { 1 } else { SEGMENTS };
+        for segment in 0..segments {
+            let wanted = Wanted {
+                segment,
+                segments,
+                attributes: Some(self.owners.attributes()),
+                partition: self.partition.clone(),
+            };
+            let (target, model) = (self.target.clone(), self.model.clone());
+            tasks.spawn(scan(target, model, wanted, sender.clone()));
+        }
+        drop(sender);
+        let mut spool = Spool::new()?;
+        let mut json = String::new();
+        loop {
+            let page = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(Broken::Cancelled),
+                page = pages.recv() => page,
+            };
+            let Some(page) = page else { return Ok(spool) };
+            let page = page.map_err(|error| Broken::Failed(Failure::from(&error)))?;
+            for item in page.items {
+                let Some(owner) = self.owners.owner(&item) else {
+                    continue;
+                };
+                if !wanted.get(owner).copied().unwrap_or_default() {
+                    continue;
+                }
+                let key = self.key(item);
+                let mut values = key.attributes.iter().map(|(_, value)| value);
+                let Some(partition) = values.next() else {
+                    continue;
+                };
+                let fingerprint = fingerprint(partition, values.next());
+                json.clear();
+                write_item(&mut json, &key);
+                keys.push(fingerprint, IN_TABLE | spool.push(owner, &json)?)?;
+            }
+        }
+    }
+
+    /// The key of an item, partition key first.
+    fn key(&self, item: Item) -> Item {
+        let table = &self.model.table;
+        let names = std::iter::once(&table.partition).chain(&table.sort);
+        let mut attributes = item.attributes;
+        let values = names.filter_map(|key| {
+            let at = attributes.iter().position(|(name, _)| *name == key.name)?;
+            Some(attributes.swap_remove(at))
+        });
+        Item {
+            attributes: values.collect(),
+        }
+    }
+}
+
+async fn scan(
+    target: Arc<dyn Target>,
+    model: Arc<Model>,
+    wanted: Wanted,
+    pages: mpsc::Sender<Result<Page, TargetError>>,
+) {
+    let mut from = None;
+    loop {
+        let page = target.scan(&model.table, &wanted, from.take()).await;
+        from = page.as_ref().ok().and_then(|page| page.next.clone());
+        if pages.send(page).await.is_err() || from.is_none() {
+            return;
+        }
+    }
+}
+
+/// Compares the keys; `each` takes the item type and the key of every item that no row makes, and
+/// says whether to go on.
+pub(crate) async fn compare(
+    keys: Proof,
+    spool: Spool,
+    mut each: impl AsyncFnMut(usize, String) -> bool,
+) -> Result<Compared, Broken> {
+    let died = |_| Broken::Failed(Failure::internal("the comparison of keys died"));
+    let mut groups = tokio::task::spawn_blocking(|| keys.finish()).await.map_err(died)??;
+    let mut file = spool.reader()?;
+    let mut compared = Compared::default();
+    loop {
+        let (mut rows, mut kept, mut place) = (0_u64, false, None);
+        let found = groups.next_any(|locator| match locator {
+            KEPT => kept = true,
+            place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
+            _ => rows += 1,
+        })?;
+        if !found {
+            return Ok(compared);
+        }
+        compared.overwritten += rows.saturating_sub(1);
+        if let (0, false, Some(place)) = (rows, kept, place) {
+            compared.unexpected += 1;
+            let (item_type, key) = read_key(&mut file, place)?;
+            if !each(item_type, key).await {
+                return Err(Broken::Cancelled);
+            }
+        }
+    }
+}
+
+/// Deletes what no row makes, or counts it where the run only plans.
+pub(super) async fn prune(
+    delivery: &Arc<Delivery>,
+    mut keys: Proof,
+    scan: Scan<'_>,
+    wanted: &[bool],
+    doing: Doing,
+) -> Result<Compared, Broken> {
+    let cancel = scan.cancel.clone();
+    let spool = scan.read(&mut keys, wanted).await?;
+    let mut deletions = Deletions::new(delivery, doing);
+    let compared = compare(keys, spool, async |item_type, key| {
+        deletions.delete(item_type, &key).await;
+        !cancel.is_cancelled() && !delivery.halt.has_failed()
+    })
+    .await;
+    deletions.end().await;
+    compared
+}
+
+/// Items on their way out of the table.
+struct Deletions<'d> {
+    delivery: &'d Arc<Delivery>,
+    doing: Doing,
+    ticket: Arc<Ticket>,
+    batcher: Batcher,
+    waiting: Vec<Origin>,
+    requests: JoinSet<()>,
+    index_entries: u64,
+}
+
+impl<'d> Deletions<'d> {
+    fn new(delivery: &'d Arc<Delivery>, doing: Doing) -> Self {
+        let table = &delivery.model.table;
+        let indexes = table.indexes.len() + table.local_indexes.len();
+        Self {
+            ticket: delivery.ledger.issue_beside(&delivery.model),
+            batcher: Batcher::new(delivery.target.batch_limit()),
+            waiting: Vec::new(),
+            requests: JoinSet::new(),
+            index_entries: u64::try_from(indexes).unwrap_or(0),
+            delivery,
+            doing,
+        }
+    }
+
+    async fn delete(&mut self, item_type: usize, key: &str) {
+        if self.doing == Doing::Plan {
+            if let Some(books) = self.ticket.page().books(item_type) {
+                books.deleted += 1;
+            }
+            return;
+        }
+        self.ticket.hold();
+        self.waiting.push(Origin {
+            ticket: self.ticket.clone(),
+            row: Box::default(),
+            known: None,
+        });
+        let (fingerprint, partition) = self.hashes(key);
+        let entry = Entry {
+            action: Action::Delete,
+            size: key.len(),
+            // Its size is not known before it is gone; the answer tells.
+            units: 1 + self.index_entries,
+            item_type,
+            fingerprint,
+            partition,
+        };
+        self.batcher.limit_units(self.delivery.pace.batch_units());
+        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(key)) {
+            self.send(batch).await;
+        }
+    }
+
+    fn hashes(&self, key: &str) -> (u128, u64) {
+        // Keys of one table differ in their JSON as they differ in their values.
+        let text = Attribute::S(key.to_owned());
+        (fingerprint(&text, None), partition_hash(&text))
+    }
+
+    async fn send(&mut self, batch: crate::target::Batch) {
+        let origins = self.waiting.drain(..batch.len().min(self.waiting.len())).collect();
+        let parcel = Parcel {
+            batch,
+            origins,
+            permit: None,
+        };
+        if self.requests.len() >= self.delivery.target.concurrency() {
+            self.requests.join_next().await;
+        }
+        let delivery = self.delivery.clone();
+        self.requests.spawn(async move { delivery.deliver(parcel, None).await });
+    }
+
+    async fn end(mut self) {
+        if let Some(batch) = self.batcher.finish() {
+            self.send(batch).await;
+        }
+        while let Some(ended) = self.requests.join_next().await {
+            if ended.is_err() {
+                let failure = Failure::internal("a task that deletes died");
+                self.delivery.halt.set(Why::Failed(failure));
+            }
+        }
+        self.delivery.park.settle().await;
+        // Its books are added up when the ledger closes; no chunk of the plan is done with it.
+    }
+}

@@ -1,0 +1,153 @@
+//! What earlier attempts at a run have done, and how much of it still counts.
+//!
+//! A chunk that is done is skipped where the database proves that nothing has changed since. Where
+//! it cannot, the chunk is read again and only what differs is written.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::books::{Books, Failure};
+use super::plan::{Part, Plan};
+use super::start::Before;
+use super::state::{Chunk, Earlier, Extent, Ground, Opened};
+use super::ticket::ChunkId;
+use crate::catalog::Dbms;
+use crate::source::By;
+
+/// The books of a chunk: indices of item types, and theirs.
+type ChunkBooks = Vec<(usize, Books)>;
+
+/// What earlier attempts have done.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// The plan they followed; `None`: there is none to go on with.
+    pub(super) plan: Option<Plan>,
+    /// Chunks that need not be read.
+    pub(super) skip: HashMap<ChunkId, ChunkBooks>,
+    /// Chunks that are read again, and written where the table differs.
+    pub(super) again: HashSet<ChunkId>,
+    /// Whether that is so of all chunks of a plan that is still to be made.
+    pub(super) everything_again: bool,
+    /// What the table held before the first attempt; `None` where this is the first.
+    pub(super) ground: Option<Ground>,
+    stamps: Vec<Option<String>>,
+}
+
+impl Before {
+    /// Takes a state that was opened.
+    pub(super) fn take(&mut self, opened: Opened) -> Result<(), Failure> {
+        match opened {
+            Opened::New(state) => {
+                self.state = Some(state);
+                Ok(())
+            }
+            Opened::Damaged(state, _) => {
+                self.state = Some(state);
+                self.done = Done {
+                    everything_again: true,
+                    ground: Some(Ground::Held),
+                    ..Done::default()
+                };
+                Ok(())
+            }
+            Opened::Again(state, earlier) => {
+                let chunks = state.chunks().map_err(|error| Failure::of_state(&error))?;
+                self.state = Some(state);
+                self.done = Done::of(&chunks, &earlier);
+                let extent = |name: &str| {
+                    let mut annexes = earlier.annexes.iter();
+                    let found = annexes.find(|(other, _)| other == name);
+                    found.map_or_else(Extent::default, |(_, extent)| extent.clone())
+                };
+                for file in [&mut self.rejects, &mut self.archive] {
+                    file.resume(&extent(file.which().name()))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Done {
+    fn of(chunks: &[Chunk], earlier: &Earlier) -> Self {
+        let mut plan = Plan {
+            passes: vec![Vec::new(); earlier.passes.len()],
+        };
+        let mut skip = HashMap::new();
+        let mut readable = !chunks.is_empty();
+        for chunk in chunks {
+            let part = match &chunk.range {
+                None => Some(Part::Whole),
+                Some(json) => serde_json::from_str(json).ok(),
+            };
+            let pass = plan.passes.get_mut(chunk.pass);
+            let (Some(part), Some(pass)) = (part, pass) else {
+                readable = false;
+                break;
+            };
+            pass.push(part);
+            let id = ChunkId {
+                pass: chunk.pass,
+                chunk: chunk.chunk,
+            };
+            if let Some(done) = &chunk.done {
+                // Books that cannot be read are made again.
+                if let Ok(books) = serde_json::from_str::<ChunkBooks>(&done.books) {
+                    skip.insert(id, books);
+                }
+            }
+        }
+        Self {
+            everything_again: !readable,
+            plan: readable.then_some(plan),
+            skip,
+            again: HashSet::new(),
+            ground: Some(earlier.ground()),
+            stamps: earlier.attempts.iter().map(|attempt| attempt.stamp.clone()).collect(),
+        }
+    }
+
+    /// What of it counts under the snapshot of now.
+    pub(super) fn under(mut self, stamp: Option<&str>, dbms: Dbms) -> Self {
+        let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
+        if self.stamps.is_empty() || unchanged {
+            return self;
+        }
+        // Every chunk may have been written in part, by rows that are others now.
+        self.skip.clear();
+        let places = self.plan.iter().flat_map(Plan::chunks).any(|(_, part)| {
+            matches!(part, Part::Range(range) if range.by == By::Place)
+        });
+        if places && dbms == Dbms::Postgres {
+            // Places of rows live and die with their snapshot.
+            self.plan = None;
+            self.everything_again = true;
+        } else if let Some(plan) = &self.plan {
+            self.again = plan.chunks().map(|(id, _)| id).collect();
+        }
+        self
+    }
+}
+
+/// What a state notes of an attempt besides its chunks.
+#[derive(Debug, Serialize, Deserialize)]
+struct Note {
+    table: String,
+}
+
+/// The note of an attempt at a table.
+pub(super) fn note(table: &str) -> String {
+    let note = Note {
+        table: table.to_owned(),
+    };
+    serde_json::to_string(&note).unwrap_or_default()
+}
+
+/// The table that earlier attempts wrote to, as the service tells it from all others.
+#[must_use]
+pub fn table_of(earlier: &Earlier) -> Option<String> {
+    let notes = earlier.attempts.iter().rev();
+    let mut notes = notes.filter_map(|attempt| attempt.traffic.as_deref());
+    notes.find_map(|note| Some(serde_json::from_str::<Note>(note).ok()?.table))
+}
