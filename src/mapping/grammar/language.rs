@@ -344,7 +344,7 @@ const ACCESS_PATTERN: &[Field] = &[
     Field::new(
         "params",
         Named(&Text),
-        "parameter: table.column that its values come from.",
+        "parameter: table.column that its values come from, or a template of now.",
     ),
     Field::new(
         "answer",
