@@ -22,12 +22,13 @@ pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -
     } else {
         Renderer::plain()
     };
+    let lines = LineStarts::new(text);
     let mut out = String::new();
     for diagnostic in in_order(diagnostics) {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&renderer.render(&[group(path, text, diagnostic)]));
+        out.push_str(&renderer.render(&[group(path, text, &lines, diagnostic)]));
         out.push('\n');
     }
     out
@@ -76,7 +77,12 @@ fn in_order(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     sorted
 }
 
-fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<'d> {
+fn group<'d>(
+    path: &'d str,
+    text: &'d str,
+    lines: &LineStarts,
+    diagnostic: &'d Diagnostic,
+) -> Group<'d> {
     let level = match diagnostic.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -116,7 +122,7 @@ fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<
     });
     let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
         .path(path)
-        .line_start(newlines(text.get(..from).unwrap_or_default()) + 1)
+        .line_start(lines.line(from))
         .annotation(primary)
         .annotations(secondary);
     let group = level
@@ -127,10 +133,6 @@ fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
     }
-}
-
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
 /// A place within the text that parts no character.
@@ -183,8 +185,13 @@ impl LineStarts {
         .collect()
     }
 
+    /// The number of the line that a place stands in, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.0.partition_point(|start| *start <= at)
+    }
+
     fn line_and_column(&self, text: &str, at: usize) -> (usize, usize) {
-        let line = self.0.partition_point(|start| *start <= at);
+        let line = self.line(at);
         let start = self.0.get(line.saturating_sub(1)).copied().unwrap_or(0);
         let before = text.get(start..at).unwrap_or_default();
         (line, before.chars().count() + 1)
