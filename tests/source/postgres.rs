@@ -1,6 +1,7 @@
 //! The PostgreSQL source against a real server.
 
 mod catalog;
+mod inheritance;
 mod reading;
 
 use dynafold::catalog::{Catalog, Table, TableName};
