@@ -1,10 +1,10 @@
 //! The PostgreSQL source against a real server.
 
 mod catalog;
-mod inheritance;
+mod kinds;
 mod reading;
 
-use dynafold::catalog::{Catalog, Table, TableName};
+use dynafold::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold::source::{self, Chunk, Row, Scan, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
@@ -41,6 +41,15 @@ fn table<'c>(catalog: &'c Catalog, name: &str) -> &'c Table {
 
 fn strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str]) -> ForeignKey {
+    ForeignKey {
+        name: name.to_owned(),
+        columns: strings(columns),
+        references: to,
+        referenced_columns: strings(referenced),
+    }
 }
 
 #[tokio::test]

@@ -50,37 +50,45 @@ struct Piece {
     literal: &'static str,
     column: usize,
     filters: Vec<&'static str>,
-    member: bool,
     optional: bool,
-    absent: bool,
-    /// What leads to the third column: the reference to the parent, the position in the array.
-    by: bool,
+    takes: Takes,
+}
+
+/// What a piece takes from its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    /// A member of it, where it is a document.
+    Member,
+    /// What leads to the third column, where that is no value of the row: the reference to the
+    /// parent, the position in the array.
+    Way,
 }
 
 fn piece() -> impl Strategy<Value = Piece> {
     let all: Vec<&'static str> = FILTERS.split(';').collect();
     let filters = prop::collection::vec(select(all), 0..3);
-    let rare = || prop::bool::weighted(0.08);
+    let takes = prop_oneof![
+        1 => Just(Takes::Nothing),
+        6 => Just(Takes::Value),
+        1 => Just(Takes::Member),
+        4 => Just(Takes::Way),
+    ];
     (
         select(&LITERALS[..]),
         0..3_usize,
         filters,
-        rare(),
         prop::bool::weighted(0.2),
-        rare(),
-        any::<bool>(),
+        takes,
     )
-        .prop_map(
-            |(literal, column, filters, member, optional, absent, by)| Piece {
-                literal,
-                column,
-                filters,
-                member,
-                optional,
-                absent,
-                by,
-            },
-        )
+        .prop_map(|(literal, column, filters, optional, takes)| Piece {
+            literal,
+            column,
+            filters,
+            optional,
+            takes,
+        })
 }
 
 pub(super) fn plan() -> impl Strategy<Value = Plan> {
@@ -155,12 +163,12 @@ impl Plan {
     fn template(&self, pieces: &[Piece]) -> String {
         let pieces = pieces.iter().map(|piece| {
             let mut inner = String::new();
-            if !piece.absent {
+            if piece.takes != Takes::Nothing {
                 let (name, family) = self.placeholder(piece);
                 let filters = fitting(family, &piece.filters);
                 inner = format!("{{{name}{filters}}}");
             }
-            if piece.optional && !piece.absent {
+            if piece.optional && piece.takes != Takes::Nothing {
                 format!("[{}{inner}]", piece.literal)
             } else {
                 format!("{}{inner}", piece.literal)
@@ -173,9 +181,10 @@ impl Plan {
     fn placeholder(&self, piece: &Piece) -> (String, Family) {
         let kind = self.kind(piece.column).0;
         let third = (piece.column == 2).then_some(self.third);
+        let is_way = piece.takes == Takes::Way;
         let (name, kind) = match third {
-            Some(Third::Joined) if piece.by => ("r".to_owned(), None),
-            Some(Third::Exploded) if piece.by => ("e.$index".to_owned(), None),
+            Some(Third::Joined) if is_way => ("r".to_owned(), None),
+            Some(Third::Exploded) if is_way => ("e.$index".to_owned(), None),
             Some(Third::Joined) => ("p.c".to_owned(), Some(kind)),
             Some(Third::Exploded) if self.is_array() => ("e".to_owned(), Some(kind)),
             Some(Third::Exploded) => ("e".to_owned(), Some(DataType::Json)),
@@ -183,7 +192,9 @@ impl Plan {
         };
         match kind {
             None => (name, Family::Number),
-            Some(DataType::Json) if piece.member => (format!("{name}.a"), Family::Any),
+            Some(DataType::Json) if piece.takes == Takes::Member => {
+                (format!("{name}.a"), Family::Any)
+            }
             Some(DataType::Json) if third == Some(Third::Exploded) => (name, Family::Any),
             Some(kind) => (name, kind.family()),
         }

@@ -166,9 +166,10 @@ impl Plan {
 
     /// Arrays of a few values, some of them twice.
     fn arrays(&self) -> Vec<Value> {
-        let mut values = match self.is_array() {
-            true => self.kind(2).2,
-            false => documents().2,
+        let mut values = if self.is_array() {
+            self.kind(2).2
+        } else {
+            documents().2
         };
         values.extend([Value::Null, values[0].clone()]);
         let mut arrays: Vec<Value> = values
