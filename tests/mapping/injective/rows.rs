@@ -68,18 +68,10 @@ fn table(name: &str, columns: Vec<Column>, primary_key: Vec<String>, also: Optio
         columns: vec![column.to_owned()],
     });
     Table {
-        name: table_name(name),
-        kind: TableKind::Table,
-        readable: true,
-        inherited: false,
         columns,
         primary_key,
         unique_keys: also.collect(),
-        foreign_keys: Vec::new(),
-        indexes: Vec::new(),
-        comment: None,
-        estimated_rows: None,
-        estimated_bytes: None,
+        ..Table::new(table_name(name), TableKind::Table)
     }
 }
 
