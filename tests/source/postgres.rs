@@ -9,7 +9,7 @@ use dynafold::source::{self, Chunk, Row, Scan, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
 use crate::support::postgres::Database;
-use crate::support::types::{cases, compare, script};
+use crate::support::types::{cases, compare, compare_relations, script};
 
 fn name(schema: &str, table: &str) -> TableName {
     TableName {
@@ -66,4 +66,5 @@ async fn every_type_arrives_as_the_file_of_cases_says() {
     database.run(&script(file, &cases)).await;
     let mut source = connect(&database.url()).await;
     compare(source.as_mut(), &cases).await;
+    compare_relations(source.as_mut(), &cases).await;
 }
