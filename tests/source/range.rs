@@ -35,7 +35,11 @@ fn text(dialect: &str, text: &str) -> String {
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut digits = String::new();
+    for byte in bytes {
+        write!(digits, "{byte:02x}").unwrap();
+    }
+    digits
 }
 
 /// Quotes a name.

@@ -43,6 +43,7 @@ pub(super) fn all(dialect: &str) -> Vec<Shape> {
     shapes
 }
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn everywhere(dialect: &str) -> Vec<Shape> {
     let bytes = match dialect {
         "postgres" => "bytea",
