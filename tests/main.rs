@@ -25,6 +25,7 @@ mod relations;
 mod source {
     mod mysql;
     mod postgres;
+    mod range;
     mod sqlite;
 }
 #[cfg(test)]

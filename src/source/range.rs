@@ -175,7 +175,10 @@ impl Literal {
 
 /// Bytes as pairs of digits.
 pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        digits.push_str(&format!("{byte:02x}"));
+        digits
+    })
 }
 
 /// Whether this is a number as every SQL writes it.

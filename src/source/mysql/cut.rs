@@ -17,6 +17,9 @@ use crate::source::{By, Dialect as _, LeftBehind, Range, Relation, Scan, SourceE
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;
 
+/// The columns of a key, and what they hold.
+type Key = (Vec<String>, Vec<Kind>);
+
 /// Cuts a scan's table.
 pub(super) async fn cut(
     source: &mut Mysql,
@@ -51,16 +54,13 @@ pub(super) async fn cut(
 }
 
 /// The first key that is in the order of what its columns print.
-async fn key(
-    source: &mut Mysql,
-    table: &TableName,
-) -> Result<Option<(Vec<String>, Vec<Kind>)>, sqlx::Error> {
+async fn key(source: &mut Mysql, table: &TableName) -> Result<Option<Key>, sqlx::Error> {
     let literal = |text: &str| MysqlDialect.literal(&Literal::text(text));
     let sql = include_str!("sql/key.sql")
         .replace("{schema}", &literal(&table.schema))
         .replace("{name}", &literal(&table.name));
     let parts = rows(&mut source.connection, sql).await?;
-    let mut keys: Vec<(String, Option<(Vec<String>, Vec<Kind>)>)> = Vec::new();
+    let mut keys: Vec<(String, Option<Key>)> = Vec::new();
     for part in &parts {
         let name = text(part, 0)?;
         if keys.last().is_none_or(|(last, _)| *last != name) {

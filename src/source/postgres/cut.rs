@@ -180,10 +180,8 @@ fn looks_up(plan: &Json, children: &[Option<&str>]) -> bool {
             let child = text("Relation Name").is_some_and(|name| children.contains(&Some(name)));
             let condition = ["Index Cond", "Recheck Cond", "TID Cond"];
             let found = !child || condition.iter().any(|name| node.contains_key(*name));
-            let below = ["Plan", "Plans"].iter().filter_map(|name| node.get(*name));
-            found
-                && !children.contains(&None)
-                && below.fold(true, |all, node| all && looks_up(node, children))
+            let mut below = ["Plan", "Plans"].iter().filter_map(|name| node.get(*name));
+            found && !children.contains(&None) && below.all(|node| looks_up(node, children))
         }
         _ => true,
     }

@@ -14,10 +14,10 @@ FROM pg_catalog.pg_class AS c
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN LATERAL (
     SELECT
-        pg_catalog.json_agg(a.attname ORDER BY part.position) AS columns,
+        pg_catalog.json_agg(a.attname ORDER BY part.place) AS columns,
         pg_catalog.json_agg(
             t.typname IN ('int2', 'int4', 'int8') AND t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace
-            ORDER BY part.position
+            ORDER BY part.place
         ) AS integers
     FROM pg_catalog.pg_index AS i
     JOIN pg_catalog.pg_class AS x ON x.oid = i.indexrelid
@@ -27,20 +27,20 @@ LEFT JOIN LATERAL (
         pg_catalog.unnest(i.indclass::pg_catalog.oid[]),
         pg_catalog.unnest(i.indcollation::pg_catalog.oid[]),
         pg_catalog.unnest(i.indoption::int2[])
-    ) WITH ORDINALITY AS part (number, class, collation, option, position)
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = part.number
+    ) WITH ORDINALITY AS part (attribute, class, ordered, direction, place)
+    JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = part.attribute
     JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
     LEFT JOIN pg_catalog.pg_opclass AS o ON o.oid = part.class
     WHERE i.indrelid = c.oid
       AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
       AND m.amname = 'btree'
-      AND part.position <= i.indnkeyatts
+      AND part.place <= i.indnkeyatts
     GROUP BY i.indexrelid, i.indisprimary
     HAVING pg_catalog.bool_and(
         a.attnotnull
         AND o.opcdefault
-        AND part.option = 0
-        AND part.collation = a.attcollation
+        AND part.direction = 0
+        AND part.ordered = a.attcollation
         AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')
     )
     ORDER BY i.indisprimary DESC, pg_catalog.count(*), i.indexrelid
