@@ -12,6 +12,7 @@ use crate::catalog::Catalog;
 use crate::load::{self, Cancel, Load, Options, TableError};
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
+use crate::target::Wanted;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
@@ -59,7 +60,13 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             target.place()
         ));
     }
-    if !ensured.made && !target.scan_keys(&model.table, None).await?.0.is_empty() {
+    if !ensured.made
+        && !target
+            .scan(&model.table, &Wanted::keys(&model.table), None)
+            .await?
+            .items
+            .is_empty()
+    {
         output.warning(&format!(
             "the table `{}` holds items already; those with the keys of this load are replaced",
             model.table.name

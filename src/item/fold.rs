@@ -55,6 +55,8 @@ pub struct Folded {
     pub units: u64,
     /// 128 bits that stand for the key.
     pub fingerprint: u128,
+    /// 64 bits that stand for the partition key.
+    pub partition: u64,
     /// What its TTL attribute says, by the run's clock.
     pub expiry: Expiry,
     /// What becomes of it because it has expired; [`Expired::Load`] for all others. An item that

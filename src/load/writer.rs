@@ -19,7 +19,7 @@ use super::progress::Progress;
 use super::rejects::Rejected;
 use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{Batch, ErrorClass, Prepared, Target, TargetError};
+use crate::target::{Batch, Entry, ErrorClass, Target, TargetError};
 
 /// A batch on its way to a writer.
 #[derive(Debug)]
@@ -71,21 +71,20 @@ impl Delivery {
         while let Some(part) = parts.pop() {
             match self.send(part).await {
                 Sent::Done => {}
-                Sent::Abandoned(part) => self.abandon(&part.batch.items),
+                Sent::Abandoned(part) => self.abandon(part.batch.entries()),
                 Sent::Refused(mut part, error) => {
-                    let half = part.batch.items.len() / 2;
+                    let half = part.batch.len() / 2;
                     if half == 0 {
                         self.refuse(part, &error);
                         continue;
                     }
                     self.ledger.traffic(|traffic| traffic.splits += 1);
                     let second = Parcel {
-                        batch: Batch {
-                            items: part.batch.items.split_off(half),
-                        },
+                        batch: run(&part.batch, half..part.batch.len()),
                         rows: part.rows.split_off(half),
                         permit: part.permit.take(),
                     };
+                    part.batch = run(&part.batch, 0..half);
                     parts.extend([second, part]);
                 }
             }
@@ -109,9 +108,9 @@ impl Delivery {
                             *traffic.consumed_units.get_or_insert(0.0) += units;
                         }
                     });
-                    let sent = parcel.batch.items.len();
+                    let sent = parcel.batch.len();
                     self.settle(&mut parcel, &answer.unprocessed);
-                    let left = parcel.batch.items.len();
+                    let left = parcel.batch.len();
                     if left == 0 {
                         return Sent::Done;
                     }
@@ -120,7 +119,7 @@ impl Delivery {
                     (decision, still_unprocessed(left))
                 }
                 Err(error) => {
-                    self.note(&error, parcel.batch.items.len());
+                    self.note(&error, parcel.batch.len());
                     match retry.failed(error.class, begun.elapsed()) {
                         Decision::Split => return Sent::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
@@ -150,21 +149,21 @@ impl Delivery {
         let unprocessed: HashSet<usize> = unprocessed.iter().copied().collect();
         let mut left = Vec::with_capacity(unprocessed.len());
         let mut rows = Vec::with_capacity(unprocessed.len());
-        let mut done = Vec::with_capacity(parcel.batch.items.len());
-        let items = parcel.batch.items.drain(..).zip(parcel.rows.drain(..));
+        let mut done = Vec::with_capacity(parcel.batch.len());
+        let items = parcel.batch.entries().iter().zip(parcel.rows.drain(..));
         for (index, (item, row)) in items.enumerate() {
             if unprocessed.contains(&index) {
-                left.push(item);
+                left.push(index);
                 rows.push(row);
             } else {
-                done.push(item);
+                done.push(*item);
             }
         }
         by_type(&done, |item_type, items| {
             self.ledger.written(item_type, items);
             self.progress.written(item_type, items);
         });
-        parcel.batch.items = left;
+        parcel.batch = parcel.batch.part(&left);
         parcel.rows = rows;
     }
 
@@ -181,8 +180,8 @@ impl Delivery {
 
     /// Makes a reject of an item that the service refuses on its own.
     fn refuse(&self, parcel: Parcel, error: &TargetError) {
-        let items = parcel.batch.items.into_iter().zip(parcel.rows);
-        for (item, row) in items {
+        let items = parcel.batch.entries().iter().zip(parcel.rows);
+        for (index, (item, row)) in items.enumerate() {
             let reject = Rejected {
                 item_type: item.item_type,
                 row,
@@ -190,7 +189,7 @@ impl Delivery {
                 message: error.message.clone(),
                 help: error.help.clone(),
                 attribute: None,
-                item: Some(item.json),
+                item: Some(parcel.batch.json(index).to_owned()),
             };
             self.ledger
                 .reject(&self.halt, &self.model, By::Service, &reject);
@@ -199,15 +198,20 @@ impl Delivery {
     }
 
     /// Counts items that will not be sent.
-    pub(super) fn abandon(&self, items: &[Prepared]) {
+    pub(super) fn abandon(&self, items: &[Entry]) {
         by_type(items, |item_type, items| {
             self.ledger.unwritten(item_type, items);
         });
     }
 }
 
+/// A run of a batch's items.
+fn run(batch: &Batch, items: std::ops::Range<usize>) -> Batch {
+    batch.part(&items.collect::<Vec<_>>())
+}
+
 /// Calls back once for each run of items of one type.
-fn by_type(items: &[Prepared], mut tell: impl FnMut(usize, u64)) {
+fn by_type(items: &[Entry], mut tell: impl FnMut(usize, u64)) {
     for run in items.chunk_by(|a, b| a.item_type == b.item_type) {
         if let Some(first) = run.first() {
             tell(first.item_type, count(run.len()));

@@ -5,7 +5,7 @@ use super::{Folded, Folder, Shape};
 use crate::item::compress::{Shrunk, shrink};
 use crate::item::fault::Reject;
 use crate::item::limits::{Measure, TOO_LARGE};
-use crate::item::{Attribute, Expiry, Item, fingerprint};
+use crate::item::{Attribute, Expiry, Item, fingerprints};
 use crate::mapping::model::Expired;
 
 impl Folder {
@@ -46,8 +46,10 @@ impl Folder {
 
     fn folded(&self, item: Item, measure: Measure, expiry: Expiry) -> Folded {
         let (partition, sort) = self.limits.key(&item);
+        let (fingerprint, partition) = fingerprints(partition.unwrap_or(&Attribute::Null), sort);
         Folded {
-            fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
+            fingerprint,
+            partition,
             size: measure.size,
             units: measure.units,
             item,

@@ -6,7 +6,6 @@ use tokio::time::Instant;
 
 use super::life::enter;
 use super::{KIB_IN_FLIGHT, Run};
-use crate::batch::wire_size;
 use crate::item::{Elements, Folded, write_item};
 use crate::load::books::{Failure, Largest};
 use crate::load::duplicates;
@@ -17,7 +16,7 @@ use crate::load::rejects::{Rejected, raw, row_json};
 use crate::load::writer::{Parcel, count};
 use crate::mapping::model::ItemType;
 use crate::source::{Chunk, LeftBehind, Row};
-use crate::target::{Batch, Prepared};
+use crate::target::{Action, Batch, Entry};
 
 impl Run {
     /// Enters rows that the database left out because they meet no condition.
@@ -185,15 +184,18 @@ impl Run {
                 });
             }
         }
-        let mut json = String::with_capacity(folded.size * 2);
-        write_item(&mut json, &folded.item);
         self.rows.push_back(row);
-        let full = self.batcher.push(Prepared {
-            json,
+        let entry = Entry {
+            action: Action::Put,
             size: folded.size,
+            units: folded.units,
             item_type: index,
             fingerprint: folded.fingerprint,
-        });
+            partition: folded.partition,
+        };
+        let full = self
+            .batcher
+            .push(entry, |out| write_item(out, &folded.item));
         match full {
             Some(batch) => {
                 self.dispatch(batch).await;
@@ -209,10 +211,9 @@ impl Run {
     /// Hands a batch to the writers when there is room for its bytes.
     pub(super) async fn dispatch(&mut self, batch: Batch) {
         let from = Instant::now();
-        let rows = self.rows.drain(..batch.items.len().min(self.rows.len()));
+        let rows = self.rows.drain(..batch.len().min(self.rows.len()));
         let rows = rows.collect();
-        let bytes: usize = batch.items.iter().map(wire_size).sum();
-        let kib = (bytes / 1024 + 1).min(KIB_IN_FLIGHT);
+        let kib = (batch.bytes() / 1024 + 1).min(KIB_IN_FLIGHT);
         let kib = u32::try_from(kib).unwrap_or(u32::MAX);
         let permit = self.room.clone().acquire_many_owned(kib).await.ok();
         let parcel = Parcel {
@@ -225,7 +226,7 @@ impl Run {
             None => Some(parcel),
         };
         if let Some(parcel) = refused {
-            self.delivery.abandon(&parcel.batch.items);
+            self.delivery.abandon(parcel.batch.entries());
             let failure = Failure::internal("the writers ended before the last item");
             self.delivery.halt.set(Why::Failed(failure));
         }
