@@ -1,24 +1,29 @@
-//! Gathers prepared items into batches that a target takes. Pure.
+//! Gathers requests into batches that a target takes. Pure.
 //!
-//! A batch keeps within the target's [`BatchLimit`] and never holds two items with one key, which
-//! DynamoDB would refuse as a whole. Items come out in the order they went in, each exactly once;
-//! a single item that is larger than the limit comes out alone, for the target to refuse.
+//! A batch keeps within the target's [`BatchLimit`], and within a limit in write units where there
+//! is one. It never holds two requests for one key, which DynamoDB would refuse as a whole.
+//! Requests come out in the order they went in, each exactly once; a single one that is larger than
+//! a limit comes out alone, for the target to refuse or for the rate to wait for.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 
-use crate::target::{Batch, BatchLimit, Prepared};
+use crate::target::{Batch, BatchLimit, Entry};
 
-/// What stands around an item on the wire: `{"PutRequest":{"Item":` … `}},`.
-const FRAME: usize = 25;
+/// The items of a batch at BatchWriteItem's limit, for which room is made at first.
+const FEW: usize = 25;
 
-/// Gathers items into batches.
+/// Gathers requests into batches.
 #[derive(Debug)]
 pub struct Batcher {
     limit: BatchLimit,
-    items: Vec<Prepared>,
-    fingerprints: HashSet<u128>,
-    bytes: usize,
+    most_units: f64,
+    batch: Batch,
+    fingerprints: HashSet<u128, BuildHasherDefault<Uniform>>,
+    units: u64,
+    /// Bytes of the largest batch so far: the next one's room.
+    room: usize,
 }
 
 impl Batcher {
@@ -27,46 +32,85 @@ impl Batcher {
     pub fn new(limit: BatchLimit) -> Self {
         Self {
             limit,
-            items: Vec::new(),
-            fingerprints: HashSet::new(),
-            bytes: 0,
+            most_units: f64::INFINITY,
+            batch: Batch::new(),
+            fingerprints: HashSet::default(),
+            units: 0,
+            room: 0,
         }
     }
 
-    /// Takes an item; gives back a batch when one is full, with or without the new item.
-    pub fn push(&mut self, item: Prepared) -> Option<Batch> {
-        let bytes = wire_size(&item);
-        let fits = self.bytes + bytes <= self.limit.bytes
-            && !self.fingerprints.contains(&item.fingerprint);
-        let full = if fits { None } else { self.finish() };
-        self.bytes += bytes;
-        self.fingerprints.insert(item.fingerprint);
-        self.items.push(item);
+    /// Sets the most write units that a batch may hold, from the next request on. A batch holds at
+    /// least one request, whatever its units.
+    pub fn limit_units(&mut self, most: f64) {
+        self.most_units = most;
+    }
+
+    /// Takes a request, whose item or key `write` appends as DynamoDB JSON; gives back a batch when
+    /// one is full, with or without the new request.
+    pub fn push(&mut self, entry: Entry, write: impl FnOnce(&mut String)) -> Option<Batch> {
+        let fits = self.batch.len() < self.limit.items
+            && self.fits(entry.units)
+            && !self.fingerprints.contains(&entry.fingerprint);
+        let mut full = if fits { None } else { self.finish() };
+        if self.batch.is_empty() {
+            let entries = self.limit.items.min(FEW);
+            self.batch = Batch::with_capacity(self.room, entries);
+        }
+        self.batch.push(entry, write);
+        if self.batch.bytes() > self.limit.bytes && self.batch.len() > 1 {
+            // The bytes of a request are known only when it is written. There is no other full
+            // batch: after one, this request would stand alone.
+            let last = self.batch.take_last();
+            full = self.finish();
+            self.batch = last;
+        }
+        self.fingerprints.insert(entry.fingerprint);
+        self.units = self.units.saturating_add(entry.units);
         match full {
-            None if self.items.len() >= self.limit.items => self.finish(),
+            None if self.batch.len() >= self.limit.items => self.finish(),
             full => full,
         }
     }
 
     /// Gives back what is left; `None` where that is nothing.
     pub fn finish(&mut self) -> Option<Batch> {
-        self.bytes = 0;
         self.fingerprints.clear();
-        let items = mem::take(&mut self.items);
-        (!items.is_empty()).then_some(Batch { items })
+        self.units = 0;
+        let mut batch = mem::take(&mut self.batch);
+        self.room = self.room.max(batch.bytes());
+        batch.seal();
+        (!batch.is_empty()).then_some(batch)
     }
 
-    /// How many items wait for their batch.
+    /// How many requests wait for their batch.
     #[must_use]
     pub fn waiting(&self) -> usize {
-        self.items.len()
+        self.batch.len()
+    }
+
+    fn fits(&self, units: u64) -> bool {
+        let all = self.units.saturating_add(units);
+        // Units beyond 2^32 are beyond every limit that a rate can set.
+        u32::try_from(all).map_or(self.most_units.is_infinite(), |all| {
+            f64::from(all) <= self.most_units
+        })
     }
 }
 
-/// Bytes that an item adds to a request.
-#[must_use]
-pub fn wire_size(item: &Prepared) -> usize {
-    item.json.len() + FRAME
+/// Fingerprints are uniform as they are: their low half is their hash.
+#[derive(Debug, Default, Clone, Copy)]
+struct Uniform(u64);
+
+impl Hasher for Uniform {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let low = bytes.first_chunk().copied().unwrap_or_default();
+        self.0 = u64::from_ne_bytes(low);
+    }
 }
 
 #[cfg(test)]
@@ -75,78 +119,108 @@ mod tests {
 
     use super::*;
 
-    fn item(fingerprint: u128, length: usize) -> Prepared {
-        Prepared {
-            json: "x".repeat(length),
-            size: length,
-            item_type: 0,
+    fn entry(fingerprint: u128, units: u64) -> Entry {
+        Entry {
+            units,
             fingerprint,
+            ..Entry::default()
         }
     }
 
-    fn all(limit: BatchLimit, items: &[Prepared]) -> Vec<Batch> {
+    type Request = (u128, usize, u64);
+
+    fn all(limit: BatchLimit, units: f64, requests: &[Request]) -> Vec<Batch> {
         let mut batcher = Batcher::new(limit);
-        let mut all: Vec<Batch> = items
-            .iter()
-            .filter_map(|item| batcher.push(item.clone()))
-            .collect();
+        batcher.limit_units(units);
+        let mut all = Vec::new();
+        for (fingerprint, length, units) in requests {
+            all.extend(batcher.push(entry(*fingerprint, *units), |out| {
+                out.push_str(&"x".repeat(*length));
+            }));
+        }
         all.extend(batcher.finish());
         assert_eq!(batcher.waiting(), 0);
         all
     }
 
+    fn sizes(batches: &[Batch]) -> Vec<usize> {
+        batches.iter().map(Batch::len).collect()
+    }
+
+    const ANY: f64 = f64::INFINITY;
+
     #[test]
     fn batches_are_filled() {
-        let items: Vec<Prepared> = (0..60).map(|n| item(n, 100)).collect();
-        let sizes: Vec<usize> = all(BatchLimit::BATCH_WRITE, &items)
-            .iter()
-            .map(|batch| batch.items.len())
-            .collect();
-        assert_eq!(sizes, [25, 25, 10]);
+        let requests: Vec<Request> = (0..60).map(|n| (n, 100, 1)).collect();
+        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
+        assert_eq!(sizes(&batches), [25, 25, 10]);
     }
 
     #[test]
     fn wire_bytes_end_a_batch_before_25_items() {
         // 400 KB of binary is 546,136 characters of base64: 25 of them stay below 16 MB, but 25
         // items of escaped control characters do not.
-        let items: Vec<Prepared> = (0..25).map(|n| item(n, 2_400_000)).collect();
-        let batches = all(BatchLimit::BATCH_WRITE, &items);
-        assert_eq!(batches.len(), 5);
-        assert_eq!(batches[0].items.len(), 6);
+        let requests: Vec<Request> = (0..25).map(|n| (n, 2_400_000, 1)).collect();
+        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
+        assert_eq!(sizes(&batches), [6, 6, 6, 6, 1]);
     }
 
     #[test]
     fn one_key_twice_is_two_batches() {
-        let batches = all(
-            BatchLimit::BATCH_WRITE,
-            &[item(1, 1), item(2, 1), item(1, 2), item(3, 1)],
-        );
+        let requests = [(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 1, 1)];
+        let batches = all(BatchLimit::BATCH_WRITE, ANY, &requests);
         let keys: Vec<Vec<u128>> = batches
             .iter()
-            .map(|batch| batch.items.iter().map(|i| i.fingerprint).collect())
+            .map(|batch| batch.entries().iter().map(|e| e.fingerprint).collect())
             .collect();
         assert_eq!(keys, [vec![1, 2], vec![1, 3]]);
     }
 
+    #[test]
+    fn units_end_a_batch_and_a_single_request_may_have_more() {
+        let units = [3, 3, 3, 20, 1, 9, 1];
+        let requests = (0..).zip(units).map(|(n, units)| (n, 1, units));
+        let batches = all(
+            BatchLimit::BATCH_WRITE,
+            10.0,
+            &requests.collect::<Vec<Request>>(),
+        );
+        assert_eq!(sizes(&batches), [3, 1, 2, 1]);
+    }
+
+    #[test]
+    fn a_limit_below_one_unit_sends_requests_one_by_one() {
+        let requests: Vec<Request> = (0..3).map(|n| (n, 1, 1)).collect();
+        let batches = all(BatchLimit::BATCH_WRITE, 0.5, &requests);
+        assert_eq!(sizes(&batches), [1, 1, 1]);
+    }
+
     proptest! {
         #[test]
-        fn every_item_comes_out_once_and_no_batch_is_above_its_limit(
-            items in prop::collection::vec((0_u128..40, 0_usize..900), 0..200),
+        fn every_request_comes_out_once_and_no_batch_is_above_its_limits(
+            requests in prop::collection::vec((0_u128..40, 0_usize..900, 0_u64..9), 0..200),
             most in 1_usize..30,
             bytes in 100_usize..2_000,
+            units in 1_u32..60,
         ) {
-            let items: Vec<Prepared> = items.into_iter().map(|(key, length)| item(key, length)).collect();
             let limit = BatchLimit { items: most, bytes };
-            let batches = all(limit, &items);
+            let batches = all(limit, f64::from(units), &requests);
             for batch in &batches {
-                prop_assert!(!batch.items.is_empty() && batch.items.len() <= most);
-                let wire: usize = batch.items.iter().map(wire_size).sum();
-                prop_assert!(wire <= bytes || batch.items.len() == 1);
-                let keys: HashSet<u128> = batch.items.iter().map(|i| i.fingerprint).collect();
-                prop_assert_eq!(keys.len(), batch.items.len());
+                prop_assert!(!batch.is_empty() && batch.len() <= most);
+                prop_assert!(batch.bytes() <= bytes || batch.len() == 1);
+                let all: u64 = batch.entries().iter().map(|e| e.units).sum();
+                prop_assert!(all <= u64::from(units) || batch.len() == 1);
+                let keys: HashSet<u128> = batch.entries().iter().map(|e| e.fingerprint).collect();
+                prop_assert_eq!(keys.len(), batch.len());
             }
-            let out: Vec<Prepared> = batches.into_iter().flat_map(|batch| batch.items).collect();
-            prop_assert_eq!(out, items);
+            let out: Vec<Request> = batches
+                .iter()
+                .flat_map(|batch| {
+                    let entries = batch.entries().iter().enumerate();
+                    entries.map(|(n, e)| (e.fingerprint, batch.json(n).len(), e.units))
+                })
+                .collect();
+            prop_assert_eq!(out, requests);
         }
     }
 }

@@ -55,7 +55,7 @@ pub struct Folded {
     pub units: u64,
     /// 128 bits that stand for the key.
     pub fingerprint: u128,
-    /// 64 bits that stand for its partition key.
+    /// 64 bits that stand for the partition key.
     pub partition: u64,
     /// What its TTL attribute says, by the run's clock.
     pub expiry: Expiry,

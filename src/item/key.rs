@@ -12,15 +12,21 @@ use super::Attribute;
 /// million meet by chance once in 10^20 runs; should they, a row is rejected, never overwritten.
 #[must_use]
 pub fn fingerprint(partition: &Attribute, sort: Option<&Attribute>) -> u128 {
-    let sort = sort.map_or(0, part);
-    let parts = [part(partition).to_le_bytes(), sort.to_le_bytes()];
-    xxh3_128_with_seed(parts.as_flattened(), 0)
+    fingerprints(partition, sort).0
 }
 
-/// 64 bits that stand for the value of a table's partition key.
+/// A key's fingerprint, and that of its partition key alone: the low half of
+/// [`partition_fingerprint`].
 #[must_use]
-pub fn partition_hash(partition: &Attribute) -> u64 {
-    u64::try_from(part(partition) & u128::from(u64::MAX)).unwrap_or_default()
+pub fn fingerprints(partition: &Attribute, sort: Option<&Attribute>) -> (u128, u64) {
+    let sort = sort.map_or(0, part);
+    let partition = part(partition).to_le_bytes();
+    let parts = [partition, sort.to_le_bytes()];
+    let low = partition.first_chunk().copied().unwrap_or_default();
+    (
+        xxh3_128_with_seed(parts.as_flattened(), 0),
+        u64::from_le_bytes(low),
+    )
 }
 
 /// 128 bits that stand for the values of a partition key, of one attribute or several.

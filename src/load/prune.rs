@@ -20,7 +20,7 @@ use super::rules::{Doing, KEPT};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::batch::Batcher;
-use crate::item::{Attribute, Item, fingerprint, partition_hash, write_item};
+use crate::item::{Attribute, Item, fingerprint, fingerprints, write_item};
 use crate::mapping::model::Model;
 use crate::proof::{Proof, ProofError};
 use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
@@ -309,8 +309,7 @@ impl<'d> Deletions<'d> {
 
     fn hashes(&self, key: &str) -> (u128, u64) {
         // Keys of one table differ in their JSON as they differ in their values.
-        let text = Attribute::S(key.to_owned());
-        (fingerprint(&text, None), partition_hash(&text))
+        fingerprints(&Attribute::S(key.to_owned()), None)
     }
 
     async fn send(&mut self, batch: crate::target::Batch) {

@@ -7,50 +7,33 @@
 //! [`Target::write`] sends one batch once: no retry happens below it. Its answer says which items
 //! of the batch were not processed, which is an ordinary answer; only those may be sent again. An
 //! error says by its class what to do with the whole batch: send it again, split it, or give up.
-//! A write whose answer was lost may have happened; puts are idempotent, so sending it again is
-//! safe. An item is done when an answer came that does not list it.
+//! A write whose answer was lost may have happened; puts and deletes are idempotent, so sending it
+//! again is safe. An item is done when an answer came that does not list it.
 //!
 //! [`Target::batch_limit`] may grow between [`Target::start`] and [`Target::finish`]: ask after
 //! starting.
 //!
-//! [`Target::read`] and [`Target::scan_keys`] read strongly consistently and retry by themselves.
+//! [`Target::read`] and [`Target::scan`] read strongly consistently and retry by themselves.
 
+mod batch;
 mod compare;
 mod difference;
 mod dynamodb;
 mod local;
 mod spec;
 
+pub use batch::{Action, Batch, Entry};
 pub use compare::compare;
 pub use difference::Difference;
 pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
 use crate::item::{Attribute, Item};
 use crate::mapping::model::Table;
-
-/// An item ready to be sent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prepared {
-    /// The item as DynamoDB JSON.
-    pub json: String,
-    /// Bytes that DynamoDB counts for it.
-    pub size: usize,
-    /// Index of its item type in the model.
-    pub item_type: usize,
-    /// 128 bits that stand for its key (see [`crate::item::Item`]).
-    pub fingerprint: u128,
-}
-
-/// Items within the target's [`BatchLimit`], no two with one key.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Batch {
-    /// The items.
-    pub items: Vec<Prepared>,
-}
 
 /// How much a batch may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,6 +86,17 @@ pub struct TargetError {
     pub message: String,
     /// What the user can do about it.
     pub help: Option<String>,
+    /// Why the service throttled, where it says so.
+    pub throttles: Vec<Throttle>,
+}
+
+/// One of the service's reasons for throttling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Throttle {
+    /// Such as `TableWriteKeyRangeThroughputExceeded`.
+    pub reason: String,
+    /// The ARN of the table or index; may be empty.
+    pub resource: String,
 }
 
 impl fmt::Display for TargetError {
@@ -127,8 +121,63 @@ pub struct TableDescription {
 /// The key of an item: partition, and sort where the table has one.
 pub type Key = (Attribute, Option<Attribute>);
 
-/// Keys, and the token of the page after them.
-pub type KeyPage = (Vec<Key>, Option<Key>);
+/// What of a table is to be scanned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// Which segment, from 0.
+    pub segment: u32,
+    /// Into how many segments the scan is cut; 1 where it is not.
+    pub segments: u32,
+    /// Only these top-level attributes, which are then all that the items hold; `None`: all.
+    pub attributes: Option<Vec<Arc<str>>>,
+    /// Only the items of this partition key, which are queried; segments do not count then.
+    pub partition: Option<Attribute>,
+}
+
+/// A page of a scan.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Items, or what was wanted of them: key attributes first, the others by name.
+    pub items: Vec<Item>,
+    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
+    pub next: Option<Key>,
+    /// Read units that it took.
+    pub units: Option<f64>,
+}
+
+impl Wanted {
+    /// All items, whole.
+    #[must_use]
+    pub fn all() -> Self {
+        Self {
+            segment: 0,
+            segments: 1,
+            attributes: None,
+            partition: None,
+        }
+    }
+
+    /// The keys of all items.
+    #[must_use]
+    pub fn keys(table: &Table) -> Self {
+        let keys = std::iter::once(&table.partition).chain(&table.sort);
+        Self {
+            attributes: Some(keys.map(|key| key.name.clone()).collect()),
+            ..Self::all()
+        }
+    }
+}
+
+/// The key of an item of a table.
+#[must_use]
+pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
+    let partition = item.get(&table.partition.name)?.clone();
+    let sort = match &table.sort {
+        Some(sort) => Some(item.get(&sort.name)?.clone()),
+        None => None,
+    };
+    Some((partition, sort))
+}
 
 /// A DynamoDB endpoint. See the module's text for the protocol.
 pub trait Target: Send + Sync {
@@ -173,7 +222,7 @@ pub trait Target: Send + Sync {
     /// Says that the load has ended, for good or ill; what was written is durable afterwards.
     fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>>;
 
-    /// Sends one batch, once.
+    /// Sends one batch of puts and deletes, once.
     fn write<'a>(
         &'a self,
         table: &'a Table,
@@ -187,11 +236,24 @@ pub trait Target: Send + Sync {
         keys: &'a [Key],
     ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>>;
 
-    /// Reads the keys of all items of a table, a page at a time. `from` is the page token that the
-    /// last call gave; the returned token is `None` at the end.
-    fn scan_keys<'a>(
+    /// Sends one entry of a batch alone, once: as PutItem, or as DeleteItem. Its throttling answers
+    /// give reasons, which those of a batch do not.
+    fn put<'a>(
         &'a self,
         table: &'a Table,
+        batch: &'a Batch,
+        index: usize,
+    ) -> BoxFuture<'a, Result<(), TargetError>>;
+
+    /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
+    /// page said that the next begins.
+    fn scan<'a>(
+        &'a self,
+        table: &'a Table,
+        wanted: &'a Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<KeyPage, TargetError>>;
+    ) -> BoxFuture<'a, Result<Page, TargetError>>;
+
+    /// Deletes a table and waits until it is gone. One that is not there is gone already.
+    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>>;
 }

@@ -1,6 +1,6 @@
 //! What keys and relations go wrong by.
 
-use dynafold::target::{TargetSpec, connect};
+use dynafold::target::{TargetSpec, Wanted, connect, key_of};
 use serde_json::json;
 
 use super::{load_into_both, renamed};
@@ -112,10 +112,11 @@ async fn order(target: &[&str], table: &str) -> Vec<String> {
     let spec = TargetSpec::parse(target[0], target.get(1).copied(), None, None).unwrap();
     let target = connect(&spec).await.unwrap();
     let table = target.describe(table).await.unwrap().unwrap().table;
-    let (keys, _) = target.scan_keys(&table, None).await.unwrap();
-    let sort = keys
-        .into_iter()
-        .map(|(_, sort)| format!("{:?}", sort.unwrap()));
+    let keys = Wanted::keys(&table);
+    let found = target.scan(&table, &keys, None).await.unwrap().items;
+    let sort = found
+        .iter()
+        .map(|item| format!("{:?}", key_of(&table, item).unwrap().1.unwrap()));
     sort.collect()
 }
 

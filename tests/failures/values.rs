@@ -1,6 +1,6 @@
 //! What values go wrong by.
 
-use dynafold::target::{Batch, Prepared, TargetSpec, connect};
+use dynafold::target::{Batch, Entry, TargetSpec, connect};
 use serde_json::{Value, json};
 
 use super::{load_into_both, renamed};
@@ -124,16 +124,9 @@ async fn a_set_with_a_member_twice_is_rejected_as_the_engines_would() {
         for set in [r#"{"SS":["a","a"]}"#, r#"{"NS":["1","1.0"]}"#] {
             let json = format!(r#"{{"PK":{{"S":"k"}},"SK":{{"S":"k"}},"set":{set}}}"#);
             assert!(serde_json::from_str::<Value>(&json).is_ok());
-            let item = Prepared {
-                json,
-                size: 20,
-                item_type: 0,
-                fingerprint: 1,
-            };
-            let error = target
-                .write(&table, &Batch { items: vec![item] })
-                .await
-                .unwrap_err();
+            let mut batch = Batch::new();
+            batch.push(Entry::default(), |out| out.push_str(&json));
+            let error = target.write(&table, &batch).await.unwrap_err();
             assert_eq!(error.code, "ValidationException", "{set}");
         }
         if endpoint.is_some() {

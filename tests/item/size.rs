@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use dynafold::item::{Attribute, Folded, Folder, MAX_ITEM_BYTES, write_attribute, write_item};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
-use dynafold::target::{Batch, ErrorClass, Prepared, Target, TargetSpec, connect};
+use dynafold::target::{Batch, Entry, ErrorClass, Target, TargetSpec, connect};
 use dynafold::value::{Number, Value};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -61,32 +61,29 @@ fn padded(folder: &Folder, row: &[Value], size: usize) -> Vec<Value> {
 }
 
 fn prepared(folded: &Folded) -> Batch {
-    let mut json = String::new();
-    write_item(&mut json, &folded.item);
-    let prepared = Prepared {
-        json,
+    let entry = Entry {
         size: folded.size,
-        item_type: 0,
         fingerprint: folded.fingerprint,
+        ..Entry::default()
     };
-    Batch {
-        items: vec![prepared],
-    }
+    let mut batch = Batch::new();
+    batch.push(entry, |out| write_item(out, &folded.item));
+    batch
 }
 
 /// The same item with more bytes in its padding, or fewer.
 fn resized(batch: &Batch, by: isize) -> Batch {
-    let mut batch = batch.clone();
-    let item = &mut batch.items[0];
-    let padding = item.json.rfind(&"x".repeat(100)).unwrap();
+    let mut entry = batch.entries()[0];
+    let mut json = batch.json(0).to_owned();
+    let padding = json.rfind(&"x".repeat(100)).unwrap();
     match usize::try_from(by) {
-        Ok(more) => item.json.insert_str(padding, &"x".repeat(more)),
-        Err(_) => item
-            .json
-            .replace_range(padding..padding + by.unsigned_abs(), ""),
+        Ok(more) => json.insert_str(padding, &"x".repeat(more)),
+        Err(_) => json.replace_range(padding..padding + by.unsigned_abs(), ""),
     }
-    item.size = item.size.checked_add_signed(by).unwrap();
-    batch
+    entry.size = entry.size.checked_add_signed(by).unwrap();
+    let mut resized = Batch::new();
+    resized.push(entry, |out| out.push_str(&json));
+    resized
 }
 
 /// The bytes that the embedded engine counts less than DynamoDB does (docs/adr/0016).

@@ -307,7 +307,7 @@ proptest! {
                     return fail(ErrorClass::Fatal);
                 }
                 let kind = faults.get(number).copied().unwrap_or(9);
-                passing(kind, batch.items.len())
+                passing(kind, batch.len())
             });
             if let Some(id) = poison {
                 target = target.poisoned(&format!("\"USER#{id}\""));

@@ -1,7 +1,7 @@
 //! Whole tables as text that can be compared.
 
 use dynafold::item::write_item;
-use dynafold::target::Target;
+use dynafold::target::{Target, Wanted};
 use serde_json::{Map, Value};
 
 /// Everything in a table, in canonical form.
@@ -10,15 +10,13 @@ pub(crate) async fn contents(target: &dyn Target, table: &str) -> String {
     let mut items = Vec::new();
     let mut from = None;
     loop {
-        let (found, next) = target.scan_keys(&table, from).await.unwrap();
-        for keys in found.chunks(100) {
-            for item in target.read(&table, keys).await.unwrap() {
-                let mut line = String::new();
-                write_item(&mut line, &item);
-                items.push(serde_json::from_str(&line).unwrap());
-            }
+        let page = target.scan(&table, &Wanted::all(), from).await.unwrap();
+        for item in page.items {
+            let mut line = String::new();
+            write_item(&mut line, &item);
+            items.push(serde_json::from_str(&line).unwrap());
         }
-        match next {
+        match page.next {
             Some(token) => from = Some(token),
             None => return canonical(items.into_iter()),
         }

@@ -11,7 +11,8 @@ use dynafold::source::{
     Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
 };
 use dynafold::target::{
-    Batch, BatchLimit, Difference, ErrorClass, Key, TableDescription, Target, TargetError, Written,
+    Action, Batch, BatchLimit, Difference, ErrorClass, Key, Page, TableDescription, Target,
+    TargetError, Wanted, Written,
 };
 use dynafold::value::Value;
 use futures_util::future::BoxFuture;
@@ -176,11 +177,11 @@ impl FakeTarget {
     fn answer(&self, batch: &Batch) -> Result<Written, TargetError> {
         let number = {
             let mut requests = self.requests.lock().unwrap();
-            requests.push(batch.items.iter().map(|item| item.fingerprint).collect());
+            requests.push(batch.entries().iter().map(|e| e.fingerprint).collect());
             requests.len() - 1
         };
         let poisoned = |json: &str| self.poison.iter().any(|text| json.contains(text.as_str()));
-        if batch.items.iter().any(|item| poisoned(&item.json)) {
+        if (0..batch.len()).any(|index| poisoned(batch.json(index))) {
             return Err(error(ErrorClass::Invalid));
         }
         let answer = (self.script.lock().unwrap())(number, batch);
@@ -191,10 +192,14 @@ impl FakeTarget {
             Answer::Fail { class, .. } => return Err(error(class)),
         };
         let mut items = self.items.lock().unwrap();
-        for (index, item) in batch.items.iter().enumerate() {
-            if !left.contains(&index) {
-                items.insert(item.fingerprint, item.json.clone());
+        for (index, entry) in batch.entries().iter().enumerate() {
+            if left.contains(&index) {
+                continue;
             }
+            match entry.action {
+                Action::Put => items.insert(entry.fingerprint, batch.json(index).to_owned()),
+                Action::Delete => items.remove(&entry.fingerprint),
+            };
         }
         result.map(|()| Written {
             unprocessed: left,
@@ -209,6 +214,7 @@ fn error(class: ErrorClass) -> TargetError {
         code: format!("{class:?}Exception"),
         message: "as scripted".to_owned(),
         help: None,
+        throttles: Vec::new(),
     }
 }
 
@@ -268,11 +274,30 @@ impl Target for FakeTarget {
     ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
         unreachable!("no load asks for it")
     }
-    fn scan_keys<'a>(
+    fn put<'a>(
+        &'a self,
+        table: &'a Table,
+        batch: &'a Batch,
+        index: usize,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        async move {
+            let written = self.write(table, &batch.part(&[index])).await?;
+            match written.unprocessed.as_slice() {
+                [] => Ok(()),
+                _ => Err(error(ErrorClass::Throttle)),
+            }
+        }
+        .boxed()
+    }
+    fn scan<'a>(
         &'a self,
         _: &'a Table,
+        _: &'a Wanted,
         _: Option<Key>,
-    ) -> BoxFuture<'a, Result<(Vec<Key>, Option<Key>), TargetError>> {
+    ) -> BoxFuture<'a, Result<Page, TargetError>> {
+        unreachable!("no load asks for it")
+    }
+    fn delete_table<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
         unreachable!("no load asks for it")
     }
 }

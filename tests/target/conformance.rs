@@ -1,16 +1,33 @@
 //! What every target does alike. One body for each fact, run on the engine in memory, the engine on
 //! a file, and DynamoDB Local.
 
+mod scans;
+
 use std::sync::Arc;
 
 use dynafold::item::Item;
 use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
-use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Written, compare, connect};
+use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Wanted, Written, compare, connect};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
+use scans::{
+    a_table_can_be_deleted, deletes_go_with_puts, named_attributes_are_all_that_is_read,
+    one_entry_goes_alone, one_partition_can_be_read_alone, segments_hold_every_item_once,
+};
 
 fn key_of(item: &Item) -> Key {
     (item.get("PK").unwrap().clone(), item.get("SK").cloned())
+}
+
+fn sorted(mut keys: Vec<Key>) -> Vec<Key> {
+    keys.sort_by_key(|key| format!("{key:?}"));
+    keys
+}
+
+/// The keys on the first page of a scan.
+async fn keys(target: &dyn Target, table: &Table) -> Vec<Key> {
+    let page = target.scan(table, &Wanted::keys(table), None).await;
+    page.unwrap().items.iter().map(key_of).collect()
 }
 
 async fn write_all(target: &dyn Target, table: &Table, items: &[Item]) {
@@ -183,16 +200,16 @@ async fn items_of_every_type_come_back(target: Arc<dyn Target>, multi_attribute:
     target.create(&table).await.unwrap();
     let items: Vec<Item> = (0..25).map(full).collect();
     write_all(&*target, &table, &items).await;
-    let mut keys: Vec<Key> = items.iter().map(key_of).collect();
-    keys.push((text("USER#0"), Some(text("no such item"))));
-    let found = read_sorted(&*target, &table, &keys).await;
+    let mut wanted: Vec<Key> = items.iter().map(key_of).collect();
+    wanted.push((text("USER#0"), Some(text("no such item"))));
+    let found = read_sorted(&*target, &table, &wanted).await;
     assert_eq!(found.len(), 25);
     for (found, wanted) in found.iter().zip(&items) {
         assert!(found.same(wanted), "{found:?}\n{wanted:?}");
     }
     // Puts are idempotent.
     write_all(&*target, &table, &items).await;
-    assert_eq!(target.scan_keys(&table, None).await.unwrap().0.len(), 25);
+    assert_eq!(keys(&*target, &table).await.len(), 25);
 }
 
 async fn many_bytes_are_read_and_scanned_in_pages(target: Arc<dyn Target>, multi_attribute: bool) {
@@ -216,19 +233,16 @@ async fn many_bytes_are_read_and_scanned_in_pages(target: Arc<dyn Target>, multi
 
     let (mut scanned, mut from, mut pages) = (Vec::new(), None, 0);
     loop {
-        let (mut page, next) = target.scan_keys(&table, from).await.unwrap();
-        scanned.append(&mut page);
+        let wanted = Wanted::keys(&table);
+        let page = target.scan(&table, &wanted, from).await.unwrap();
+        scanned.extend(page.items.iter().map(key_of));
         pages += 1;
-        from = next;
+        from = page.next;
         if from.is_none() {
             break;
         }
     }
     assert!(pages > 10, "{pages}");
-    let sorted = |mut keys: Vec<Key>| {
-        keys.sort_by_key(|key| format!("{key:?}"));
-        keys
-    };
     assert_eq!(sorted(scanned), sorted(keys));
 }
 
@@ -247,10 +261,7 @@ async fn a_key_may_be_a_number_alone(target: Arc<dyn Target>, _: bool) {
     let wanted = item([("PK", number("1.50")), ("a", text("b"))]);
     write_all(&*target, &table, std::slice::from_ref(&wanted)).await;
     let key = (number("1.5"), None);
-    assert_eq!(
-        target.scan_keys(&table, None).await.unwrap().0,
-        std::slice::from_ref(&key)
-    );
+    assert_eq!(keys(&*target, &table).await, std::slice::from_ref(&key));
     assert!(target.read(&table, &[key]).await.unwrap()[0].same(&wanted));
 }
 
@@ -262,10 +273,8 @@ async fn nothing_is_nothing(target: Arc<dyn Target>, multi_attribute: bool) {
         Written::default()
     );
     assert_eq!(target.read(&table, &[]).await.unwrap(), []);
-    assert_eq!(
-        target.scan_keys(&table, None).await.unwrap(),
-        (vec![], None)
-    );
+    let page = target.scan(&table, &Wanted::all(), None).await.unwrap();
+    assert_eq!((page.items, page.next), (vec![], None));
 }
 
 async fn a_table_that_is_gone_is_fatal(target: Arc<dyn Target>, multi_attribute: bool) {
@@ -274,7 +283,7 @@ async fn a_table_that_is_gone_is_fatal(target: Arc<dyn Target>, multi_attribute:
     let errors = [
         target.write(&table, &batch([&full(1)])).await.unwrap_err(),
         target.read(&table, &keys).await.unwrap_err(),
-        target.scan_keys(&table, None).await.unwrap_err(),
+        target.scan(&table, &Wanted::all(), None).await.unwrap_err(),
     ];
     for error in errors {
         assert_eq!(error.class, ErrorClass::Fatal, "{error:?}");
@@ -308,7 +317,7 @@ async fn a_batch_with_a_bad_item_is_refused_whole(target: Arc<dyn Target>, multi
         assert_eq!(error.code, "ValidationException");
         assert!(!error.message.contains("not a number"), "{error}");
     }
-    assert_eq!(target.scan_keys(&table, None).await.unwrap().0, []);
+    assert_eq!(keys(&*target, &table).await, []);
 }
 
 async fn local(file: Option<std::path::PathBuf>) -> Arc<dyn Target> {
@@ -359,4 +368,10 @@ conformance! {
     nothing_is_nothing
     a_table_that_is_gone_is_fatal
     a_batch_with_a_bad_item_is_refused_whole
+    deletes_go_with_puts
+    one_entry_goes_alone
+    segments_hold_every_item_once
+    named_attributes_are_all_that_is_read
+    one_partition_can_be_read_alone
+    a_table_can_be_deleted
 }

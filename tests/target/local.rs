@@ -5,13 +5,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dynafold::batch::Batcher;
-use dynafold::item::Item;
+use dynafold::item::{Item, write_item};
 use dynafold::mapping::model::Table;
-use dynafold::target::{BatchLimit, ErrorClass, Target, TargetError, TargetSpec, connect};
+use dynafold::target::{
+    Action, Batch, BatchLimit, ErrorClass, Target, TargetError, TargetSpec, Wanted, connect,
+};
 use dynoxide::Database;
 use serde_json::{Value, json};
 
-use super::sample::{batch, full, item, number, prepared, table, text};
+use super::sample::{batch, delete, entry, full, item, number, put, table, text};
 
 async fn open(file: &Path) -> Result<Arc<dyn Target>, TargetError> {
     let file = Some(file.to_owned());
@@ -48,7 +50,7 @@ async fn looking_does_not_make_a_file() {
     let target = open(&file).await.unwrap();
     let table = table(true);
     assert_eq!(target.describe(&table.name).await.unwrap(), None);
-    let error = target.scan_keys(&table, None).await.unwrap_err();
+    let error = target.scan(&table, &Wanted::all(), None).await.unwrap_err();
     assert_eq!(error.code, "ResourceNotFoundException");
     target.finish().await.unwrap();
     assert!(!file.exists());
@@ -115,7 +117,14 @@ async fn two_may_use_one_file() {
         async move { target.write(table, &batch(&items)).await.unwrap() }
     });
     futures_util::future::join_all(writes).await;
-    assert_eq!(two.scan_keys(&table, None).await.unwrap().0.len(), 250);
+    assert_eq!(
+        two.scan(&table, &Wanted::all(), None)
+            .await
+            .unwrap()
+            .items
+            .len(),
+        250
+    );
 }
 
 #[tokio::test]
@@ -154,7 +163,10 @@ async fn load(target: &dyn Target, table: &Table, items: &[Item], bulk: bool) {
     let mut batcher = Batcher::new(limit);
     let mut all: Vec<_> = items
         .iter()
-        .filter_map(|item| batcher.push(prepared(item)))
+        .filter_map(|item| {
+            let entry = entry(Action::Put, item);
+            batcher.push(entry, |out| write_item(out, item))
+        })
         .collect();
     all.extend(batcher.finish());
     for batch in &all {
@@ -279,10 +291,37 @@ async fn a_bulk_batch_with_a_bad_item_is_refused_whole() {
         assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
         assert_eq!(error.code, "ValidationException");
     }
-    let mut broken = batch(&[full(1)]);
-    broken.items[0].json = "{\"PK\":{\"N\":\"geheim\"}}".to_owned();
+    let mut broken = Batch::new();
+    broken.push(entry(Action::Put, &full(1)), |out| {
+        out.push_str("{\"PK\":{\"N\":\"geheim\"}}");
+    });
     let error = target.write(&table, &broken).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
     assert!(!error.message.contains("geheim"), "{error}");
-    assert_eq!(target.scan_keys(&table, None).await.unwrap().0, []);
+    assert_eq!(
+        target
+            .scan(&table, &Wanted::all(), None)
+            .await
+            .unwrap()
+            .items,
+        []
+    );
+}
+
+#[tokio::test]
+async fn deletes_go_with_puts_in_bulk_too() {
+    let target = connect(&TargetSpec::Local { file: None }).await.unwrap();
+    let table = table(true);
+    target.create(&table).await.unwrap();
+    target.start(&table, true).await.unwrap();
+    let items: Vec<Item> = (0..60).map(full).collect();
+    target.write(&table, &batch(&items)).await.unwrap();
+    let mut mixed = Batch::new();
+    items[..50].iter().for_each(|item| delete(&mut mixed, item));
+    put(&mut mixed, &full(60));
+    let written = target.write(&table, &mixed).await.unwrap();
+    assert_eq!(written.unprocessed, Vec::<usize>::new());
+    target.finish().await.unwrap();
+    let left = target.scan(&table, &Wanted::all(), None).await.unwrap();
+    assert_eq!(left.items.len(), 11);
 }

@@ -9,7 +9,7 @@ use dynafold::item::{Attribute, Item, write_item};
 use dynafold::mapping::model::{
     Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table,
 };
-use dynafold::target::{Batch, Prepared};
+use dynafold::target::{Action, Batch, Entry};
 use dynafold::value::Number;
 
 /// A name that no other test has, on a server that outlives the tests.
@@ -127,21 +127,40 @@ pub(super) fn full(n: u32) -> Item {
     ])
 }
 
-pub(super) fn prepared(item: &Item) -> Prepared {
-    let mut json = String::new();
-    write_item(&mut json, item);
+pub(super) fn entry(action: Action, item: &Item) -> Entry {
     let mut hasher = DefaultHasher::new();
     format!("{:?}{:?}", item.get("PK"), item.get("SK")).hash(&mut hasher);
-    Prepared {
-        json,
+    Entry {
+        action,
         size: item.size(),
+        units: 1,
         item_type: 0,
         fingerprint: u128::from(hasher.finish()),
+        partition: 0,
     }
 }
 
 pub(super) fn batch<'a>(items: impl IntoIterator<Item = &'a Item>) -> Batch {
-    Batch {
-        items: items.into_iter().map(prepared).collect(),
+    let mut batch = Batch::new();
+    for item in items {
+        put(&mut batch, item);
     }
+    batch
+}
+
+pub(super) fn put(batch: &mut Batch, item: &Item) {
+    batch.push(entry(Action::Put, item), |out| write_item(out, item));
+}
+
+/// Adds the deletion of what has an item's key.
+pub(super) fn delete(batch: &mut Batch, item: &Item) {
+    let names = ["PK", "SK"].map(Arc::from);
+    let attributes = names.into_iter().filter_map(|name: Arc<str>| {
+        let value = item.get(&name)?.clone();
+        Some((name, value))
+    });
+    let key = Item {
+        attributes: attributes.collect(),
+    };
+    batch.push(entry(Action::Delete, item), |out| write_item(out, &key));
 }

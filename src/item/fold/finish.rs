@@ -5,7 +5,7 @@ use super::{Folded, Folder, Shape};
 use crate::item::compress::{Shrunk, shrink};
 use crate::item::fault::Reject;
 use crate::item::limits::{Measure, TOO_LARGE};
-use crate::item::{Attribute, Expiry, Item, fingerprint, partition_hash};
+use crate::item::{Attribute, Expiry, Item, fingerprint, fingerprints};
 use crate::mapping::model::Expired;
 
 impl Folder {
@@ -46,9 +46,10 @@ impl Folder {
 
     fn folded(&self, item: Item, measure: Measure, expiry: Expiry) -> Folded {
         let (partition, sort) = self.limits.key(&item);
+        let (fingerprint, partition) = fingerprints(partition.unwrap_or(&Attribute::Null), sort);
         Folded {
-            fingerprint: fingerprint(partition.unwrap_or(&Attribute::Null), sort),
-            partition: partition_hash(partition.unwrap_or(&Attribute::Null)),
+            fingerprint,
+            partition,
             size: measure.size,
             units: measure.units,
             item,
@@ -58,11 +59,10 @@ impl Folder {
         }
     }
 
-    /// The key of an item that was rejected, as far as it got.
+    /// The key of an item that was rejected, where it got as far.
     #[must_use]
     pub fn key_of_reject(&self, reject: &Reject) -> Option<u128> {
         let (partition, sort) = self.key(reject.item_so_far.as_ref()?)?;
-        (sort.is_some() || !self.limits.has_sort())
-            .then(|| fingerprint(&partition, sort.as_ref()))
+        (sort.is_some() || !self.limits.has_sort()).then(|| fingerprint(&partition, sort.as_ref()))
     }
 }

@@ -17,7 +17,7 @@ const CONNECTION: &str = "Connection";
 
 /// What was being done when it failed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Action<'a> {
+pub(super) struct Attempt<'a> {
     pub(super) operation: &'static str,
     pub(super) table: &'a str,
     pub(super) place: &'a Place,
@@ -34,7 +34,7 @@ enum Help {
     Key,
 }
 
-impl Action<'_> {
+impl Attempt<'_> {
     /// Classifies an error of the SDK.
     pub(super) fn classify<E>(&self, error: &SdkError<E>) -> TargetError
     where
@@ -97,11 +97,18 @@ impl Action<'_> {
             _ if text.is_empty() => code.to_owned(),
             _ => format!("{} ({code})", without_values(text)),
         };
-        for reason in throttling_reasons(body) {
+        let throttles = throttling_reasons(body);
+        for throttle in &throttles {
             message.push_str("; ");
-            message.push_str(&reason);
+            message.push_str(&throttle.reason);
+            if !throttle.resource.is_empty() {
+                message.push_str(&format!(" ({})", throttle.resource));
+            }
         }
-        self.error(class, code, &message, self.help(&help).as_deref())
+        TargetError {
+            throttles,
+            ..self.error(class, code, &message, self.help(&help).as_deref())
+        }
     }
 
     /// An answer that is no answer of DynamoDB's: a proxy's page, or another server.
@@ -117,10 +124,9 @@ impl Action<'_> {
 
     /// The one table of error codes.
     fn decide(&self, code: &str, status: u16) -> (ErrorClass, Help) {
-        let invalid = if self.operation == "BatchWriteItem" {
-            Invalid
-        } else {
-            Fatal
+        let invalid = match self.operation {
+            "BatchWriteItem" | "PutItem" | "DeleteItem" => Invalid,
+            _ => Fatal,
         };
         match code {
             "ProvisionedThroughputExceededException"
@@ -230,6 +236,7 @@ impl Action<'_> {
             code: code.to_owned(),
             message: format!("{} on table {}: {message}", self.operation, self.table),
             help: help.map(str::to_owned),
+            throttles: Vec::new(),
         }
     }
 

@@ -263,6 +263,7 @@ fn failure(code: &str, message: &impl ToString, help: Option<String>) -> TargetE
         code: code.to_owned(),
         message: message.to_string(),
         help,
+        throttles: Vec::new(),
     }
 }
 

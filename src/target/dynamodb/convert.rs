@@ -29,7 +29,8 @@ pub(super) fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> 
     Ok(fields)
 }
 
-fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+/// A value that a key may have.
+pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
     match attribute {
         Attribute::S(text) => Ok(AttributeValue::S(text.clone())),
         Attribute::N(number) => Ok(AttributeValue::N(number.as_str().to_owned())),

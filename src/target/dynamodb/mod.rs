@@ -8,8 +8,10 @@ mod classify;
 mod client;
 mod convert;
 mod create;
+mod delete;
 mod describe;
 mod read;
+mod scan;
 mod settings;
 mod wording;
 mod write;
@@ -20,10 +22,10 @@ pub(super) use wording::without_values;
 use aws_sdk_dynamodb::Client;
 use futures_util::future::BoxFuture;
 
-use super::{Batch, Difference, Key, KeyPage, TableDescription, Target, TargetError, Written};
+use super::{Batch, Difference, Key, Page, TableDescription, Target, TargetError, Wanted, Written};
 use crate::item::Item;
 use crate::mapping::model::Table;
-use classify::Action;
+use classify::Attempt;
 
 /// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
 const IN_FLIGHT: usize = 32;
@@ -57,8 +59,8 @@ impl Dynamodb {
         }
     }
 
-    fn action<'a>(&'a self, operation: &'static str, table: &'a str) -> Action<'a> {
-        Action {
+    fn action<'a>(&'a self, operation: &'static str, table: &'a str) -> Attempt<'a> {
+        Attempt {
             operation,
             table,
             place: &self.place,
@@ -125,11 +127,25 @@ impl Target for Dynamodb {
         Box::pin(self.read_items(table, keys))
     }
 
-    fn scan_keys<'a>(
+    fn put<'a>(
         &'a self,
         table: &'a Table,
+        batch: &'a Batch,
+        index: usize,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(self.put_one(table, batch, index))
+    }
+
+    fn scan<'a>(
+        &'a self,
+        table: &'a Table,
+        wanted: &'a Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<KeyPage, TargetError>> {
-        Box::pin(self.scan_page(table, from))
+    ) -> BoxFuture<'a, Result<Page, TargetError>> {
+        Box::pin(self.scan_page(table, wanted, from))
+    }
+
+    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(self.remove_table(name))
     }
 }

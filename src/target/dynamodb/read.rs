@@ -1,6 +1,5 @@
-//! Reading items by key, and scanning keys: strongly consistent, retried here.
+//! Reading items by key: strongly consistent, retried here.
 
-use std::collections::HashMap;
 use std::future::Future;
 use std::time::Duration;
 
@@ -12,7 +11,7 @@ use super::convert::{self, Fields};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{ErrorClass, Key, KeyPage, TargetError};
+use crate::target::{ErrorClass, Key, TargetError};
 
 /// Keys that one `BatchGetItem` takes.
 const MOST_KEYS: usize = 100;
@@ -105,53 +104,10 @@ impl Dynamodb {
             left.into_values().flat_map(|keys| keys.keys).collect(),
         ))
     }
-
-    pub(super) async fn scan_page(
-        &self,
-        table: &Table,
-        from: Option<Key>,
-    ) -> Result<KeyPage, TargetError> {
-        let action = self.action("Scan", &table.name);
-        let start = from
-            .map(|key| convert::key_fields(table, &key))
-            .transpose()
-            .map_err(|error| action.garbled(&error))?;
-        let mut names = HashMap::from([("#p".to_owned(), table.partition.name.to_string())]);
-        let mut projection = "#p";
-        if let Some(sort) = &table.sort {
-            names.insert("#s".to_owned(), sort.name.to_string());
-            projection = "#p, #s";
-        }
-        let answer = persist(|| async {
-            self.data
-                .scan()
-                .table_name(&table.name)
-                .consistent_read(true)
-                .projection_expression(projection)
-                .set_expression_attribute_names(Some(names.clone()))
-                .set_exclusive_start_key(start.clone())
-                .send()
-                .await
-                .map_err(|error| action.classify(&error))
-        })
-        .await?;
-        let items = answer.items.ok_or_else(|| action.incomplete("Items"))?;
-        let keys = items
-            .into_iter()
-            .map(|fields| convert::key_of(table, fields))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|error| action.garbled(&error))?;
-        let next = answer
-            .last_evaluated_key
-            .map(|fields| convert::key_of(table, fields))
-            .transpose()
-            .map_err(|error| action.garbled(&error))?;
-        Ok((keys, next))
-    }
 }
 
 /// Calls again while the failure is one that passes.
-async fn persist<T, F>(mut call: impl FnMut() -> F) -> Result<T, TargetError>
+pub(super) async fn persist<T, F>(mut call: impl FnMut() -> F) -> Result<T, TargetError>
 where
     F: Future<Output = Result<T, TargetError>>,
 {

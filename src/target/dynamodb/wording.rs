@@ -3,8 +3,10 @@
 
 use serde_json::Value;
 
-/// `TableWriteMaxOnDemandThroughputExceeded (arn:…)` for each reason in the error's body.
-pub(super) fn throttling_reasons(body: &[u8]) -> Vec<String> {
+use crate::target::Throttle;
+
+/// The reasons in an error's body.
+pub(super) fn throttling_reasons(body: &[u8]) -> Vec<Throttle> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let reasons = body
         .get("ThrottlingReasons")
@@ -18,10 +20,9 @@ pub(super) fn throttling_reasons(body: &[u8]) -> Vec<String> {
         .into_iter()
         .flatten()
         .filter_map(|reason| {
-            let kind = text(reason, "reason")?;
-            Some(match text(reason, "resource") {
-                Some(resource) => format!("{kind} ({resource})"),
-                None => kind,
+            Some(Throttle {
+                reason: text(reason, "reason")?,
+                resource: text(reason, "resource").unwrap_or_default(),
             })
         })
         .collect()
@@ -82,7 +83,10 @@ mod tests {
         let body = br#"{"ThrottlingReasons":[{"reason":"TableWriteKeyRangeThroughputExceeded","resource":"arn:x"}]}"#;
         assert_eq!(
             throttling_reasons(body),
-            ["TableWriteKeyRangeThroughputExceeded (arn:x)"]
+            [Throttle {
+                reason: "TableWriteKeyRangeThroughputExceeded".to_owned(),
+                resource: "arn:x".to_owned(),
+            }]
         );
         assert!(throttling_reasons(b"not json").is_empty());
     }

@@ -7,16 +7,16 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::WriteRequest;
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
 use aws_smithy_types::body::SdkBody;
 use serde_json::value::RawValue;
 
 use super::Dynamodb;
-use super::classify::Action;
+use super::classify::Attempt;
 use super::convert;
-use crate::batch::wire_size;
 use crate::item::Attribute;
 use crate::mapping::model::{KeyAttribute, Table};
-use crate::target::{Batch, ErrorClass, Key, Prepared, TargetError, Written};
+use crate::target::{Action, Batch, ErrorClass, Key, TargetError, Written};
 use crate::value::{Number, quote};
 
 impl Dynamodb {
@@ -25,28 +25,18 @@ impl Dynamodb {
         table: &Table,
         batch: &Batch,
     ) -> Result<Written, TargetError> {
-        if batch.items.is_empty() {
+        if batch.is_empty() {
             return Ok(Written::default());
         }
         let action = self.action("BatchWriteItem", &table.name);
         let body = body(&table.name, batch);
-        let length = body.len().to_string();
-        let body = SdkBody::from(body);
         let answer = self
             .data
             .batch_write_item()
             // The endpoint may depend on the table; the requests stand in the body.
             .request_items(&table.name, Vec::new())
             .customize()
-            .mutate_request(move |request| {
-                // A body in memory can always be cloned, and cheaply.
-                if let Some(body) = body.try_clone() {
-                    *request.body_mut() = body;
-                    request
-                        .headers_mut()
-                        .insert("content-length", length.clone());
-                }
-            })
+            .mutate_request(carry(body))
             .send()
             .await
             .map_err(|error| action.classify(&error))?;
@@ -72,21 +62,65 @@ impl Dynamodb {
     }
 }
 
+impl Dynamodb {
+    pub(super) async fn put_one(
+        &self,
+        table: &Table,
+        batch: &Batch,
+        index: usize,
+    ) -> Result<(), TargetError> {
+        let Some(entry) = batch.entries().get(index) else {
+            return Ok(());
+        };
+        let mut body = String::from("{\"TableName\":");
+        quote(&mut body, &table.name);
+        body.push_str(match entry.action {
+            Action::Put => ",\"Item\":",
+            Action::Delete => ",\"Key\":",
+        });
+        body.push_str(batch.json(index));
+        body.push('}');
+        match entry.action {
+            Action::Put => {
+                let action = self.action("PutItem", &table.name);
+                let request = self.data.put_item().table_name(&table.name);
+                let request = request.set_item(Some(HashMap::new())).customize();
+                let sent = request.mutate_request(carry(body)).send().await;
+                sent.map(drop).map_err(|error| action.classify(&error))
+            }
+            Action::Delete => {
+                let action = self.action("DeleteItem", &table.name);
+                let request = self.data.delete_item().table_name(&table.name);
+                let request = request.set_key(Some(HashMap::new())).customize();
+                let sent = request.mutate_request(carry(body)).send().await;
+                sent.map(drop).map_err(|error| action.classify(&error))
+            }
+        }
+    }
+}
+
+/// Puts a body into the SDK's request.
+fn carry(body: String) -> impl Fn(&mut HttpRequest) + Send + Sync + 'static {
+    let length = body.len().to_string();
+    let body = SdkBody::from(body);
+    move |request| {
+        // A body in memory can always be cloned, and cheaply.
+        if let Some(body) = body.try_clone() {
+            *request.body_mut() = body;
+            request
+                .headers_mut()
+                .insert("content-length", length.clone());
+        }
+    }
+}
+
 /// The body of a BatchWriteItem request.
 fn body(table: &str, batch: &Batch) -> String {
-    let items: usize = batch.items.iter().map(wire_size).sum();
-    let mut body = String::with_capacity(items + table.len() + 80);
+    let mut body = String::with_capacity(batch.bytes() + table.len() + 80);
     body.push_str("{\"RequestItems\":{");
     quote(&mut body, table);
     body.push_str(":[");
-    for (index, item) in batch.items.iter().enumerate() {
-        if index > 0 {
-            body.push(',');
-        }
-        body.push_str("{\"PutRequest\":{\"Item\":");
-        body.push_str(&item.json);
-        body.push_str("}}");
-    }
+    body.push_str(&String::from_utf8_lossy(&batch.wire()));
     body.push_str("]},\"ReturnConsumedCapacity\":\"TOTAL\"}");
     body
 }
@@ -96,7 +130,7 @@ fn find(
     table: &Table,
     batch: &Batch,
     left: HashMap<String, Vec<WriteRequest>>,
-    action: &Action<'_>,
+    action: &Attempt<'_>,
 ) -> Result<Vec<usize>, TargetError> {
     let stranger = || {
         action.error(
@@ -106,16 +140,16 @@ fn find(
             None,
         )
     };
-    let keys: Vec<Option<Key>> = batch
-        .items
-        .iter()
-        .map(|item| sent_key(table, item))
+    let keys: Vec<Option<Key>> = (0..batch.len())
+        .map(|index| sent_key(table, batch.json(index)))
         .collect();
     let mut found = Vec::new();
     for request in left.into_values().flatten() {
         let index = request
             .put_request
-            .and_then(|put| convert::key_of(table, put.item).ok())
+            .map(|put| put.item)
+            .or_else(|| request.delete_request.map(|delete| delete.key))
+            .and_then(|fields| convert::key_of(table, fields).ok())
             .and_then(|key| keys.iter().position(|sent| sent.as_ref() == Some(&key)))
             .ok_or_else(stranger)?;
         found.push(index);
@@ -126,8 +160,8 @@ fn find(
 }
 
 /// The key of an item that was sent.
-fn sent_key(table: &Table, item: &Prepared) -> Option<Key> {
-    let members: HashMap<String, &RawValue> = serde_json::from_str(&item.json).ok()?;
+fn sent_key(table: &Table, json: &str) -> Option<Key> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let read = |key: &KeyAttribute| members.get(&*key.name).and_then(|raw| scalar(raw));
     let partition = read(&table.partition)?;
     match &table.sort {

@@ -13,7 +13,7 @@ use dynoxide::{DynoxideError, ImportOptions};
 use super::connector::unreadable;
 use super::file::Opener;
 use crate::target::dynamodb::without_values;
-use crate::target::{BatchLimit, ErrorClass, Prepared, TargetError, Written};
+use crate::target::{Batch, BatchLimit, Entry, ErrorClass, TargetError, Written};
 
 /// Enough items to a transaction that its sync costs little; the bytes bound the memory.
 pub(super) const LIMIT: BatchLimit = BatchLimit {
@@ -21,13 +21,11 @@ pub(super) const LIMIT: BatchLimit = BatchLimit {
     bytes: 4_000_000,
 };
 
-/// Writes a batch in one transaction.
-pub(super) fn import(
-    opener: &Opener,
-    table: &str,
-    items: &[Prepared],
-) -> Result<Written, TargetError> {
-    let parsed = items.iter().map(parse).collect::<Result<Vec<_>, _>>();
+/// Writes a batch of puts in one transaction.
+pub(super) fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written, TargetError> {
+    let items = batch.entries().iter().enumerate();
+    let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>();
     let database = opener.made()?;
     parsed
         .and_then(|items| database.import_items(table, items, ImportOptions::default()))
@@ -35,13 +33,13 @@ pub(super) fn import(
         .map_err(|error| refused(opener, table, &error))
 }
 
-fn parse(item: &Prepared) -> Result<EngineItem, DynoxideError> {
-    if item.size > MAX_ITEM_SIZE {
+fn parse(entry: &Entry, json: &str) -> Result<EngineItem, DynoxideError> {
+    if entry.size > MAX_ITEM_SIZE {
         return Err(DynoxideError::ValidationException(
             "Item size has exceeded the maximum allowed size".to_owned(),
         ));
     }
-    serde_json::from_str(&item.json).map_err(|error| unreadable(&error))
+    serde_json::from_str(json).map_err(|error| unreadable(&error))
 }
 
 fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
@@ -61,5 +59,6 @@ fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
             without_values(&error.to_string())
         ),
         help: None,
+        throttles: Vec::new(),
     }
 }

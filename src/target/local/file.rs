@@ -202,5 +202,6 @@ pub(super) fn failure(message: &str, help: Option<&str>) -> TargetError {
         code: "File".to_owned(),
         message: message.to_owned(),
         help: help.map(str::to_owned),
+        throttles: Vec::new(),
     }
 }

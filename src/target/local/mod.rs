@@ -24,7 +24,8 @@ use futures_util::future::BoxFuture;
 
 use super::dynamodb::{Clients, Dynamodb, Place, made_up_credentials};
 use super::{
-    Batch, BatchLimit, Difference, Key, KeyPage, TableDescription, Target, TargetError, Written,
+    Action, Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError,
+    Wanted, Written,
 };
 use crate::item::Item;
 use crate::mapping::model::Table;
@@ -131,8 +132,11 @@ impl Target for Local {
             return self.protocol.write(table, batch);
         }
         let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
-        let items = batch.items.clone();
-        Box::pin(blocking(move || bulk::import(&opener, &name, &items)))
+        if batch.entries().iter().any(|e| e.action == Action::Delete) {
+            return Box::pin(self.write_in_parts(table, batch));
+        }
+        let batch = batch.clone();
+        Box::pin(blocking(move || bulk::import(&opener, &name, &batch)))
     }
 
     fn read<'a>(
@@ -143,12 +147,44 @@ impl Target for Local {
         self.protocol.read(table, keys)
     }
 
-    fn scan_keys<'a>(
+    fn put<'a>(
         &'a self,
         table: &'a Table,
+        batch: &'a Batch,
+        index: usize,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.protocol.put(table, batch, index)
+    }
+
+    fn scan<'a>(
+        &'a self,
+        table: &'a Table,
+        wanted: &'a Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<KeyPage, TargetError>> {
-        self.protocol.scan_keys(table, from)
+    ) -> BoxFuture<'a, Result<Page, TargetError>> {
+        self.protocol.scan(table, wanted, from)
+    }
+
+    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.protocol.delete_table(name)
+    }
+}
+
+impl Local {
+    /// Writes what the import cannot, in batches of the ordinary size.
+    async fn write_in_parts(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
+        let mut all = Written::default();
+        let indices: Vec<usize> = (0..batch.len()).collect();
+        for part in indices.chunks(BatchLimit::BATCH_WRITE.items) {
+            let written = self.protocol.write(table, &batch.part(part)).await?;
+            let left = written.unprocessed.iter();
+            all.unprocessed
+                .extend(left.filter_map(|at| part.get(*at).copied()));
+            if let Some(units) = written.consumed {
+                *all.consumed.get_or_insert(0.0) += units;
+            }
+        }
+        Ok(all)
     }
 }
 

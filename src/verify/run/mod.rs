@@ -15,7 +15,7 @@ use crate::load::{
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source::{Chunk, Source};
-use crate::target::{Key, Target};
+use crate::target::{Key, Target, Wanted, key_of};
 use crate::verify::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
 
 /// Keys that one request may ask for.
@@ -273,15 +273,17 @@ impl Run {
     /// Scans the table's keys for those that no row makes.
     async fn look_for_unexpected(&mut self) -> Result<u64, VerifyOutcome> {
         let (mut unexpected, mut from) = (0, None);
+        let wanted = Wanted::keys(&self.model.table);
         loop {
             let page = tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Err(VerifyOutcome::Interrupted),
-                page = self.target.scan_keys(&self.model.table, from) => page,
+                page = self.target.scan(&self.model.table, &wanted, from) => page,
             };
-            let (keys, next) =
-                page.map_err(|error| VerifyOutcome::Failed(Failure::from(&error)))?;
-            for key in keys {
+            let page = page.map_err(|error| VerifyOutcome::Failed(Failure::from(&error)))?;
+            let keys = page.items.iter();
+            let model = self.model.clone();
+            for key in keys.filter_map(|item| key_of(&model.table, item)) {
                 let fingerprint = fingerprint(&key.0, key.1.as_ref());
                 if self.sieve.keys.contains(fingerprint) {
                     continue;
@@ -300,7 +302,7 @@ impl Run {
                 };
                 self.note((usize::MAX, 0), finding);
             }
-            match next {
+            match page.next {
                 Some(next) => from = Some(next),
                 None => return Ok(unexpected),
             }

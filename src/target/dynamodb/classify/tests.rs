@@ -8,7 +8,7 @@ fn classified(operation: &'static str, code: &str) -> TargetError {
         billed: true,
         profile: Some("dev".to_owned()),
     };
-    let action = Action {
+    let action = Attempt {
         operation,
         table: "app",
         place: &place,
@@ -46,7 +46,7 @@ fn credentials_that_come_late_may_come_yet() {
         billed: true,
         profile: None,
     };
-    let action = Action {
+    let action = Attempt {
         operation: "BatchWriteItem",
         table: "app",
         place: &place,

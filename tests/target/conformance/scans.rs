@@ -1,0 +1,152 @@
+//! Deletes, single entries, scans, and the deletion of tables: what every target does alike.
+
+use std::sync::Arc;
+
+use dynafold::item::Item;
+use dynafold::mapping::model::Table;
+use dynafold::target::{Batch, ErrorClass, Key, Target, Wanted};
+
+use super::super::sample::{batch, delete, full, item, number, put, table, text};
+use super::{key_of, keys, sorted, write_all};
+
+pub(super) async fn deletes_go_with_puts(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let items: Vec<Item> = (0..20).map(full).collect();
+    write_all(&*target, &table, &items).await;
+    let mut mixed = Batch::new();
+    items[..15].iter().for_each(|item| delete(&mut mixed, item));
+    (20..25).for_each(|n| put(&mut mixed, &full(n)));
+    let written = target.write(&table, &mixed).await.unwrap();
+    assert_eq!(written.unprocessed, Vec::<usize>::new());
+    assert!(written.consumed.unwrap() > 0.0);
+    let expected: Vec<Key> = (15..25).map(|n| key_of(&full(n))).collect();
+    assert_eq!(sorted(keys(&*target, &table).await), sorted(expected));
+    // What is gone can be deleted again.
+    let mut again = Batch::new();
+    delete(&mut again, &items[0]);
+    target.write(&table, &again).await.unwrap();
+}
+
+pub(super) async fn one_entry_goes_alone(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let mut both = batch([&full(1), &full(2)]);
+    target.put(&table, &both, 1).await.unwrap();
+    assert_eq!(keys(&*target, &table).await, [key_of(&full(2))]);
+    delete(&mut both, &full(2));
+    target.put(&table, &both, 2).await.unwrap();
+    assert_eq!(keys(&*target, &table).await, []);
+    let bad = batch([&item([("PK", text("P")), ("SK", number("1"))])]);
+    let error = target.put(&table, &bad, 0).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Invalid, "{error:?}");
+    assert_eq!(error.code, "ValidationException");
+}
+
+/// All pages, and how many there were.
+async fn scan_all(target: &dyn Target, table: &Table, wanted: &Wanted) -> (Vec<Item>, usize) {
+    let (mut items, mut from, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let page = target.scan(table, wanted, from).await.unwrap();
+        // DynamoDB Local counts nothing for an empty page.
+        assert!(page.units.unwrap() > 0.0 || page.items.is_empty());
+        items.extend(page.items);
+        pages += 1;
+        from = page.next;
+        if from.is_none() {
+            return (items, pages);
+        }
+    }
+}
+
+pub(super) async fn segments_hold_every_item_once(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let items: Vec<Item> = (0..75).map(full).collect();
+    write_all(&*target, &table, &items).await;
+    let mut found = Vec::new();
+    for segment in 0..3 {
+        let wanted = Wanted {
+            segment,
+            segments: 3,
+            ..Wanted::all()
+        };
+        found.append(&mut scan_all(&*target, &table, &wanted).await.0);
+    }
+    found.sort_by_key(|item| format!("{:?}", item.get("SK")));
+    assert_eq!(found.len(), 75);
+    for (found, wanted) in found.iter().zip(&items) {
+        assert!(found.same(wanted), "{found:?}\n{wanted:?}");
+    }
+}
+
+pub(super) async fn named_attributes_are_all_that_is_read(
+    target: Arc<dyn Target>,
+    multi_attribute: bool,
+) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let mut bare = full(2);
+    bare.attributes.retain(|(name, _)| &**name != "status");
+    write_all(&*target, &table, &[full(1), bare]).await;
+    // One of them is a reserved word, one is on no item.
+    let names = ["PK", "SK", "status", "missing"].map(Arc::from);
+    let wanted = Wanted {
+        attributes: Some(names.to_vec()),
+        ..Wanted::all()
+    };
+    let (mut found, _) = scan_all(&*target, &table, &wanted).await;
+    found.sort_by_key(|item| format!("{:?}", item.get("SK")));
+    assert_eq!(
+        found,
+        [
+            item([
+                ("PK", text("USER#1")),
+                ("SK", text("ORDER#00001")),
+                ("status", text("open")),
+            ]),
+            item([("PK", text("USER#2")), ("SK", text("ORDER#00002"))]),
+        ]
+    );
+}
+
+pub(super) async fn one_partition_can_be_read_alone(
+    target: Arc<dyn Target>,
+    multi_attribute: bool,
+) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    let filled = |n: u32| {
+        let mut item = full(n);
+        let filler = text(&"x".repeat(100_000));
+        item.attributes.push((Arc::from("filler"), filler));
+        item
+    };
+    let items: Vec<Item> = (0..210).map(filled).collect();
+    write_all(&*target, &table, &items).await;
+    let mut wanted = Wanted {
+        partition: Some(text("USER#3")),
+        ..Wanted::all()
+    };
+    let (found, pages) = scan_all(&*target, &table, &wanted).await;
+    assert_eq!((found.len(), pages > 2), (30, true), "{pages}");
+    // A partition's items come in the order of their sort keys.
+    let expected = items.iter().skip(3).step_by(7);
+    assert!(found.iter().zip(expected).all(|(a, b)| a.same(b)));
+    wanted.attributes = Some(vec![Arc::from("SK")]);
+    let (found, _) = scan_all(&*target, &table, &wanted).await;
+    assert_eq!(found[1], item([("SK", text("ORDER#00010"))]));
+    wanted.partition = Some(text("nobody"));
+    assert_eq!(scan_all(&*target, &table, &wanted).await.0, []);
+}
+
+pub(super) async fn a_table_can_be_deleted(target: Arc<dyn Target>, multi_attribute: bool) {
+    let table = table(multi_attribute);
+    target.create(&table).await.unwrap();
+    write_all(&*target, &table, &[full(1)]).await;
+    target.delete_table(&table.name).await.unwrap();
+    assert_eq!(target.describe(&table.name).await.unwrap(), None);
+    target.delete_table(&table.name).await.unwrap();
+    target.create(&table).await.unwrap();
+    assert_eq!(keys(&*target, &table).await, []);
+}
