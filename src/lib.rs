@@ -54,5 +54,6 @@ pub mod proof;
 pub mod retry;
 pub mod source;
 pub mod target;
+pub mod throttle;
 pub mod value;
 pub mod verify;

@@ -13,7 +13,8 @@ use super::output::Output;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, target};
 use crate::catalog::Catalog;
-use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, TableError};
+use crate::load::state::{Opened, Selection};
+use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
 use crate::mapping::Proofs;
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
@@ -46,18 +47,44 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     source.begin().await?;
     let identity = source.identity().await?;
     // The lock first: of two runs that start at one time, the second must not touch anything.
-    let state = state::open(arguments, &text, &identity, target.as_ref(), &model, &context)?;
-    let context = state::context(context, state.as_ref(), arguments.now, output);
-    let ground = ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
+    let state = state::open(
+        arguments,
+        &text,
+        &identity,
+        target.as_ref(),
+        &model,
+        &context,
+    )?;
+    let context = state::context(context, state.as_ref(), output);
+    let ground =
+        ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
     if !arguments.plan && !state::goes_on(state.as_ref()) {
         load::clear_rejects(&files.rejects)?;
     }
+    let place = state::place(&model, target.as_ref());
+    let conditions = state::conditions(&model);
+    let prune = ground::prune(
+        arguments,
+        state.as_ref().map(Opened::state),
+        &place,
+        &conditions,
+        output,
+    );
+    let model = pruned(model, prune);
+    let whole = arguments.items.is_empty()
+        && arguments.partition.is_none()
+        && arguments.retry_rejects.is_none();
+    let remember = whole.then_some(Selection {
+        place,
+        json: conditions,
+    });
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
     let selection = selection::of(arguments, &model)?;
     let report = load::run(Load {
-        source,
-        target,
+        source: Some(source),
+        begun: true,
+        target: target.clone(),
         context,
         options: Options {
             max_rejects: Some(arguments.max_rejects),
@@ -72,7 +99,10 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             readers: arguments.readers.map(usize::from),
             ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
             start: ground.start,
-            prune: arguments.prune,
+            prune,
+            ground: ground.held,
+            table_id: ground.table_id,
+            remember,
             ..Options::default()
         },
         cancel,
@@ -114,6 +144,16 @@ fn ended(report: load::Report, output: &Output) -> Result<Outcome, Failure> {
         )),
         load::Outcome::Failed(failure) => Err(failure.into()),
     }
+}
+
+/// Rows that conditions leave out are read too, where their items must not be deleted.
+fn pruned(mut model: Arc<Model>, prune: Option<Prune>) -> Arc<Model> {
+    if prune.is_some_and(|prune| prune.keep_filtered) {
+        for pass in &mut Arc::make_mut(&mut model).passes {
+            pass.scan.keep_unmatched = true;
+        }
+    }
+    model
 }
 
 fn doing(arguments: &Migrate) -> Doing {

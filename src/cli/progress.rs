@@ -31,6 +31,7 @@ pub(super) fn progress(model: &Model) -> Arc<dyn Progress> {
 
 fn words(step: Step) -> &'static str {
     match step {
+        Step::ProvingKeys => "reading the keys, before anything is written",
         Step::ComparingKeys => "comparing the keys",
         Step::NamingDuplicates => "reading again to name the rows that share a key",
         Step::Finishing => "finishing",

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::owner::Unowned;
 use super::state::StateError;
 use super::{Doing, KeyCheck};
 use crate::mapping::model::Model;
@@ -242,6 +243,12 @@ impl Failure {
         Self::new("state", error, Some(error.help()))
     }
 
+    /// Items of the table cannot be told apart, so that none of them can be deleted.
+    pub(super) fn unowned(error: &Unowned) -> Self {
+        let help = "give the table a `type_attribute`, or the keys texts to begin with";
+        Self::new("unowned", error, Some(help))
+    }
+
     /// Something that cannot happen did: a task of ours died.
     pub(crate) fn internal(message: &str) -> Self {
         Self {
@@ -411,6 +418,12 @@ pub struct Report {
 }
 
 impl Report {
+    /// Whether a plan would change anything.
+    #[must_use]
+    pub fn would_change(&self) -> bool {
+        self.doing == Doing::Plan && self.total.planned + self.total.deleted > 0
+    }
+
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {

@@ -72,14 +72,16 @@ impl Contest {
         self.winners.contains_key(&fingerprint)
     }
 
-    /// Remembers a row of a contested key, where it is the one that is loaded.
-    pub(super) fn name(&mut self, fingerprint: u128, item_type: usize, row: RowKey) {
-        let at = locator(item_type, &row);
-        if let Some(winner) = self.winners.get_mut(&fingerprint)
-            && winner.locator == at
-            && winner.row.is_none()
-        {
-            winner.row = Some((item_type, row));
+    /// Looks at a row of a contested key: `true`, and it is remembered, where it is the one that is
+    /// loaded.
+    pub(super) fn name(&mut self, fingerprint: u128, item_type: usize, row: &RowKey) -> bool {
+        let at = locator(item_type, row);
+        match self.winners.get_mut(&fingerprint) {
+            Some(winner) if winner.locator == at && winner.row.is_none() => {
+                winner.row = Some((item_type, row.clone()));
+                true
+            }
+            _ => false,
         }
     }
 

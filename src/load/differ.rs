@@ -63,7 +63,11 @@ impl Differ {
     pub(super) fn push(&mut self, item_type: usize, folded: Folded, origin: Origin) -> bool {
         let key = folded.fingerprint;
         // No request may ask for one key twice.
-        if self.page.iter().any(|(_, other, _)| other.fingerprint == key) {
+        if self
+            .page
+            .iter()
+            .any(|(_, other, _)| other.fingerprint == key)
+        {
             self.ask();
         }
         self.bytes += folded.size;
@@ -104,13 +108,10 @@ impl Differ {
     }
 }
 
-async fn look(
-    target: &dyn Target,
-    table: &Table,
-    folder: &Folder,
-    page: Vec<Expected>,
-) -> Looked {
-    let keys = page.iter().filter_map(|(_, folded, _)| folder.key(&folded.item));
+async fn look(target: &dyn Target, table: &Table, folder: &Folder, page: Vec<Expected>) -> Looked {
+    let keys = page
+        .iter()
+        .filter_map(|(_, folded, _)| folder.key(&folded.item));
     let keys: Vec<Key> = keys.collect();
     let read = match target.read(table, &keys).await {
         Ok(read) => read,

@@ -3,7 +3,7 @@
 use tokio::time::Duration;
 
 use super::Load;
-use super::books::{Books, Failure, KeysReport, LimitedBy, Outcome, Report, Waits, rate};
+use super::books::{Books, KeysReport, LimitedBy, Outcome, Report, Waits, rate};
 use super::halt::Why;
 use super::ledger::Closed;
 use super::life::odd;
@@ -11,9 +11,9 @@ use super::times::Times;
 use crate::throttle::Limit;
 
 /// What a report is made from, besides the ledger.
-pub(super) struct Ending {
+pub(super) struct Ending<'e> {
     pub(super) why: Option<Why>,
-    pub(super) times: Times,
+    pub(super) times: &'e Times,
     pub(super) warnings: Vec<String>,
     pub(super) rows: u64,
     pub(super) elapsed: Duration,
@@ -22,10 +22,9 @@ pub(super) struct Ending {
     pub(super) hot: bool,
     /// Whether an earlier attempt had done a part.
     pub(super) resumed: bool,
-    pub(super) unplanned: Option<String>,
 }
 
-impl Ending {
+impl Ending<'_> {
     pub(super) fn report(self, load: &Load, closed: Closed) -> Report {
         let why = match (self.why, closed.failure) {
             (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
@@ -38,9 +37,11 @@ impl Ending {
         let outcome = match why {
             Some(Why::Cancelled) => Outcome::Interrupted,
             Some(Why::TooManyRejects) => Outcome::Stopped {
-                reason: self
-                    .unplanned
-                    .unwrap_or_else(|| "there are more rejects than --max-rejects allows".to_owned()),
+                reason: if self.keys.shared > 0 && total.rows_read == 0 {
+                    "rows share keys, and nothing was written".to_owned()
+                } else {
+                    "there are more rejects than --max-rejects allows".to_owned()
+                },
             },
             Some(Why::Failed(failure)) => Outcome::Failed(failure),
             None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,

@@ -70,7 +70,7 @@ struct Lane<T> {
 /// The connection that holds the snapshot, where others can be opened onto it.
 type Spare = Arc<Turn<Option<Box<dyn Source>>>>;
 
-impl<T: Clone + Send + 'static> Lanes<T> {
+impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     /// Begins to read. `source` has the snapshot open; `lanes` connections are opened onto it
     /// where the database allows more than one.
     pub(crate) async fn open(
@@ -152,7 +152,7 @@ enum Attempt {
     Failed(SourceError),
 }
 
-impl<T: Clone + Send + 'static> Lane<T> {
+impl<T: Clone + Send + Sync + 'static> Lane<T> {
     async fn run(self, mut source: Box<dyn Source>) -> Box<dyn Source> {
         while let Some((id, part)) = self.take() {
             let Some(pass) = self.model.passes.get(id.pass) else {
@@ -193,7 +193,10 @@ impl<T: Clone + Send + 'static> Lane<T> {
     }
 
     fn take(&self) -> Option<(ChunkId, Part)> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        self.queue
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop_front()
     }
 
     /// Another connection onto the snapshot, where it still stands.
@@ -222,13 +225,7 @@ impl<T: Clone + Send + 'static> Lane<T> {
         attempt
     }
 
-    async fn read(
-        &self,
-        source: &mut dyn Source,
-        pass: &Pass,
-        part: &Part,
-        ticket: &T,
-    ) -> Attempt {
+    async fn read(&self, source: &mut dyn Source, pass: &Pass, part: &Part, ticket: &T) -> Attempt {
         let end = match scan_of(pass, part) {
             None => source.orphans(&pass.scan).await.map(|orphans| End {
                 orphans,
@@ -251,12 +248,7 @@ impl<T: Clone + Send + 'static> Lane<T> {
     }
 
     /// Hands on the rows of a scan and counts them.
-    async fn rows(
-        &self,
-        source: &mut dyn Source,
-        scan: &Scan,
-        ticket: &T,
-    ) -> Result<u64, Attempt> {
+    async fn rows(&self, source: &mut dyn Source, scan: &Scan, ticket: &T) -> Result<u64, Attempt> {
         let mut blocks = source.scan(scan);
         let (mut block, mut count) = (0, 0);
         while let Some(rows) = blocks.next().await {
@@ -280,7 +272,10 @@ async fn left_out(source: &mut dyn Source, scan: &Scan, rows: u64) -> Result<End
     if scan.conditions.is_empty() || scan.keep_unmatched {
         return Ok(End::default());
     }
-    let all = source.count(scan).await?;
+    let all = match scan.range {
+        None => source.count(&scan.from).await?,
+        Some(_) => source.count_range(scan).await?,
+    };
     Ok(End {
         left_out: all.saturating_sub(rows),
         ..End::default()

@@ -12,8 +12,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::files::LineFile;
 use super::books::{Books, Failure, RejectNote, Traffic};
+use super::files::LineFile;
 use super::halt::{Halt, Why};
 use super::rejects::{NOTED, Rejected, line, note};
 use super::state::{ChunkDone, State};
@@ -120,7 +120,12 @@ impl Ledger {
     /// Forgets a ticket whose chunk is read again under another one.
     pub(super) fn forget(&self, ticket: &Ticket) {
         ticket.spoil();
-        let rejected: u64 = ticket.page().books.iter().map(|(_, books)| books.rejected).sum();
+        let rejected: u64 = ticket
+            .page()
+            .books
+            .iter()
+            .map(|(_, books)| books.rejected)
+            .sum();
         self.rejected.fetch_sub(rejected, Ordering::Relaxed);
         let mut inner = self.lock();
         let current = inner.live.get(&ticket.id);
@@ -164,6 +169,19 @@ impl Ledger {
         true
     }
 
+    /// Writes and notes a reject of a run that does not begin; the books know nothing of it.
+    pub(super) fn tell(&self, halt: &Halt, model: &Model, reject: &Rejected) {
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        let mut inner = self.lock();
+        if inner.notes.len() < NOTED {
+            inner.notes.push(note(model, reject));
+        }
+        if let Err(failure) = inner.rejects.append(text.as_bytes()) {
+            halt.set(Why::Failed(failure));
+        }
+    }
+
     /// Enters an item that the service refused into its ticket.
     pub(super) fn refused(&self, halt: &Halt, model: &Model, ticket: &Ticket, reject: &Rejected) {
         self.reject(halt);
@@ -183,7 +201,11 @@ impl Ledger {
     /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
     /// are told, but a next run finds them again. `finished`: everything was read.
     pub(super) fn close(&self, finished: bool) -> Closed {
-        let entering = self.entering.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let entering = self
+            .entering
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some((sender, keeper)) = entering {
             drop(sender);
             let _ = keeper.join();
@@ -195,7 +217,10 @@ impl Ledger {
         live.sort_by_key(|ticket| ticket.id);
         for ticket in live {
             let mut page = ticket.page();
-            let told = page.rejects.take().map_err(|error| Failure::scratch(&error));
+            let told = page
+                .rejects
+                .take()
+                .map_err(|error| Failure::scratch(&error));
             let told = told.and_then(|lines| inner.rejects.append(&lines).map(drop));
             failure = failure.or(told.err());
             add(&mut inner.entered, &mut inner.notes, &mut page);
@@ -255,23 +280,33 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     let mut done = Vec::with_capacity(tickets.len());
     for ticket in tickets {
         let mut page = ticket.page();
-        let lines = page.rejects.take().map_err(|error| Failure::scratch(&error))?;
+        let lines = page
+            .rejects
+            .take()
+            .map_err(|error| Failure::scratch(&error))?;
         inner.rejects.append(&lines)?;
-        let lines = page.archive.take().map_err(|error| Failure::scratch(&error))?;
+        let lines = page
+            .archive
+            .take()
+            .map_err(|error| Failure::scratch(&error))?;
         inner.archive.append(&lines)?;
-        done.push(ChunkDone {
-            pass: ticket.id.pass,
-            chunk: ticket.id.chunk,
-            books: serde_json::to_string(&page.books).map_err(|_| {
-                Failure::internal("the books of a chunk are no JSON")
-            })?,
-        });
+        let books = serde_json::to_string(&page.books)
+            .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
+        done.push((ticket.id, books));
     }
     if let Some(state) = &mut inner.state {
         let files = [&inner.rejects, &inner.archive];
-        let extents = files.into_iter().filter_map(|file| Some((file.which().name(), file.extent()?)));
+        let extents = files
+            .into_iter()
+            .filter_map(|file| Some((file.which().name(), file.extent()?)));
         let extents: Vec<_> = extents.collect();
-        let entered = state.chunks_done(&done, &extents);
+        let done = done.iter().map(|(id, books)| ChunkDone {
+            pass: id.pass,
+            chunk: id.chunk,
+            books_json: books,
+            annexes: &extents,
+        });
+        let entered = state.chunks_done(&done.collect::<Vec<_>>());
         entered.map_err(|error| Failure::of_state(&error))?;
     }
     for ticket in tickets {

@@ -1,33 +1,7 @@
-//! Rows whose items have expired, and what is odd about the TTL of others.
+//! What is odd about the TTL of items.
 
-use std::ops::ControlFlow;
-
-use super::Run;
+use super::books::Books;
 use crate::item::{Expiry, Folded};
-use crate::load::books::Books;
-use crate::load::halt::Why;
-use crate::mapping::model::Expired;
-
-impl Run {
-    /// Enters a row whose item has expired, and archives the item where the mapping says so.
-    pub(super) fn expired(&mut self, index: usize, folded: &Folded) -> ControlFlow<()> {
-        let Some(books) = self.books.get_mut(index) else {
-            return ControlFlow::Continue(());
-        };
-        if folded.expired != Expired::Archive {
-            books.expired += 1;
-            return ControlFlow::Continue(());
-        }
-        books.archived += 1;
-        match self.archive.write(&folded.item) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(failure) => {
-                self.delivery.halt.set(Why::Failed(failure));
-                ControlFlow::Break(())
-            }
-        }
-    }
-}
 
 /// Enters what is to be said of an item's TTL, and whether it was compressed.
 pub(super) fn enter(books: &mut Books, folded: &Folded) {

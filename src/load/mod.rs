@@ -32,12 +32,14 @@ mod ledger;
 mod life;
 mod lines;
 mod narrow;
+mod owner;
 mod pace;
 mod parcel;
 mod park;
 mod plan;
 mod progress;
 mod prove;
+mod prune;
 mod rejects;
 mod resume;
 mod rules;
@@ -83,8 +85,8 @@ use crate::throttle::Settings;
 
 /// A load to be run. The table is there already: see [`ensure_table`].
 pub struct Load {
-    /// The source.
-    pub source: Box<dyn Source>,
+    /// The source; `None` once the run has it.
+    pub source: Option<Box<dyn Source>>,
     /// Whether the source's snapshot is open already.
     pub begun: bool,
     /// The target.
@@ -154,6 +156,8 @@ pub struct Options {
     pub prune: Option<Prune>,
     /// What the table held before the run.
     pub ground: state::Ground,
+    /// What a state remembers of this run when it has ended well.
+    pub remember: Option<state::Selection>,
     /// What tells the table from another of its name.
     pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
@@ -183,6 +187,7 @@ impl Default for Options {
             selection: Selection::default(),
             prune: None,
             ground: state::Ground::Held,
+            remember: None,
             table_id: None,
             readers: None,
             ceiling: None,

@@ -36,9 +36,18 @@ pub(crate) fn narrow(model: &Model) -> Model {
 /// The places of a pass's rows that its item types need.
 fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
     let mut used = HashSet::new();
-    for item_type in pass.item_types.iter().filter_map(|index| item_types.get(*index)) {
+    for item_type in pass
+        .item_types
+        .iter()
+        .filter_map(|index| item_types.get(*index))
+    {
         used.extend(item_type.row_key.iter().map(|(_, column)| *column));
-        used.extend(item_type.explodes.iter().map(|explode| explode.array.column));
+        used.extend(
+            item_type
+                .explodes
+                .iter()
+                .map(|explode| explode.array.column),
+        );
         used.extend(item_type.spreads.iter().map(|place| place.column));
         for (_, node) in &item_type.attributes {
             node.visit(&mut |node| places(node, &mut used));
@@ -49,7 +58,11 @@ fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
 
 fn places(node: &Node, used: &mut HashSet<usize>) {
     let mut take = |template: &Template| {
-        used.extend(template.placeholders().map(|placeholder| placeholder.place.column));
+        used.extend(
+            template
+                .placeholders()
+                .map(|placeholder| placeholder.place.column),
+        );
     };
     match node {
         Node::Template(template) => take(template),

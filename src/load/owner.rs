@@ -31,16 +31,23 @@ pub(crate) enum Unowned {
     )]
     Anything(Arc<str>),
     /// When two item types have everything in common.
-    #[error("items of {0} and {1} cannot be told apart by their attributes or by how their keys begin")]
+    #[error(
+        "items of {0} and {1} cannot be told apart by their attributes or by how their keys begin"
+    )]
     Alike(Arc<str>, Arc<str>),
 }
 
 impl Owners {
     /// Finds what tells the item types of a mapping apart.
     pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
-        let marks: Vec<Mark> = model.item_types.iter().map(|item| mark(item, &model.table)).collect();
+        let marks: Vec<Mark> = model
+            .item_types
+            .iter()
+            .map(|item| mark(item, &model.table))
+            .collect();
         for (at, mark) in marks.iter().enumerate() {
-            if mark.constants.is_empty() && mark.beginnings.iter().all(|(text, _)| text.is_empty()) {
+            if mark.constants.is_empty() && mark.beginnings.iter().all(|(text, _)| text.is_empty())
+            {
                 return Err(Unowned::Anything(mark.name.clone()));
             }
             if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
@@ -74,7 +81,11 @@ impl Owners {
             let same = |(name, value): &(Arc<str>, String)| text(name) == value;
             let begins = |(name, (begin, whole)): (&Arc<str>, &(String, bool))| {
                 let text = text(name);
-                if *whole { text == begin } else { text.starts_with(begin.as_str()) }
+                if *whole {
+                    text == begin
+                } else {
+                    text.starts_with(begin.as_str())
+                }
             };
             mark.constants.iter().all(same) && self.keys.iter().zip(&mark.beginnings).all(begins)
         })
@@ -83,7 +94,9 @@ impl Owners {
 
 fn keys(table: &Table) -> Vec<Arc<str>> {
     let sort = table.sort.iter().map(|sort| sort.name.clone());
-    std::iter::once(table.partition.name.clone()).chain(sort).collect()
+    std::iter::once(table.partition.name.clone())
+        .chain(sort)
+        .collect()
 }
 
 fn mark(item_type: &ItemType, table: &Table) -> Mark {

@@ -68,7 +68,8 @@ impl Pace {
 
     /// Waits until a request to one hot partition may be sent.
     pub(super) async fn admit_hot(&self, partition: u64, units: f64) {
-        self.wait(|inner, now| inner.heat.admit(now, partition, units)).await;
+        self.wait(|inner, now| inner.heat.admit(now, partition, units))
+            .await;
         self.admit(units).await;
     }
 
@@ -93,7 +94,10 @@ impl Pace {
     /// what refuses the table as a whole, and not single partitions, slows the run.
     pub(super) fn answered(&self, mut answer: Answer, accepted: &[Entry], refused: &[Entry]) {
         let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
-            entries.iter().map(|entry| (entry.partition, of(entry.units))).collect()
+            entries
+                .iter()
+                .map(|entry| (entry.partition, of(entry.units)))
+                .collect()
         };
         let now = self.now();
         {

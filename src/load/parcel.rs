@@ -32,7 +32,9 @@ impl Parcel {
     /// Takes some of the requests out; the others stay. `taken` ascends.
     pub(super) fn take(&mut self, taken: &[usize]) -> Self {
         let all = self.origins.len();
-        let rest: Vec<usize> = (0..all).filter(|at| taken.binary_search(at).is_err()).collect();
+        let rest: Vec<usize> = (0..all)
+            .filter(|at| taken.binary_search(at).is_err())
+            .collect();
         let batch = self.batch.part(taken);
         self.batch = self.batch.part(&rest);
         let mut out = Vec::with_capacity(taken.len());

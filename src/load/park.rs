@@ -4,8 +4,10 @@
 //! may wait is bounded in bytes; beyond them the writers wait too.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
@@ -25,6 +27,7 @@ pub(super) struct Park {
     queues: Mutex<HashMap<u64, VecDeque<Parked>>>,
     tasks: Mutex<JoinSet<()>>,
     room: Arc<Semaphore>,
+    used: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -41,6 +44,7 @@ impl Default for Park {
             queues: Mutex::default(),
             tasks: Mutex::default(),
             room: Arc::new(Semaphore::new(usize::try_from(KIB).unwrap_or(usize::MAX))),
+            used: AtomicBool::new(false),
         }
     }
 }
@@ -57,6 +61,7 @@ impl Park {
     /// Takes items of hot partitions in, when there is room for them.
     pub(super) async fn take(delivery: &Arc<Delivery>, parcel: Parcel) {
         let park = &delivery.park;
+        park.used.store(true, Ordering::Relaxed);
         for (at, origin) in parcel.origins.into_iter().enumerate() {
             let Some(entry) = parcel.batch.entries().get(at).copied() else {
                 continue;
@@ -82,6 +87,11 @@ impl Park {
                 park.tasks().spawn(drain(delivery, entry.partition));
             }
         }
+    }
+
+    /// Whether anything ever waited here.
+    pub(super) fn was_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed)
     }
 
     /// Waits until nothing waits.
@@ -127,8 +137,11 @@ impl Park {
     }
 }
 
-async fn drain(delivery: Arc<Delivery>, partition: u64) {
-    while let Some(parcel) = delivery.park.next(partition) {
-        delivery.deliver(parcel, Some(partition)).await;
-    }
+/// Boxed, since a delivery may park, which drains, which delivers.
+fn drain(delivery: Arc<Delivery>, partition: u64) -> BoxFuture<'static, ()> {
+    Box::pin(async move {
+        while let Some(parcel) = delivery.park.next(partition) {
+            delivery.deliver(parcel, Some(partition)).await;
+        }
+    })
 }

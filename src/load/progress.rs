@@ -38,6 +38,8 @@ pub trait Progress: Send + Sync {
 /// What a run does besides reading and writing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
+    /// Reading the keys of all items before the first write.
+    ProvingKeys,
     /// Looking for equal keys among all that were made.
     ComparingKeys,
     /// Reading again to name the rows that share a key.

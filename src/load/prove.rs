@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use super::books::Failure;
 use super::contest::{Contest, locator};
-use super::feed::{Fate, Sieve, meets, row_key};
+use super::feed::{Fate, RowKey, Sieve, meets, row_key};
 use super::halt::Cancel;
 use super::lanes::{Lanes, Read};
 use super::narrow::narrow;
 use super::plan::Plan;
 use super::progress::{Progress, Step};
+use super::rejects::Rejected;
 use super::ticket::ChunkId;
 use crate::item::{Elements, Folded, Folder};
 use crate::mapping::model::Model;
@@ -23,6 +24,8 @@ use crate::source::{Row, Source};
 
 /// Keys whose rows are looked for.
 const NAMED: usize = 10_000;
+/// Rows that are named where the run does not begin because of them.
+const LOSERS: usize = 1_000;
 
 /// What the proof needs.
 pub(super) struct Keys<'k> {
@@ -46,6 +49,21 @@ pub(super) struct Proved {
     pub(super) contest: Contest,
     /// Bytes that went to disk.
     pub(super) spilled: u64,
+    /// The first rows that are not loaded: their items as far as keys are made.
+    losers: Vec<(usize, RowKey, Folded)>,
+}
+
+impl Proved {
+    /// The first of the rows that share a key with another and are not loaded.
+    pub(super) fn losers(self, model: &Model) -> Vec<Rejected> {
+        let Self {
+            contest, losers, ..
+        } = self;
+        let rejects = losers.into_iter();
+        rejects
+            .map(|(index, row, folded)| contest.reject(model, index, row, &folded))
+            .collect()
+    }
 }
 
 /// Why there is no proof.
@@ -91,7 +109,9 @@ impl Keys<'_> {
         let mut full = None;
         self.each(model, source, |index, row, folded| {
             let item_type = model.item_types.get(index);
-            let row = item_type.map(|item_type| row_key(item_type, row)).unwrap_or_default();
+            let row = item_type
+                .map(|item_type| row_key(item_type, row))
+                .unwrap_or_default();
             match proof.push(folded.fingerprint, locator(index, &row)) {
                 Ok(()) => true,
                 Err(error) => {
@@ -121,13 +141,18 @@ impl Keys<'_> {
         if proved.rejected > 0 {
             self.progress.step(Step::NamingDuplicates);
             let contest = &mut proved.contest;
+            let losers = &mut proved.losers;
             let mut left = NAMED;
             self.each(model, source, |index, row, folded| {
                 if left > 0
                     && contest.is_contested(folded.fingerprint)
                     && let Some(item_type) = model.item_types.get(index)
                 {
-                    contest.name(folded.fingerprint, index, row_key(item_type, row));
+                    let row = row_key(item_type, row);
+                    let loses = !contest.name(folded.fingerprint, index, &row);
+                    if loses && losers.len() < LOSERS {
+                        losers.push((index, row, folded.clone()));
+                    }
                     left -= 1;
                 }
                 // To the end: a connection is good for another scan only then.

@@ -99,7 +99,10 @@ impl Spool {
     }
 
     fn reader(self) -> std::io::Result<BufReader<File>> {
-        let file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let file = self
+            .file
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
         Ok(BufReader::new(file))
     }
 }
@@ -120,14 +123,14 @@ fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<(usize, S
 
 impl Scan<'_> {
     /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
-    pub(crate) async fn read(
-        self,
-        keys: &mut Proof,
-        wanted: &[bool],
-    ) -> Result<Spool, Broken> {
+    pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Broken> {
         let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
         let mut tasks = JoinSet::new();
-        let segments = if self.partition.is_some() { 1 } else { SEGMENTS };
+        let segments = if self.partition.is_some() {
+            1
+        } else {
+            SEGMENTS
+        };
         for segment in 0..segments {
             let wanted = Wanted {
                 segment,
@@ -208,7 +211,9 @@ pub(crate) async fn compare(
     mut each: impl AsyncFnMut(usize, String) -> bool,
 ) -> Result<Compared, Broken> {
     let died = |_| Broken::Failed(Failure::internal("the comparison of keys died"));
-    let mut groups = tokio::task::spawn_blocking(|| keys.finish()).await.map_err(died)??;
+    let mut groups = tokio::task::spawn_blocking(|| keys.finish())
+        .await
+        .map_err(died)??;
     let mut file = spool.reader()?;
     let mut compared = Compared::default();
     loop {
@@ -235,13 +240,21 @@ pub(crate) async fn compare(
 /// Deletes what no row makes, or counts it where the run only plans.
 pub(super) async fn prune(
     delivery: &Arc<Delivery>,
+    owners: &Owners,
     mut keys: Proof,
-    scan: Scan<'_>,
-    wanted: &[bool],
+    partition: Option<Attribute>,
+    cancel: &Cancel,
     doing: Doing,
 ) -> Result<Compared, Broken> {
-    let cancel = scan.cancel.clone();
-    let spool = scan.read(&mut keys, wanted).await?;
+    let model = &delivery.model;
+    let scan = Scan {
+        target: &delivery.target,
+        model,
+        owners,
+        partition,
+        cancel,
+    };
+    let spool = scan.read(&mut keys, &selected(model)).await?;
     let mut deletions = Deletions::new(delivery, doing);
     let compared = compare(keys, spool, async |item_type, key| {
         deletions.delete(item_type, &key).await;
@@ -250,6 +263,22 @@ pub(super) async fn prune(
     .await;
     deletions.end().await;
     compared
+}
+
+/// Looks for items that were written over another, where all were written already.
+pub(super) async fn overwritten(keys: Proof) -> Result<Compared, Broken> {
+    compare(keys, Spool::new()?, async |_, _| true).await
+}
+
+/// The item types that a run is about: those that a pass makes.
+pub(crate) fn selected(model: &Model) -> Vec<bool> {
+    let mut selected = vec![false; model.item_types.len()];
+    for index in model.passes.iter().flat_map(|pass| &pass.item_types) {
+        if let Some(selected) = selected.get_mut(*index) {
+            *selected = true;
+        }
+    }
+    selected
 }
 
 /// Items on their way out of the table.
@@ -313,7 +342,10 @@ impl<'d> Deletions<'d> {
     }
 
     async fn send(&mut self, batch: crate::target::Batch) {
-        let origins = self.waiting.drain(..batch.len().min(self.waiting.len())).collect();
+        let origins = self
+            .waiting
+            .drain(..batch.len().min(self.waiting.len()))
+            .collect();
         let parcel = Parcel {
             batch,
             origins,
@@ -323,7 +355,8 @@ impl<'d> Deletions<'d> {
             self.requests.join_next().await;
         }
         let delivery = self.delivery.clone();
-        self.requests.spawn(async move { delivery.deliver(parcel, None).await });
+        self.requests
+            .spawn(async move { delivery.deliver(parcel, None).await });
     }
 
     async fn end(mut self) {

@@ -104,8 +104,17 @@ impl Done {
             skip,
             again: HashSet::new(),
             ground: Some(earlier.ground()),
-            stamps: earlier.attempts.iter().map(|attempt| attempt.stamp.clone()).collect(),
+            stamps: earlier
+                .attempts
+                .iter()
+                .map(|attempt| attempt.stamp.clone())
+                .collect(),
         }
+    }
+
+    /// Whether there was an earlier attempt.
+    pub(super) fn is_there(&self) -> bool {
+        self.ground.is_some()
     }
 
     /// What of it counts under the snapshot of now.
@@ -114,17 +123,18 @@ impl Done {
         if self.stamps.is_empty() || unchanged {
             return self;
         }
-        // Every chunk may have been written in part, by rows that are others now.
-        self.skip.clear();
-        let places = self.plan.iter().flat_map(Plan::chunks).any(|(_, part)| {
-            matches!(part, Part::Range(range) if range.by == By::Place)
-        });
+        let done: HashSet<ChunkId> = self.skip.drain().map(|(id, _)| id).collect();
+        let places = self
+            .plan
+            .iter()
+            .flat_map(Plan::chunks)
+            .any(|(_, part)| matches!(part, Part::Range(range) if range.by == By::Place));
         if places && dbms == Dbms::Postgres {
             // Places of rows live and die with their snapshot.
             self.plan = None;
             self.everything_again = true;
-        } else if let Some(plan) = &self.plan {
-            self.again = plan.chunks().map(|(id, _)| id).collect();
+        } else {
+            self.again = done;
         }
         self
     }

@@ -1,33 +1,32 @@
 //! The run: proves the keys, starts lanes, workers and writers, and ends everything in order.
 
-use std::ops::ControlFlow;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::books::{Books, Failure, LimitedBy, Outcome, Report, Traffic, Waits, rate};
-use super::contest::Contest;
+use super::Load;
+use super::books::{Failure, KeysReport, Report};
+use super::ending::Ending;
 use super::halt::{Halt, Why};
-use super::lanes::{Issue, Lanes, Read, spread};
-use super::ledger::{Closed, Ledger, Opening};
-use super::life::odd;
+use super::lanes::{End, Issue, Lanes, Read, spread};
+use super::ledger::{Ledger, Opening};
+use super::owner::Owners;
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
-use super::plan::{Part, Plan};
 use super::progress::Step;
-use super::prove::{Keys, Unproved};
-use super::rules::{Doing, Rules};
+use super::prove::Proved;
+use super::prune::{Broken, overwritten, prune};
+use super::rules::Rules;
+use super::start::{Before, Setting, Unset, finish, set};
 use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
 use super::worker::{Block, KIB_IN_FLIGHT, Worker};
 use super::writer::{Delivery, count, write};
-use super::{Load, start};
 use crate::item::Folder;
-use crate::source::Source;
+use crate::mapping::model::ItemType;
 
 /// How long a worker waits for rows before it sends a batch that is not full.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -38,49 +37,75 @@ const BLOCKS_AHEAD: usize = 4;
 pub async fn run(mut load: Load) -> Report {
     let begun = Instant::now();
     let halt = Halt::new();
-    let mut setting = match start::set(&mut load).await {
-        Ok(setting) => setting,
-        Err(why) => {
-            halt.set(why);
-            start::Setting::without_source(&load)
+    let mut before = match Before::of(&mut load) {
+        Ok(before) => before,
+        Err((before, failure)) => {
+            halt.set(Why::Failed(failure));
+            before
         }
     };
+    let resumed = before.done.is_there();
+    let (mut setting, mut shared, mut keys) = (None, None, KeysReport::default());
+    if !halt.is_set() {
+        match load.source.take() {
+            None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
+            Some(source) => match set(&load, source, &mut before).await {
+                Ok(set) => {
+                    keys = set.keys.clone();
+                    setting = Some(set);
+                }
+                Err(Unset::Why(why)) => halt.set(why),
+                Err(Unset::Shared(found)) => {
+                    halt.set(Why::TooManyRejects);
+                    keys = found.1;
+                    shared = Some(found.0);
+                }
+            },
+        }
+    }
+    let writers = load
+        .options
+        .writers
+        .unwrap_or_else(|| load.target.concurrency());
+    let ledger = Ledger::open(
+        Opening {
+            rejects: before.rejects,
+            archive: before.archive,
+            state: before.state,
+            entered: before.entered,
+            max_rejects: load.options.max_rejects,
+        },
+        &halt,
+    );
     let delivery = Arc::new(Delivery {
         target: load.target.clone(),
         model: load.model.clone(),
         policy: load.options.retry,
-        ledger: Ledger::open(
-            Opening {
-                rejects: setting.rejects,
-                archive: setting.archive,
-                state: setting.state,
-                entered: setting.entered,
-                max_rejects: load.options.max_rejects,
-            },
-            &halt,
-        ),
         halt,
-        pace: Pace::new(load.options.throttle(load.target.as_ref())),
+        ledger,
+        pace: Pace::new(load.options.throttle(writers)),
         park: Park::default(),
         progress: load.progress.clone(),
     });
     let mut run = Run {
+        writers: writers.max(1),
         delivery,
         times: Arc::default(),
         warnings: Vec::new(),
         rows: 0,
-        reading: Duration::ZERO,
-        shared: 0,
         load,
     };
-    if !run.delivery.halt.is_set() {
-        run.load(&mut setting.source, &setting.plan, &setting.again).await;
+    if let Some(setting) = setting {
+        keys.overwritten = run.load(setting).await;
+    }
+    if let Some(shared) = shared {
+        run.tell_shared(shared);
     }
     run.delivery.progress.step(Step::Finishing);
     if let Err(error) = run.load.target.finish().await {
         run.delivery.halt.set(Why::Failed(Failure::from(&error)));
     }
-    run.report(begun.elapsed())
+    run.end(keys, resumed, begun.elapsed())
 }
 
 /// A run that goes on.
@@ -92,30 +117,30 @@ struct Run {
     warnings: Vec<String>,
     /// Rows of the passes read, whatever item types they serve.
     rows: u64,
-    /// From the first row to the last.
-    reading: Duration,
-    /// Rows whose items share a key with another's.
-    shared: u64,
+    /// Batches in flight, at most.
+    writers: usize,
 }
 
 impl Run {
-    /// Reads, folds and writes. What fails is in the delivery's halt.
-    async fn load(&mut self, setting: Setting) {
+    /// Reads, folds and writes; gives the items that were written over another. What fails is in
+    /// the delivery's halt.
+    async fn load(&mut self, setting: Setting) -> u64 {
         let Setting {
             source,
             plan,
+            skip,
             again,
             rules,
+            stale,
             ..
         } = setting;
-        let from = Instant::now();
         let rules = Arc::new(rules);
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
         let lanes = self.load.options.lanes();
         let chunks = spread(&plan, lanes);
-        let chunks = chunks.into_iter().filter(|(id, _)| !setting.skip.contains(id));
+        let chunks = chunks.into_iter().filter(|(id, _)| !skip.contains(id));
         let issue: Issue<Arc<Ticket>> = {
             let delivery = self.delivery.clone();
             Arc::new(move |id: ChunkId| {
@@ -127,7 +152,6 @@ impl Run {
         match Lanes::open(source, model, chunks, lanes, issue).await {
             Ok(mut lanes) => {
                 self.read(&mut lanes, &blocks).await;
-                self.reading = from.elapsed();
                 self.warnings = lanes.finish().await.1;
             }
             Err(error) => self.delivery.halt.set(Why::Failed(Failure::from(&error))),
@@ -139,25 +163,98 @@ impl Run {
         self.join(writers, "a writer died").await;
         self.delivery.park.settle().await;
         self.times.add_target(waiting.elapsed());
-        if let Ok(rules) = Arc::try_unwrap(rules)
-            && !self.delivery.halt.is_set()
-        {
-            self.after(rules).await;
+        match Arc::try_unwrap(rules) {
+            Ok(rules) if !self.delivery.halt.is_set() => self.after(rules, stale).await,
+            _ => 0,
         }
     }
 
-    /// What follows when every row is read and every item written: deleting, and the late proof.
-    async fn after(&mut self, rules: Rules) {
-        let _ = rules.into_keys();
+    /// What follows when every row is read and every item written: the late proof, and deleting.
+    /// Gives the items that were written over another.
+    async fn after(&self, rules: Rules, stale: bool) -> u64 {
+        let deletes = stale || self.load.options.prune.is_some();
+        let (doing, partition) = (rules.doing, rules.selection.partition.clone());
+        let Some(keys) = rules.into_keys() else {
+            return 0;
+        };
+        let step = if deletes {
+            Step::LookingForUnexpected
+        } else {
+            Step::ComparingKeys
+        };
+        self.delivery.progress.step(step);
+        let compared = if deletes {
+            match Owners::of(&self.load.model) {
+                Ok(owners) => {
+                    prune(
+                        &self.delivery,
+                        &owners,
+                        keys,
+                        partition,
+                        &self.load.cancel,
+                        doing,
+                    )
+                    .await
+                }
+                Err(unowned) => Err(Broken::Failed(Failure::unowned(&unowned))),
+            }
+        } else {
+            overwritten(keys).await
+        };
+        match compared {
+            Ok(compared) => compared.overwritten,
+            Err(Broken::Cancelled) => {
+                self.delivery.halt.set(Why::Cancelled);
+                0
+            }
+            Err(Broken::Failed(failure)) => {
+                self.delivery.halt.set(Why::Failed(failure));
+                0
+            }
+        }
+    }
+
+    /// Names rows that share keys, of a run that does not begin because of them.
+    fn tell_shared(&self, proved: Proved) {
+        let delivery = &self.delivery;
+        for reject in proved.losers(&delivery.model) {
+            delivery
+                .ledger
+                .tell(&delivery.halt, &delivery.model, &reject);
+        }
+    }
+
+    fn end(self, keys: KeysReport, resumed: bool, elapsed: Duration) -> Report {
+        let delivery = self.delivery;
+        let finished = delivery.halt.why().is_none();
+        let mut closed = delivery.ledger.close(finished);
+        if let Some(state) = &mut closed.state {
+            let ended = finish(state, finished && closed.failure.is_none(), &self.load);
+            if let Err(error) = ended {
+                closed
+                    .failure
+                    .get_or_insert_with(|| Failure::of_state(&error));
+            }
+        }
+        let ending = Ending {
+            why: delivery.halt.why(),
+            times: &self.times,
+            warnings: self.warnings,
+            rows: self.rows,
+            elapsed,
+            keys,
+            paced: delivery.pace.summary().limit,
+            hot: delivery.park.was_used(),
+            resumed,
+        };
+        ending.report(&self.load, closed)
     }
 
     fn writers(&self) -> (mpsc::Sender<Parcel>, JoinSet<()>) {
-        let advised = self.load.target.concurrency();
-        let writers = self.load.options.writers.unwrap_or(advised).max(1);
-        let (sender, parcels) = mpsc::channel(writers);
+        let (sender, parcels) = mpsc::channel(self.writers);
         let parcels = Arc::new(Mutex::new(parcels));
         let mut tasks = JoinSet::new();
-        for _ in 0..writers {
+        for _ in 0..self.writers {
             tasks.spawn(write(self.delivery.clone(), parcels.clone()));
         }
         (sender, tasks)
@@ -224,7 +321,7 @@ impl Run {
                 Some(Read::End { ticket, end }) => {
                     self.tell(ticket.id.pass, &mut told);
                     self.rows += end.left_out;
-                    self.end(&ticket, &end);
+                    self.enter_end(&ticket, &end);
                     delivery.let_go(&ticket, 1);
                 }
                 Some(Read::Again { ticket }) => delivery.ledger.forget(&ticket),
@@ -249,13 +346,18 @@ impl Run {
     }
 
     /// Enters what is known of a chunk once it is read.
-    fn end(&self, ticket: &Ticket, end: &super::lanes::End) {
+    fn enter_end(&self, ticket: &Ticket, end: &End) {
         let Some(pass) = self.delivery.model.passes.get(ticket.id.pass) else {
             return;
         };
         let mut page = ticket.page();
         for index in &pass.item_types {
-            let embeds = self.delivery.model.item_types.get(*index).map(|t| t.embeds());
+            let embeds = self
+                .delivery
+                .model
+                .item_types
+                .get(*index)
+                .map(ItemType::embeds);
             let embeds = embeds.unwrap_or_default();
             let Some(books) = page.books(*index) else {
                 continue;

@@ -7,11 +7,11 @@ use super::books::{Books, Failure, KeysReport};
 use super::contest::Contest;
 use super::files::LineFile;
 use super::halt::Why;
-use super::plan::{Part, Plan};
+use super::plan::Plan;
 use super::prove::{Keys, Proved, Unproved};
 use super::resume::Done;
 use super::rules::Rules;
-use super::state::{Ground, State};
+use super::state::{Ending, Ground, State, StateError};
 use super::ticket::ChunkId;
 use super::{KeyCheck, Load};
 use crate::proof::Proof;
@@ -50,7 +50,9 @@ impl Before {
             archive: LineFile::archive(load.options.archive_file.clone(), &model.table),
             state: None,
             done: Done::default(),
-            entered: (0..model.item_types.len()).map(|index| Books::of(model, index)).collect(),
+            entered: (0..model.item_types.len())
+                .map(|index| Books::of(model, index))
+                .collect(),
         };
         let Some(opened) = load.state.take() else {
             return Ok(before);
@@ -84,7 +86,10 @@ pub(super) async fn set(
 ) -> Result<Setting, Unset> {
     let failed = |error| Unset::from(Failure::from(&error));
     let opened = async {
-        let started = load.target.start(&load.model.table, load.options.fresh).await;
+        let started = load
+            .target
+            .start(&load.model.table, load.options.fresh)
+            .await;
         started.map_err(|error| Failure::from(&error))?;
         if !load.begun {
             source.begin().await.map_err(failed)?;
@@ -107,9 +112,8 @@ pub(super) async fn set(
     if done.everything_again {
         done.again = plan.chunks().map(|(id, _)| id).collect();
     }
-    for (_, books) in done.skip.values().flatten() {
-        let entered = before.entered.iter_mut().find(|mine| mine.item_type == books.item_type);
-        if let Some(entered) = entered {
+    for (index, books) in done.skip.values().flatten() {
+        if let Some(entered) = before.entered.get_mut(*index) {
             entered.take(books.clone());
         }
     }
@@ -122,16 +126,19 @@ pub(super) async fn set(
         overwritten: 0,
         spilled_bytes: proved.spilled,
     };
-    if load.options.max_rejects.is_some_and(|most| proved.rejected > most) {
+    if load
+        .options
+        .max_rejects
+        .is_some_and(|most| proved.rejected > most)
+    {
         return Err(Unset::Shared(Box::new((proved, keys))));
     }
     if let Some(state) = &mut before.state {
         let begun = begin(state, &plan, load, &done, stamp.as_deref());
         begun.map_err(|error| Failure::of_state(&error))?;
     }
-    let source = slot.ok_or_else(|| {
-        Failure::internal("the source did not come back from the proof of keys")
-    })?;
+    let source = slot
+        .ok_or_else(|| Failure::internal("the source did not come back from the proof of keys"))?;
     // Rows that are gone since an earlier attempt have left their items behind, where the source
     // has changed; none but the run's own are in a table that was empty.
     let stale = !done.again.is_empty() && done.ground == Some(Ground::Empty);
@@ -171,7 +178,12 @@ async fn prove(
 
 fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
     let options = &load.options;
-    let rules = Rules::new(&load.model, options.doing, options.selection.clone(), contest);
+    let rules = Rules::new(
+        &load.model,
+        options.doing,
+        options.selection.clone(),
+        contest,
+    );
     if options.prune.is_some() || stale || options.keys == KeyCheck::Late {
         let keep_filtered = options.prune.is_some_and(|prune| prune.keep_filtered);
         return rules.with_keys(Proof::new(options.proof.clone()), keep_filtered);
@@ -185,7 +197,7 @@ fn begin(
     load: &Load,
     done: &Done,
     stamp: Option<&str>,
-) -> Result<(), super::state::StateError> {
+) -> Result<(), StateError> {
     if done.plan.is_none() {
         state.plan(&plan.written(&load.model))?;
     }
@@ -195,4 +207,15 @@ fn begin(
         state.note_traffic(&super::resume::note(table))?;
     }
     Ok(())
+}
+
+/// Says in the state how the run ended.
+pub(super) fn finish(state: &mut State, finished: bool, load: &Load) -> Result<(), StateError> {
+    let ending = if finished {
+        Ending::Complete
+    } else {
+        Ending::Unfinished
+    };
+    let selection = load.options.remember.as_ref().filter(|_| finished);
+    state.finish(ending, selection)
 }

@@ -18,6 +18,8 @@ const PATIENCE: Duration = Duration::from_mins(10);
 pub struct Ensured {
     /// Whether this call has made it: then it is empty.
     pub made: bool,
+    /// What tells it from another of its name, at another time.
+    pub id: Option<String>,
     /// In what it is not as the mapping says, where that harms neither items nor access patterns.
     pub differences: Vec<Difference>,
 }
@@ -109,9 +111,12 @@ pub async fn ensure_table(
 ) -> Result<Ensured, TableError> {
     let Some(there) = active(target, table).await? else {
         if create {
+            let differences = target.create(table).await?;
+            let there = target.describe(&table.name).await?;
             return Ok(Ensured {
                 made: true,
-                differences: target.create(table).await?,
+                id: there.and_then(|there| there.id),
+                differences,
             });
         }
         return Err(TableError::Missing {
@@ -129,6 +134,7 @@ pub async fn ensure_table(
     }
     Ok(Ensured {
         made: false,
+        id: there.id,
         differences,
     })
 }

@@ -50,7 +50,9 @@ impl Page {
     /// The books of an item type.
     pub(super) fn books(&mut self, item_type: usize) -> Option<&mut Books> {
         let mut books = self.books.iter_mut();
-        books.find(|(index, _)| *index == item_type).map(|(_, books)| books)
+        books
+            .find(|(index, _)| *index == item_type)
+            .map(|(_, books)| books)
     }
 
     /// Keeps the first rejects for the report.
@@ -64,7 +66,13 @@ impl Ticket {
     /// A ticket with one holder.
     pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
         let item_types = model.passes.get(id.pass).map(|pass| &*pass.item_types);
-        Self::of(model, id, attempt, again, item_types.unwrap_or_default().iter().copied())
+        Self::of(
+            model,
+            id,
+            attempt,
+            again,
+            item_types.unwrap_or_default().iter().copied(),
+        )
     }
 
     /// A ticket for items of all types.

@@ -266,7 +266,8 @@ impl Worker {
                     let reject = rules.contest.reject(model, index, row, &folded);
                     return self.rejected(reject, tally);
                 }
-                self.made(ticket, index, item_type, folded, row, tally).await
+                self.made(ticket, index, item_type, folded, row, tally)
+                    .await
             }
             // The sieve keeps no keys here: shared ones were found before.
             Fate::Duplicate(_) => ControlFlow::Continue(()),
@@ -341,7 +342,9 @@ impl Worker {
             fingerprint: folded.fingerprint,
             partition: folded.partition,
         };
-        let full = self.batcher.push(entry, |out| write_item(out, &folded.item));
+        let full = self
+            .batcher
+            .push(entry, |out| write_item(out, &folded.item));
         self.origins.push_back(origin);
         if let Some(batch) = full {
             self.dispatch(batch).await;
@@ -427,9 +430,18 @@ impl Worker {
                 all.take(books);
             }
         }
-        page.note(tally.rejects.into_iter().map(|r| note(&delivery.model, r)));
-        page.rejects.put(number, lines).map_err(|error| Failure::scratch(&error))?;
-        page.archive.put(number, tally.archive).map_err(|error| Failure::scratch(&error))
+        page.note(
+            tally
+                .rejects
+                .iter()
+                .map(|reject| note(&delivery.model, reject)),
+        );
+        page.rejects
+            .put(number, lines)
+            .map_err(|error| Failure::scratch(&error))?;
+        page.archive
+            .put(number, tally.archive)
+            .map_err(|error| Failure::scratch(&error))
     }
 
     fn go_on(&self) -> ControlFlow<()> {

@@ -224,7 +224,13 @@ impl Delivery {
         }
     }
 
-    fn note(&self, error: &TargetError, parcel: &Parcel, estimated: f64, latency: std::time::Duration) {
+    fn note(
+        &self,
+        error: &TargetError,
+        parcel: &Parcel,
+        estimated: f64,
+        latency: std::time::Duration,
+    ) {
         let throttled = error.class == ErrorClass::Throttle;
         self.ledger.traffic(|traffic| {
             traffic.requests += 1;
@@ -232,14 +238,22 @@ impl Delivery {
             traffic.transient += u64::from(error.class == ErrorClass::Transient);
         });
         self.ledger.reasons(&error.throttles);
-        let refused = if throttled { parcel.batch.entries() } else { &[] };
+        let refused = if throttled {
+            parcel.batch.entries()
+        } else {
+            &[]
+        };
         self.pace.answered(
             Answer {
                 estimated,
                 consumed: None,
                 refused: units(refused),
                 latency,
-                kind: if throttled { Kind::Throttled } else { Kind::Failed },
+                kind: if throttled {
+                    Kind::Throttled
+                } else {
+                    Kind::Failed
+                },
             },
             &[],
             refused,
@@ -251,7 +265,13 @@ impl Delivery {
 
     /// Makes a reject of an item that the service refuses on its own.
     fn refuse(&self, parcel: Parcel, error: &TargetError) {
-        for (at, (entry, origin)) in parcel.batch.entries().iter().zip(parcel.origins).enumerate() {
+        for (at, (entry, origin)) in parcel
+            .batch
+            .entries()
+            .iter()
+            .zip(parcel.origins)
+            .enumerate()
+        {
             let reject = Rejected {
                 item_type: entry.item_type,
                 row: origin.row,
@@ -261,7 +281,8 @@ impl Delivery {
                 attribute: None,
                 item: Some(parcel.batch.json(at).to_owned()),
             };
-            self.ledger.refused(&self.halt, &self.model, &origin.ticket, &reject);
+            self.ledger
+                .refused(&self.halt, &self.model, &origin.ticket, &reject);
             self.progress.rejected(entry.item_type, 1);
             self.let_go(&origin.ticket, 1);
         }

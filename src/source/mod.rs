@@ -168,6 +168,9 @@ pub trait Source: Send {
     /// Counts the rows of a relation, conditions left aside.
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>>;
 
+    /// Counts the rows of a scan's relation within its range, conditions left aside.
+    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>>;
+
     /// Reads rows.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
 

@@ -119,6 +119,15 @@ impl Scan {
         }
     }
 
+    /// The rows of the scan's relation within its range, with nothing in them and none left out.
+    #[must_use]
+    pub fn bare(&self) -> Self {
+        Self {
+            range: self.range.clone(),
+            ..Self::of(self.from.clone(), Vec::new())
+        }
+    }
+
     /// The embeds, with the indices of their columns.
     pub fn embeds(&self) -> impl Iterator<Item = (usize, &Embed)> {
         let columns = self.columns.iter().enumerate();

@@ -201,6 +201,7 @@ mod tests {
         TableDescription {
             status: "ACTIVE".to_owned(),
             table,
+            id: None,
             ttl_known: true,
             item_count: None,
         }

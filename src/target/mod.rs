@@ -114,6 +114,8 @@ pub struct TableDescription {
     pub table: Table,
     /// Whether the TTL could be read; its permission is a separate one.
     pub ttl_known: bool,
+    /// What tells the table from another of its name, at another time.
+    pub id: Option<String>,
     /// Items, as the service counts them now and then.
     pub item_count: Option<u64>,
 }
@@ -186,6 +188,11 @@ pub trait Target: Send + Sync {
 
     /// Whether writing costs money: real AWS.
     fn is_billed(&self) -> bool;
+
+    /// Whether what it holds ends with this process.
+    fn is_passing(&self) -> bool {
+        false
+    }
 
     /// How many batches may usefully be in flight.
     fn concurrency(&self) -> usize;

@@ -74,7 +74,7 @@ fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {
 
 #[derive(Deserialize)]
 struct Line {
-    item_type: Arc<str>,
+    item_type: String,
     row: Box<RawValue>,
 }
 
@@ -91,7 +91,7 @@ fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
             Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
                 .with_help("it takes a file that `migrate --rejects` has written")
         })?;
-        rows.insert((item_type, row.get().to_owned()));
+        rows.insert((item_type.into(), row.get().to_owned()));
     }
     Ok(rows)
 }

@@ -45,6 +45,8 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
             LimitedBy::Fold => "this machine's processor",
             LimitedBy::Target => "the target",
             LimitedBy::Throttling => "throttling",
+            LimitedBy::Ceiling => "--max-wcu or the table's capacity",
+            LimitedBy::Partition => "hot partition keys",
         }
     ));
     let traffic = &report.traffic;

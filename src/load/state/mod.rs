@@ -57,6 +57,16 @@ pub enum Opened {
     Damaged(State, String),
 }
 
+impl Opened {
+    /// The state, however it was found.
+    #[must_use]
+    pub fn state(&self) -> &State {
+        match self {
+            Self::New(state) | Self::Again(state, _) | Self::Damaged(state, _) => state,
+        }
+    }
+}
+
 impl State {
     /// Opens the state at a path, or begins one, and locks it for this process.
     ///

@@ -188,6 +188,13 @@ impl Source for Mysql {
         Box::pin(self.count_rows(from))
     }
 
+    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let rows = Relation::Query(statement(&MysqlDialect, &scan.bare()));
+            self.count(&rows).await
+        })
+    }
+
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         let server = &self.server;
         scan::scan(&mut self.connection, scan, |object, cause| {

@@ -279,6 +279,13 @@ impl Source for Postgres {
         Box::pin(scan::count(self, from))
     }
 
+    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let rows = Relation::Query(super::statement(&Sql, &scan.bare()));
+            self.count(&rows).await
+        })
+    }
+
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         stream::once(scan::open(self, scan)).try_flatten().boxed()
     }

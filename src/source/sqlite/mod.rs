@@ -190,6 +190,13 @@ impl Source for Sqlite {
         })
     }
 
+    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
+        Box::pin(async move {
+            let rows = Relation::Query(statement(&SqliteDialect, &scan.bare()));
+            self.count(&rows).await
+        })
+    }
+
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         scan::scan(&mut self.connection, &mut self.disagreements, scan)
     }

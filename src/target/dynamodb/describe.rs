@@ -45,6 +45,7 @@ impl Dynamodb {
         Ok(Some(TableDescription {
             status: status(&found),
             ttl_known: ttl.is_some(),
+            id: identity(&found),
             item_count: found.item_count.and_then(|count| u64::try_from(count).ok()),
             table,
         }))
@@ -99,6 +100,16 @@ impl Dynamodb {
             Err(error) => Err(self.action("DescribeTimeToLive", name).classify(&error)),
         }
     }
+}
+
+/// The table's own id, or else when it was made.
+fn identity(found: &SdkTable) -> Option<String> {
+    let made = || {
+        found
+            .creation_date_time
+            .map(|time| time.as_nanos().to_string())
+    };
+    found.table_id.clone().or_else(made)
 }
 
 /// The table's status as the service spells it.

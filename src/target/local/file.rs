@@ -48,6 +48,11 @@ impl Opener {
         })
     }
 
+    /// Whether there is a file under the engine.
+    pub(super) fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// The engine, if there is anything in it: in memory, or on a file that exists.
     pub(super) fn existing(&self) -> Result<Option<Database>, TargetError> {
         match &self.file {

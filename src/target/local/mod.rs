@@ -78,6 +78,10 @@ impl Target for Local {
         false
     }
 
+    fn is_passing(&self) -> bool {
+        !self.opener.has_file()
+    }
+
     fn concurrency(&self) -> usize {
         IN_FLIGHT
     }

@@ -1,0 +1,135 @@
+//! The state of a load: where it is, what makes two runs the same run, and what is said of it.
+
+use std::error::Error as _;
+
+use jiff::Timestamp;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::cli::args::Migrate;
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::load::state::{self, Mode, Opened, State, StateError};
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::source;
+use crate::target::Target;
+
+/// Opens the state of a load and locks it. `None` for loads that cannot be gone on with: plans, and
+/// those into a table in memory.
+pub(super) fn open(
+    arguments: &Migrate,
+    mapping: &str,
+    source: &source::Identity,
+    target: &dyn Target,
+    model: &Model,
+    context: &Context,
+) -> Result<Option<Opened>, Failure> {
+    if arguments.plan || (arguments.state.is_none() && target.is_passing()) {
+        return Ok(None);
+    }
+    let path = arguments.state.clone();
+    let path = path.unwrap_or_else(|| state::default_path(&arguments.mapping));
+    let mode = if arguments.fresh {
+        Mode::Fresh
+    } else {
+        Mode::Resume
+    };
+    let identity = identity(arguments, mapping, source, target, model, context)?;
+    let opened = State::open(&path, &identity, mode).map_err(|error| told(&error))?;
+    Ok(Some(opened))
+}
+
+fn told(error: &StateError) -> Failure {
+    let mut failure = Failure::failed(error.to_string()).with_help(error.help());
+    let mut cause = error.source();
+    while let Some(next) = cause {
+        failure.causes.push(next.to_string());
+        cause = next.source();
+    }
+    failure
+}
+
+fn identity(
+    arguments: &Migrate,
+    mapping: &str,
+    source: &source::Identity,
+    target: &dyn Target,
+    model: &Model,
+    context: &Context,
+) -> Result<state::Identity, Failure> {
+    let hash = |bytes: &[u8]| format!("{:032x}", xxh3_128(bytes));
+    let mut identity = state::Identity::new()
+        .with(
+            "the mapping",
+            hash(mapping.as_bytes()),
+            arguments.mapping.display().to_string(),
+        )
+        .plain("the source", &source.name)
+        .plain("the target", target.place())
+        .plain("the table", &model.table.name);
+    let mut said = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            identity = std::mem::take(&mut identity).plain(name, value);
+        }
+    };
+    said(
+        "--items",
+        (!arguments.items.is_empty()).then(|| arguments.items.join(", ")),
+    );
+    said("--partition", arguments.partition.clone());
+    said("--now", arguments.now.map(|now| now.to_string()));
+    said(
+        "--changes-only",
+        arguments.changes_only.then(|| "said".to_owned()),
+    );
+    said("--prune", arguments.prune.then(|| "said".to_owned()));
+    if let Some(path) = &arguments.retry_rejects {
+        let bytes = std::fs::read(path).map_err(|error| {
+            let shown = path.display();
+            Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(&error)
+        })?;
+        identity = identity.with("--retry-rejects", hash(&bytes), path.display().to_string());
+    }
+    if let Some(secret) = &context.secret {
+        identity = identity.with("the key of `pseudonym`", secret.check(), "a secret");
+    }
+    Ok(identity)
+}
+
+/// Whether an earlier attempt is gone on with.
+pub(super) fn goes_on(opened: Option<&Opened>) -> bool {
+    matches!(opened, Some(Opened::Again(..) | Opened::Damaged(..)))
+}
+
+/// The run's clock: that of the first attempt, where there was one. Says what was found.
+pub(super) fn context(mut context: Context, opened: Option<&Opened>, output: &Output) -> Context {
+    match opened {
+        Some(Opened::Again(_, earlier)) => {
+            if let Some(now) = earlier.now().and_then(|now| now.parse::<Timestamp>().ok()) {
+                context.now = now;
+            }
+            let attempt = earlier.attempts.len() + 1;
+            output.note(&format!(
+                "going on with the load that did not end (attempt {attempt}); --fresh would begin anew"
+            ));
+        }
+        Some(Opened::Damaged(state, what)) => output.warning(&format!(
+            "the state {} was damaged ({what}) and is set aside; everything is read again and written where the table differs. Items of rows that are gone meanwhile are not looked for: `dynafold verify` does that",
+            state.path().display()
+        )),
+        Some(Opened::New(_)) | None => {}
+    }
+    context
+}
+
+/// What tells a table from every other.
+pub(super) fn place(model: &Model, target: &dyn Target) -> String {
+    format!("{} at {}", model.table.name, target.place())
+}
+
+/// The conditions of each item type, as text that is the same for the same selection.
+pub(super) fn conditions(model: &Model) -> String {
+    let passes = model.passes.iter();
+    let conditions = passes.map(|pass| (&pass.name, &pass.scan.conditions));
+    serde_json::to_string(&conditions.collect::<Vec<_>>()).unwrap_or_default()
+}
