@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dynafold::catalog::DataType;
-use dynafold::source::{Relation, Scan, ScanColumn, Source, SourceError, connect};
+use dynafold::source::{Relation, Scan, ScanColumn, SourceError, connect};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::support::source::Source as Database;
