@@ -26,6 +26,7 @@ mod source {
     mod mysql;
     mod postgres;
     mod range;
+    mod session;
     mod sqlite;
 }
 #[cfg(test)]
