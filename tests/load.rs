@@ -41,7 +41,9 @@ pub(crate) async fn load_until(
     cancel: Cancel,
 ) -> Report {
     let report = run(Load {
-        source: Box::new(source),
+        source: Some(Box::new(source)),
+        begun: false,
+        state: None,
         target,
         model: Arc::new(model),
         context: Context::default(),

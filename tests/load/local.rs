@@ -72,7 +72,9 @@ async fn load(
     let mut options = options(folder.path(), Some(0));
     options.fresh = fresh;
     dynafold::load::run(dynafold::load::Load {
-        source: open(database).await,
+        source: Some(open(database).await),
+        begun: false,
+        state: None,
         target: target.clone(),
         model: Arc::new(model()),
         context: Context::default(),

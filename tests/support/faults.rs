@@ -63,6 +63,9 @@ impl Source for FakeSource {
         let rows = self.relations.get(from).map_or(0, Vec::len);
         async move { Ok(u64::try_from(rows).unwrap()) }.boxed()
     }
+    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
+        self.count(&scan.from)
+    }
     fn cut<'a>(
         &'a mut self,
         _: &'a Scan,
