@@ -23,6 +23,7 @@ mod ledger;
 mod progress;
 mod rejects;
 mod run;
+pub mod state;
 mod table;
 mod writer;
 

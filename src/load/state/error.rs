@@ -1,0 +1,182 @@
+//! Why a state cannot be used, and what to do about it.
+
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+use super::Difference;
+
+/// A state cannot be opened or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StateError {
+    /// Another process has it open.
+    #[error("another run uses the state {}{}", path.display(), holder(*pid, host.as_deref(), since.as_deref()))]
+    Held {
+        /// The state.
+        path: PathBuf,
+        /// The other process; `None` where it has not said so.
+        pid: Option<u32>,
+        /// The machine it runs on.
+        host: Option<String>,
+        /// Since when.
+        since: Option<String>,
+    },
+    /// It belongs to an unfinished run of something else.
+    #[error("the state {} is that of an unfinished run of something else: {}", path.display(), listed(differences))]
+    Differs {
+        /// The state.
+        path: PathBuf,
+        /// What differs; never empty.
+        differences: Vec<Difference>,
+    },
+    /// Another version of the program has written it.
+    #[error("the state {} has format {found}; this version writes {known}", path.display())]
+    Version {
+        /// The state.
+        path: PathBuf,
+        /// The file's format.
+        found: i64,
+        /// The one that this version reads and writes.
+        known: i64,
+    },
+    /// The file holds something that is no state: it is left as it is.
+    #[error("{} is there and is no state of a run", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It cannot be read or written.
+    #[error("cannot keep the state {}", path.display())]
+    Unwritable {
+        /// What cannot be read or written.
+        path: PathBuf,
+        /// What is in the way, where it can be told.
+        obstacle: Obstacle,
+        /// What the system says.
+        #[source]
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A chunk is reported done that the plan does not have. A fault of the caller.
+    #[error("the state's plan has no chunk {chunk} in pass {pass}")]
+    Unplanned {
+        /// The pass.
+        pass: usize,
+        /// The chunk.
+        chunk: usize,
+    },
+}
+
+/// What keeps a state from being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Obstacle {
+    /// The disk, or the user's share of it, is full.
+    Full,
+    /// The folder or its file system must not be written to.
+    ReadOnly,
+    /// A folder has the file's name.
+    Folder,
+    /// The folder is not there, or is a file.
+    NoFolder,
+    /// Another program has the file open.
+    Busy,
+    /// The file system knows no locks.
+    NoLocks,
+    /// Something else.
+    Other,
+}
+
+impl StateError {
+    /// What to do about it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Held { .. } => {
+                "wait for the other run, end it, or keep this one's state elsewhere with --state"
+            }
+            Self::Differs { .. } => {
+                "go on as that run began, forget it with --fresh, or name another file with --state"
+            }
+            Self::Version { .. } => {
+                "go on with the version that began the run, or forget it with --fresh"
+            }
+            Self::Foreign { .. } => "name another file with --state; one that is missing is made",
+            Self::Unwritable { obstacle, .. } => obstacle.help(),
+            Self::Unplanned { .. } => "this is a fault of the program, please report it",
+        }
+    }
+
+    pub(super) fn io(path: &Path, cause: io::Error) -> Self {
+        let obstacle = match cause.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Obstacle::Full
+            }
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Obstacle::ReadOnly,
+            ErrorKind::IsADirectory => Obstacle::Folder,
+            ErrorKind::NotFound | ErrorKind::NotADirectory => Obstacle::NoFolder,
+            ErrorKind::Unsupported => Obstacle::NoLocks,
+            _ => Obstacle::Other,
+        };
+        Self::unwritable(path, obstacle, cause)
+    }
+
+    pub(super) fn sqlite(path: &Path, cause: rusqlite::Error) -> Self {
+        let obstacle = match cause.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Obstacle::Full,
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                Obstacle::ReadOnly
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Busy,
+            _ => Obstacle::Other,
+        };
+        Self::unwritable(path, obstacle, cause)
+    }
+
+    pub(super) fn unwritable(
+        path: &Path,
+        obstacle: Obstacle,
+        cause: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Unwritable {
+            path: path.to_owned(),
+            obstacle,
+            cause: cause.into(),
+        }
+    }
+}
+
+impl Obstacle {
+    fn help(self) -> &'static str {
+        match self {
+            Self::Full => "make room on the disk and start again: the run goes on where it was",
+            Self::ReadOnly => "keep the state in a folder that may be written to, with --state",
+            Self::Folder => "a folder has that name: name another file with --state",
+            Self::NoFolder => "make the folder first, or name another file with --state",
+            Self::Busy => "another program has the file open: close it and start again",
+            Self::NoLocks => {
+                "the file system knows no locks: keep the state on a local disk, with --state"
+            }
+            Self::Other => "keep the state elsewhere, with --state",
+        }
+    }
+}
+
+fn holder(pid: Option<u32>, host: Option<&str>, since: Option<&str>) -> String {
+    let parts = [
+        pid.map(|pid| format!("process {pid}")),
+        host.map(|host| format!("on {host}")),
+        since.map(|since| format!("since {since}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(": {}", parts.join(" "))
+}
+
+fn listed(differences: &[Difference]) -> String {
+    let lines: Vec<String> = differences.iter().map(Difference::to_string).collect();
+    lines.join("; ")
+}

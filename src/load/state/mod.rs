@@ -1,0 +1,246 @@
+//! The state of a run on disk: what was planned, what is done, and whose it is.
+//!
+//! One file beside the mapping, with one writer: see [`State::open`]. A load opens it before it
+//! reads, plans, and reports each chunk when every item of it is written, unchanged or rejected.
+//! Killed at any moment and opened again, the state says what was reported; a file that the power
+//! or a disk has damaged is found out, set aside and begun anew: it never says that something is
+//! done that is not.
+//!
+//! Synchronous: the caller runs it where blocking is allowed. Nothing here knows a row, an item or
+//! a secret; ranges, books and traffic are the caller's JSON.
+
+mod annex;
+mod error;
+mod identity;
+mod lock;
+mod model;
+mod place;
+mod rows;
+mod store;
+#[cfg(test)]
+mod tests;
+
+pub use annex::{Annex, AnnexError, Extent};
+pub use error::{Obstacle, StateError};
+pub use identity::{Difference, Fact, Identity};
+pub use model::{
+    Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Ground, Mode, PassPlan, Selection,
+};
+pub use place::default_path;
+
+use std::path::{Path, PathBuf};
+
+use lock::Lock;
+use place::Found;
+use store::{Store, Unread};
+
+/// The state of a run, open and locked. Dropping it frees the lock; what was reported is on disk.
+#[derive(Debug)]
+pub struct State {
+    // Before the lock: it is closed while the lock is held.
+    store: Store,
+    path: PathBuf,
+    attempt: u32,
+    _lock: Lock,
+}
+
+/// What was found where a state was opened.
+#[derive(Debug)]
+#[must_use]
+pub enum Opened {
+    /// No run, a finished one, or one that is to be forgotten.
+    New(State),
+    /// An unfinished run with the same identity.
+    Again(State, Earlier),
+    /// A damaged state, and how that shows. It was set aside under another name and begun anew:
+    /// what the table holds of its run has to be reconciled.
+    Damaged(State, String),
+}
+
+impl State {
+    /// Opens the state at a path, or begins one, and locks it for this process.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Held`] at once when another process has it; [`StateError::Differs`] and
+    /// [`StateError::Version`] when an unfinished run cannot be gone on with, unless it is to be
+    /// forgotten; [`StateError::Foreign`] and [`StateError::Unwritable`] before anything is
+    /// changed.
+    pub fn open(path: &Path, identity: &Identity, mode: Mode) -> Result<Opened, StateError> {
+        let path = place::prepare(path)?;
+        let before = place::look(&path)?;
+        let lock = Lock::take(&path)?;
+        match place::look_again(&path, before)? {
+            Found::State => {}
+            Found::Nothing => return Self::begin(path, lock, identity, &[]).map(Opened::New),
+            Found::Remains => {
+                return Self::mend(path, lock, identity, String::from("its file is gone"));
+            }
+        }
+        let store = match Store::open(&path) {
+            Ok(store) => store,
+            Err(Unread::Failed(cause)) => return Err(StateError::sqlite(&path, cause)),
+            Err(Unread::Damaged(what)) => return Self::mend(path, lock, identity, what),
+            Err(Unread::Format(_)) if mode == Mode::Fresh => {
+                return Self::begin(path, lock, identity, &[]).map(Opened::New);
+            }
+            Err(Unread::Format(found)) => {
+                let known = store::FORMAT;
+                return Err(StateError::Version { path, found, known });
+            }
+        };
+        let earlier = rows::earlier(&store)?;
+        let over = earlier.attempts.is_empty() || earlier.ending == Some(Ending::Complete);
+        if over || mode == Mode::Fresh {
+            let selections = rows::selections(&store)?;
+            store.close()?;
+            return Self::begin(path, lock, identity, &selections).map(Opened::New);
+        }
+        let differences = identity.differences(&rows::identity(&store)?);
+        if !differences.is_empty() {
+            return Err(StateError::Differs { path, differences });
+        }
+        let attempt = earlier.attempts.last().map_or(0, |last| last.number);
+        let state = Self {
+            store,
+            path,
+            attempt,
+            _lock: lock,
+        };
+        Ok(Opened::Again(state, earlier))
+    }
+
+    /// Plans the run's passes and chunks, all of them open, in the place of an earlier plan.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`]; the earlier plan stands then.
+    pub fn plan(&mut self, passes: &[PassPlan]) -> Result<(), StateError> {
+        self.store.change(|change| rows::plan(change, passes))
+    }
+
+    /// Begins this process's work. `stamp` tells the source's state, `now` is the time that items
+    /// are made for, `ground` what the table holds. Gives the attempt's number, counted from 1.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn begin_attempt(
+        &mut self,
+        stamp: Option<&str>,
+        now: &str,
+        ground: Ground,
+    ) -> Result<u32, StateError> {
+        let attempt = Attempt {
+            number: self.attempt + 1,
+            stamp: stamp.map(str::to_owned),
+            now: now.to_owned(),
+            ground,
+            begun: rows::clock(),
+            traffic: None,
+        };
+        self.store
+            .change(|change| rows::begin_attempt(change, &attempt))?;
+        self.attempt = attempt.number;
+        Ok(attempt.number)
+    }
+
+    /// Reports one chunk: see [`State::chunks_done`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`State::chunks_done`].
+    pub fn chunk_done(&mut self, done: &ChunkDone<'_>) -> Result<(), StateError> {
+        self.chunks_done(std::slice::from_ref(done))
+    }
+
+    /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
+    /// done before is done again, with new books.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unplanned`]; [`StateError::Unwritable`], and the chunks are to be taken for
+    /// open.
+    pub fn chunks_done(&mut self, done: &[ChunkDone<'_>]) -> Result<(), StateError> {
+        let attempt = self.attempt;
+        self.store
+            .change(|change| rows::chunks_done(change, attempt, done))
+    }
+
+    /// Notes this attempt's traffic so far, in the place of what was noted before.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn note_traffic(&mut self, json: &str) -> Result<(), StateError> {
+        let attempt = self.attempt;
+        self.store
+            .change(|change| rows::note_traffic(change, attempt, json))
+    }
+
+    /// Says how the run ended; `selection` is that of a full run, kept over the runs to come.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn finish(
+        &mut self,
+        ending: Ending,
+        selection: Option<&Selection>,
+    ) -> Result<(), StateError> {
+        self.store
+            .change(|change| rows::finish(change, ending, selection))
+    }
+
+    /// The plan's chunks, by passes, and how they were done.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`] when the file cannot be read.
+    pub fn chunks(&self) -> Result<Vec<Chunk>, StateError> {
+        rows::chunks(&self.store)
+    }
+
+    /// What the last full run of a table selected; `None`: there is none that is known.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`] when the file cannot be read.
+    pub fn selection(&self, place: &str) -> Result<Option<String>, StateError> {
+        let all = rows::selections(&self.store)?;
+        let found = all.into_iter().find(|selection| selection.place == place);
+        Ok(found.map(|selection| selection.json))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn mend(
+        path: PathBuf,
+        lock: Lock,
+        identity: &Identity,
+        what: String,
+    ) -> Result<Opened, StateError> {
+        place::set_aside(&path)?;
+        let state = Self::begin(path, lock, identity, &[])?;
+        Ok(Opened::Damaged(state, what))
+    }
+
+    fn begin(
+        path: PathBuf,
+        lock: Lock,
+        identity: &Identity,
+        selections: &[Selection],
+    ) -> Result<Self, StateError> {
+        let store = place::begin(&path, |change| rows::begin(change, identity, selections))?;
+        Ok(Self {
+            store,
+            path,
+            attempt: 0,
+            _lock: lock,
+        })
+    }
+}

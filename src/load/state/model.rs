@@ -1,0 +1,165 @@
+//! What a state tells: attempts, passes, chunks, annexes.
+
+use super::Extent;
+
+/// How to meet the state of an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Go on with an unfinished run.
+    Resume,
+    /// Forget it (`--fresh`). What the last full run selected is kept.
+    Fresh,
+}
+
+/// What the table held when a run began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ground {
+    /// Nothing: every item in it is the run's own.
+    Empty,
+    /// Items.
+    Held,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// Everything is done: the next run begins anew.
+    Complete,
+    /// Something is left to do: interrupted, stopped or failed.
+    Unfinished,
+}
+
+/// What a full run selected from its source, for a place that items are pruned in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The table, told from every other: what makes it unique is the caller's to know.
+    pub place: String,
+    /// What was selected, as the caller writes it.
+    pub json: String,
+}
+
+/// A pass to be planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PassPlan {
+    /// Its name.
+    pub name: String,
+    /// The range of each chunk, as the caller writes it; `None`: the whole pass.
+    pub chunks: Vec<Option<String>>,
+}
+
+/// A chunk of the plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chunk {
+    /// Its pass, counted from 0.
+    pub pass: usize,
+    /// Its number in the pass, counted from 0.
+    pub chunk: usize,
+    /// Its range; `None`: the whole pass.
+    pub range: Option<String>,
+    /// How it was done; `None`: it is open.
+    pub done: Option<Done>,
+}
+
+/// How a chunk was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// In which attempt.
+    pub attempt: u32,
+    /// Its books, as the caller writes them.
+    pub books: String,
+    /// When, in UTC.
+    pub finished: String,
+}
+
+/// A chunk of which every item is written, unchanged or rejected.
+#[derive(Debug, Clone, Copy)]
+pub struct ChunkDone<'a> {
+    /// Its pass.
+    pub pass: usize,
+    /// Its number in the pass.
+    pub chunk: usize,
+    /// Its books.
+    pub books_json: &'a str,
+    /// How far the annexes count with it, by their names. They are on disk that far already.
+    pub annexes: &'a [(&'a str, Extent)],
+}
+
+/// One process's work at a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attempt {
+    /// Counted from 1.
+    pub number: u32,
+    /// What told the source's state, where the database can tell.
+    pub stamp: Option<String>,
+    /// The time that the items were made for.
+    pub now: String,
+    /// What the table held.
+    pub ground: Ground,
+    /// When it began, in UTC.
+    pub begun: String,
+    /// Its traffic, as last noted.
+    pub traffic: Option<String>,
+}
+
+/// An unfinished run with the same identity.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Earlier {
+    /// Its attempts, at least one.
+    pub attempts: Vec<Attempt>,
+    /// The names of its passes.
+    pub passes: Vec<String>,
+    /// How far its annexes count, by their names.
+    pub annexes: Vec<(String, Extent)>,
+    /// How it ended; `None`: it was killed.
+    pub ending: Option<Ending>,
+}
+
+impl Earlier {
+    /// The time that the run's items are made for: that of its first attempt.
+    #[must_use]
+    pub fn now(&self) -> Option<&str> {
+        self.attempts.first().map(|first| first.now.as_str())
+    }
+
+    /// What the table held before the run.
+    #[must_use]
+    pub fn ground(&self) -> Ground {
+        self.attempts
+            .first()
+            .map_or(Ground::Held, |first| first.ground)
+    }
+}
+
+impl Ground {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Empty => "empty",
+            Self::Held => "held",
+        }
+    }
+
+    pub(super) fn read(word: &str) -> Self {
+        if word == "empty" {
+            Self::Empty
+        } else {
+            Self::Held
+        }
+    }
+}
+
+impl Ending {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::Unfinished => "unfinished",
+        }
+    }
+
+    pub(super) fn read(word: &str) -> Self {
+        if word == "complete" {
+            Self::Complete
+        } else {
+            Self::Unfinished
+        }
+    }
+}

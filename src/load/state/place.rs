@@ -1,0 +1,205 @@
+//! Where a state is, and how one takes another's place.
+//!
+//! A state is begun under another name and renamed when it is whole and on disk: no crash leaves a
+//! half-made one, and none brings back what an earlier run had done.
+
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::Obstacle;
+use super::store::{APPLICATION, Change, Fault, Store, Unread};
+use super::{StateError, lock};
+
+/// The folder for states beside the mapping.
+const FOLDER: &str = ".dynafold";
+/// Files that SQLite keeps beside its own.
+const BESIDE: [&str; 3] = ["-wal", "-journal", "-shm"];
+
+/// Where the state of a mapping's runs is: `.dynafold/<stem>.state` beside the mapping.
+#[must_use]
+pub fn default_path(mapping: &Path) -> PathBuf {
+    let stem = mapping.file_stem().unwrap_or_else(|| "mapping".as_ref());
+    let mut name = OsString::from(stem);
+    name.push(".state");
+    mapping.with_file_name(FOLDER).join(name)
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or an empty file that nobody has used.
+    Nothing,
+    /// A state, whole or damaged.
+    State,
+    /// Only the log of a state.
+    Remains,
+}
+
+/// Makes the folder, where it is ours to make, and gives the path without links, so that there is
+/// one lock for each state.
+pub(super) fn prepare(path: &Path) -> Result<PathBuf, StateError> {
+    let Some(name) = path.file_name() else {
+        return Err(StateError::io(path, ErrorKind::IsADirectory.into()));
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if folder.file_name().is_some_and(|name| name == FOLDER) {
+        make_folder(folder).map_err(|cause| StateError::io(folder, cause))?;
+    }
+    if let Ok(real) = fs::canonicalize(path) {
+        return Ok(real);
+    }
+    let folder = fs::canonicalize(folder).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => StateError::unwritable(folder, Obstacle::NoFolder, cause),
+        _ => StateError::io(folder, cause),
+    })?;
+    Ok(folder.join(name))
+}
+
+/// The folder, with a note that nothing in it belongs into a repository.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let note = folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(note) {
+        Ok(mut note) => note.write_all(b"*\n"),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks at a path before anything is written there, the lock included. What is no state of ours is
+/// refused: a mistyped `--state` must not cost the mapping, or a SQLite source.
+pub(super) fn look(path: &Path) -> Result<Found, StateError> {
+    let known = lock::is_there(path)?;
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let remains = BESIDE.iter().any(|end| with(path, end).exists());
+            Ok(if remains {
+                Found::Remains
+            } else {
+                Found::Nothing
+            })
+        }
+        Err(error) => Err(StateError::io(path, error)),
+        Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
+        Ok(found) if found.is_file() && known => Ok(Found::State),
+        Ok(found) if found.is_file() && found.len() == 0 => Ok(Found::Nothing),
+        Ok(found) if found.is_file() && ours(path)? => Ok(Found::State),
+        Ok(_) => Err(StateError::Foreign {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// Looks again under the lock, which is there now: an empty file that had none is still nothing.
+pub(super) fn look_again(path: &Path, before: Found) -> Result<Found, StateError> {
+    let empty = || fs::metadata(path).is_ok_and(|found| found.len() == 0);
+    if before == Found::Nothing && empty() {
+        return Ok(Found::Nothing);
+    }
+    look(path)
+}
+
+/// Whether a file begins as a state does: as a SQLite database with our number in it.
+fn ours(path: &Path) -> Result<bool, StateError> {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(72).read_to_end(&mut head));
+    read.map_err(|cause| StateError::io(path, cause))?;
+    Ok(head.starts_with(b"SQLite format 3\0") && head.ends_with(&APPLICATION.to_be_bytes()))
+}
+
+/// Begins a state in the place of what is there, if anything is.
+pub(super) fn begin(
+    path: &Path,
+    fill: impl FnOnce(&mut Change<'_>) -> Result<(), Fault>,
+) -> Result<Store, StateError> {
+    let new = with(path, ".new");
+    remove(&new)?;
+    let mut store = Store::create(&new).map_err(|cause| StateError::sqlite(path, cause))?;
+    store.change(fill)?;
+    store.close()?;
+    // A log that outlives its file would be taken for the new one's.
+    remove_beside(path)?;
+    sync_folder(path)?;
+    fs::rename(&new, path).map_err(|cause| StateError::io(path, cause))?;
+    sync_folder(path)?;
+    match Store::open(path) {
+        Ok(store) => Ok(store),
+        Err(Unread::Failed(cause)) => Err(StateError::sqlite(path, cause)),
+        Err(Unread::Damaged(what)) => Err(StateError::unwritable(path, Obstacle::Other, what)),
+        Err(Unread::Format(_)) => Err(StateError::Foreign {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// Gives a damaged state another name, which nothing has yet.
+pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
+    let taken = |aside: &Path| {
+        let mut all = [""].into_iter().chain(BESIDE);
+        all.any(|end| with(aside, end).exists())
+    };
+    let mut number = 1_u32;
+    let mut aside = with(path, ".damaged-1");
+    while taken(&aside) {
+        number += 1;
+        aside = with(path, &format!(".damaged-{number}"));
+    }
+    // The file first: what remains of a move that was cut short is still known for damage.
+    for end in [""].into_iter().chain(BESIDE) {
+        match fs::rename(with(path, end), with(&aside, end)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            moved => moved.map_err(|cause| StateError::io(path, cause))?,
+        }
+    }
+    sync_folder(path)
+}
+
+fn remove(path: &Path) -> Result<(), StateError> {
+    remove_beside(path)?;
+    remove_file(path)
+}
+
+fn remove_beside(path: &Path) -> Result<(), StateError> {
+    BESIDE
+        .iter()
+        .try_for_each(|end| remove_file(&with(path, end)))
+}
+
+fn remove_file(path: &Path) -> Result<(), StateError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        removed => removed.map_err(|cause| StateError::io(path, cause)),
+    }
+}
+
+/// Makes renames last. Where folders cannot be opened, as on Windows, there is nothing to do.
+fn sync_folder(path: &Path) -> Result<(), StateError> {
+    let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) else {
+        return Ok(());
+    };
+    match folder.sync_all() {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced.map_err(|cause| StateError::io(path, cause)),
+    }
+}
+
+fn with(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}
