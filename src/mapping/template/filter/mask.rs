@@ -34,7 +34,11 @@ impl Secret {
     #[must_use]
     pub fn check(&self) -> String {
         let digest = self.digest(&[b"check"]);
-        digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+        digest
+            .iter()
+            .take(4)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// HMAC-SHA256 of the parts, one after the other.
