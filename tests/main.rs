@@ -28,6 +28,8 @@ mod source {
     mod sqlite;
 }
 #[cfg(test)]
+mod storm;
+#[cfg(test)]
 mod support {
     pub(crate) mod cli;
     pub(crate) mod contents;
@@ -41,6 +43,7 @@ mod support {
     pub(crate) mod postgres;
     pub(crate) mod source;
     pub(crate) mod sqlite;
+    pub(crate) mod storm;
     pub(crate) mod types;
     pub(crate) mod values;
 }
