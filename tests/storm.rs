@@ -99,7 +99,10 @@ fn item(partition: &str, number: usize, more: &[(&str, &str)]) -> Fields {
         ("PK".to_owned(), text(partition)),
         ("SK".to_owned(), text(format!("{number:08}"))),
     ]);
-    fields.extend(more.iter().map(|(name, value)| ((*name).to_owned(), text(*value))));
+    fields.extend(
+        more.iter()
+            .map(|(name, value)| ((*name).to_owned(), text(*value))),
+    );
     fields
 }
 
@@ -111,7 +114,9 @@ async fn put_batch(
 ) -> Result<BatchWriteItemOutput, aws_sdk_dynamodb::Error> {
     let requests = numbers.into_iter().map(|number| {
         let put = PutRequest::builder().set_item(Some(item(partition, number, &[])));
-        WriteRequest::builder().put_request(put.build().unwrap()).build()
+        WriteRequest::builder()
+            .put_request(put.build().unwrap())
+            .build()
     });
     let requests: Vec<WriteRequest> = requests.collect();
     let request = client.batch_write_item().request_items("app", requests);

@@ -74,10 +74,15 @@ async fn errors_have_their_codes() {
         ("do: request-limit", "RequestLimitExceeded"),
         ("do: not-found", "ResourceNotFoundException"),
         ("do: access-denied", "AccessDeniedException"),
-        ("do: error, code: KMSDisabledException, status: 400", "KMSDisabledException"),
+        (
+            "do: error, code: KMSDisabledException, status: 400",
+            "KMSDisabledException",
+        ),
     ] {
-        let (storm, client) =
-            make(&format!("faults: [{{ {fault}, operations: [BatchWriteItem], after: 1 }}]")).await;
+        let (storm, client) = make(&format!(
+            "faults: [{{ {fault}, operations: [BatchWriteItem], after: 1 }}]"
+        ))
+        .await;
         assert_eq!(code(&client).await.as_deref(), Some("none"));
         assert_eq!(code(&client).await.as_deref(), Some(wanted));
         assert_eq!(storm.counts().requests["BatchWriteItem"].errors[wanted], 1);
@@ -86,7 +91,8 @@ async fn errors_have_their_codes() {
 
 #[tokio::test]
 async fn an_error_may_come_after_the_deed() {
-    let (storm, client) = make("faults: [{ do: error, applied: true, operations: [BatchWriteItem] }]").await;
+    let (storm, client) =
+        make("faults: [{ do: error, applied: true, operations: [BatchWriteItem] }]").await;
     assert_eq!(code(&client).await.as_deref(), Some("InternalServerError"));
     let items = storm.counts().items;
     assert_eq!((items.put, items.untold), (1, 1));
@@ -112,7 +118,11 @@ async fn a_share_of_a_batch_is_left_for_no_reason() {
     let (storm, client) = make(settings).await;
     let mut all = 0;
     for number in 0..20 {
-        all += left(&put_batch(&client, "a", number * 25..number * 25 + 25).await.unwrap());
+        all += left(
+            &put_batch(&client, "a", number * 25..number * 25 + 25)
+                .await
+                .unwrap(),
+        );
     }
     assert!((150..250).contains(&all), "{all}");
     let items = storm.counts().items;
@@ -149,7 +159,10 @@ async fn credentials_expire_until_new_ones_come() {
 
 #[tokio::test]
 async fn a_clock_that_is_wrong_refuses_signatures() {
-    for (skew, words) in [(-600, "Signature not yet current"), (600, "Signature expired")] {
+    for (skew, words) in [
+        (-600, "Signature not yet current"),
+        (600, "Signature expired"),
+    ] {
         let (_storm, client) = start(&format!("clock_skew_seconds: {skew}"));
         let error = client.list_tables().send().await.unwrap_err();
         assert_eq!(error.code(), Some("InvalidSignatureException"));
@@ -170,18 +183,30 @@ async fn tables_and_indexes_vanish() {
     for wanted in ["none", "none"] {
         assert_eq!(code(&client).await.as_deref(), Some(wanted));
     }
-    let told = client.describe_table().table_name("app").send().await.unwrap();
+    let told = client
+        .describe_table()
+        .table_name("app")
+        .send()
+        .await
+        .unwrap();
     let indexes = told.table().unwrap().global_secondary_indexes();
-    let active: Vec<&str> = indexes.iter().filter_map(|index| index.index_name()).collect();
+    let active: Vec<&str> = indexes
+        .iter()
+        .filter_map(|index| index.index_name())
+        .collect();
     assert_eq!(active, ["All"]);
-    assert_eq!(code(&client).await.as_deref(), Some("ResourceNotFoundException"));
+    assert_eq!(
+        code(&client).await.as_deref(),
+        Some("ResourceNotFoundException")
+    );
     assert!(storm.counts().tables.is_empty());
 }
 
 #[tokio::test]
 async fn invalid_batches_are_refused_as_a_whole_before_any_limit() {
     for store in ["engine", "map"] {
-        let (storm, client) = make(&format!("{{ store: {store}, limits: {{ table_wcu: 1 }} }}")).await;
+        let (storm, client) =
+            make(&format!("{{ store: {store}, limits: {{ table_wcu: 1 }} }}")).await;
         let twice = put_batch(&client, "a", [1, 1]).await.unwrap_err();
         assert_eq!(twice.code(), Some("ValidationException"));
         let many = put_batch(&client, "a", 0..26).await.unwrap_err();

@@ -51,12 +51,19 @@ async fn counts_and_settings_go_over_http() {
     put_batch(&client, "a", 0..25).await.unwrap_err();
     let (status, error) = ask(&storm, "POST /__storm/settings", "fualts: []").await;
     assert_eq!(status, "400");
-    assert!(error["error"].as_str().unwrap().contains("fualts"), "{error}");
+    assert!(
+        error["error"].as_str().unwrap().contains("fualts"),
+        "{error}"
+    );
     let (_, settings) = ask(&storm, "GET /__storm/settings", "").await;
     assert_eq!(settings["faults"][0]["do"], "error");
     assert_eq!(ask(&storm, "GET /__storm/other", "").await.0, "404");
-    let counts = storm.stop();
-    assert_eq!(counts.items.put, 0);
+    storm.set(Settings::default());
+    put_batch(&client, "a", 0..25).await.unwrap();
+    storm.reset();
+    put_batch(&client, "a", 0..20).await.unwrap();
+    assert_eq!(storm.stop().items.replaced, 20);
+    put_batch(&client, "a", 0..20).await.unwrap_err();
 }
 
 #[test]
@@ -120,14 +127,20 @@ async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
     make_table(&client, BillingMode::PayPerRequest).await;
     for partition in ["a", "b", "c", "d"] {
         for number in 0..4 {
-            put_batch(&client, partition, number * 25..number * 25 + 25).await.unwrap();
+            put_batch(&client, partition, number * 25..number * 25 + 25)
+                .await
+                .unwrap();
         }
     }
     let mut seen = HashSet::new();
     for segment in 0..3 {
         let mut from = None;
         loop {
-            let scan = client.scan().table_name("app").segment(segment).total_segments(3);
+            let scan = client
+                .scan()
+                .table_name("app")
+                .segment(segment)
+                .total_segments(3);
             let scan = scan.limit(7).projection_expression("#s, PK");
             let scan = scan.expression_attribute_names("#s", "SK");
             let page = scan.set_exclusive_start_key(from).send().await.unwrap();
@@ -147,7 +160,11 @@ async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
     let query = query.expression_attribute_names("#p", "PK");
     let query = query.expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
     let answer = query.send().await.unwrap();
-    let numbers: Vec<&str> = answer.items().iter().map(|i| i["SK"].as_s().unwrap().as_str()).collect();
+    let numbers: Vec<&str> = answer
+        .items()
+        .iter()
+        .map(|i| i["SK"].as_s().unwrap().as_str())
+        .collect();
     assert_eq!(numbers.len(), 100);
     assert!(numbers.is_sorted());
 }

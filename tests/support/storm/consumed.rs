@@ -26,7 +26,11 @@ impl Consumed {
         used.table += charge.table;
         for one in &charge.indexes {
             if let Some(index) = schema.indexes.get(one.index) {
-                let indexes = if index.local { &mut used.local } else { &mut used.global };
+                let indexes = if index.local {
+                    &mut used.local
+                } else {
+                    &mut used.global
+                };
                 *indexes.entry(index.name.clone()).or_default() += one.units;
             }
         }

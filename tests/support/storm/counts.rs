@@ -163,7 +163,10 @@ impl Recorder {
             let new = Requests::default();
             self.counts.requests.insert(operation.to_owned(), new);
         }
-        self.counts.requests.entry(operation.to_owned()).or_default()
+        self.counts
+            .requests
+            .entry(operation.to_owned())
+            .or_default()
     }
 
     pub(crate) fn struck(&mut self, fault: String) {

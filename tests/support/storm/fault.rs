@@ -108,7 +108,11 @@ impl Struck {
     /// The error that the fault answers with, if it does.
     pub(crate) fn error(&self, operation: &str) -> Option<Answer> {
         let (status, code, message) = match self.fault.kind {
-            Kind::Error => (500, "InternalServerError", "Internal server error".to_owned()),
+            Kind::Error => (
+                500,
+                "InternalServerError",
+                "Internal server error".to_owned(),
+            ),
             Kind::Unavailable => (
                 503,
                 "ServiceUnavailable",
@@ -136,7 +140,11 @@ impl Struck {
             _ => return None,
         };
         let code = self.fault.code.as_deref().unwrap_or(code);
-        Some(Answer::error(self.fault.status.unwrap_or(status), code, &message))
+        Some(Answer::error(
+            self.fault.status.unwrap_or(status),
+            code,
+            &message,
+        ))
     }
 
     /// The kind's name, as it is written in settings.

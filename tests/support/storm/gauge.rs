@@ -48,7 +48,9 @@ impl Gauge {
         on_demand: bool,
         now: Duration,
     ) -> Self {
-        let declared = schema.declared_wcu.filter(|_| limits.declared && !on_demand);
+        let declared = schema
+            .declared_wcu
+            .filter(|_| limits.declared && !on_demand);
         let wcu = limits.table_wcu.or(declared);
         Self {
             what: "Table",
@@ -89,11 +91,22 @@ impl Gauge {
             let resource = self.arn.clone();
             out.push(Reason { reason, resource });
         };
-        if self.ceiling.as_mut().is_some_and(|bucket| !bucket.has(now, units)) {
-            refuse(if self.on_demand { "MaxOnDemand" } else { "Provisioned" });
+        if self
+            .ceiling
+            .as_mut()
+            .is_some_and(|bucket| !bucket.has(now, units))
+        {
+            refuse(if self.on_demand {
+                "MaxOnDemand"
+            } else {
+                "Provisioned"
+            });
         }
         // DynamoDB tells a table that has yet to grow by its partitions.
-        let cold = self.warm_up.as_mut().is_some_and(|warm| !warm.has(now, units));
+        let cold = self
+            .warm_up
+            .as_mut()
+            .is_some_and(|warm| !warm.has(now, units));
         let mut hot = false;
         if let Some(parts) = &mut self.parts {
             for load in loads {

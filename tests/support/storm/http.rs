@@ -28,7 +28,9 @@ impl Request {
     /// The operation without the service's prefix.
     pub(crate) fn operation(&self) -> &str {
         let target = self.header("x-amz-target").unwrap_or_default();
-        target.split_once('.').map_or("", |(_, operation)| operation)
+        target
+            .split_once('.')
+            .map_or("", |(_, operation)| operation)
     }
 }
 

@@ -29,7 +29,9 @@ impl Identities {
         seconds: f64,
     ) -> Result<(), Answer> {
         let signed = request.header("authorization").unwrap_or_default();
-        let after = signed.split_once("Credential=").map_or("", |(_, rest)| rest);
+        let after = signed
+            .split_once("Credential=")
+            .map_or("", |(_, rest)| rest);
         let key = after.split('/').next().unwrap_or_default();
         let token = request.header("x-amz-security-token").unwrap_or_default();
         let first = self.first_used.entry(format!("{key} {token}"));
@@ -39,9 +41,10 @@ impl Identities {
         }
         let message = "The security token included in the request is expired";
         let mut answer = Answer::error(400, "ExpiredTokenException", message);
-        answer.body = answer
-            .body
-            .replace("com.amazonaws.dynamodb.v20120810", "com.amazon.coral.service");
+        answer.body = answer.body.replace(
+            "com.amazonaws.dynamodb.v20120810",
+            "com.amazon.coral.service",
+        );
         Err(answer)
     }
 }
@@ -77,9 +80,10 @@ pub(crate) fn check_clock(request: &Request, clock: Timestamp) -> Result<(), Ans
         return Ok(());
     };
     let mut answer = Answer::error(400, "InvalidSignatureException", &message);
-    answer.body = answer
-        .body
-        .replace("com.amazonaws.dynamodb.v20120810", "com.amazon.coral.service");
+    answer.body = answer.body.replace(
+        "com.amazonaws.dynamodb.v20120810",
+        "com.amazon.coral.service",
+    );
     Err(answer)
 }
 

@@ -73,7 +73,11 @@ impl Charge {
         for index in 0..number {
             let mut add = |entry: &Entry, units| {
                 let partition = entry.partition;
-                indexes.push(IndexCharge { index, partition, units });
+                indexes.push(IndexCharge {
+                    index,
+                    partition,
+                    units,
+                });
             };
             match (entry(old, index), entry(new, index)) {
                 (None, None) => {}
@@ -126,7 +130,12 @@ fn entry(schema: &Schema, index: &IndexSchema, item: &Item) -> Option<Entry> {
         size += name.len() + value.size();
         content = content.wrapping_add(mix(xxh3_64(name.as_bytes()), digest(value)));
     }
-    Some(Entry { partition, key, size, content })
+    Some(Entry {
+        partition,
+        key,
+        size,
+        content,
+    })
 }
 
 fn mix(a: u64, b: u64) -> u64 {
@@ -153,7 +162,9 @@ fn digest(value: &AttributeValue) -> u64 {
         AttributeValue::L(all) => all.iter().fold(9, |hash, one| mix(hash, digest(one))),
         AttributeValue::M(all) => set(
             10,
-            sum(all.iter().map(|(name, one)| mix(xxh3_64(name.as_bytes()), digest(one)))),
+            sum(all
+                .iter()
+                .map(|(name, one)| mix(xxh3_64(name.as_bytes()), digest(one)))),
         ),
     }
 }

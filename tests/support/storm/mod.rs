@@ -65,6 +65,18 @@ impl Storm {
         self.service.counts()
     }
 
+    /// From now on these hold. Faults and events count from here on; the port and the store stay.
+    #[cfg(test)]
+    pub(crate) fn set(&self, settings: Settings) {
+        self.service.set(settings);
+    }
+
+    /// Counts from here on.
+    #[cfg(test)]
+    pub(crate) fn reset(&self) {
+        self.service.reset();
+    }
+
     /// Closes all connections, and gives the last counts.
     pub(crate) fn stop(mut self) -> Counts {
         self.end();

@@ -27,7 +27,7 @@ pub(crate) struct Parts {
     burst: f64,
     split_after: Option<Duration>,
     ranges: bool,
-    parts: BTreeMap<u64, Part>,
+    all: BTreeMap<u64, Part>,
     splits: u64,
 }
 
@@ -53,13 +53,14 @@ impl Parts {
             burst: limits.burst_seconds,
             split_after: limits.split_after_seconds.map(Duration::from_secs_f64),
             ranges: limits.partitions.is_some(),
-            parts: BTreeMap::new(),
+            all: BTreeMap::new(),
             splits: 0,
         };
         let number = u64::from(limits.partitions.unwrap_or(0).max(1));
         for index in 0..limits.partitions.map_or(0, |_| number) {
             let start = u64::MAX / number * index;
-            new.parts.insert(start, new.part(format!("{start:016x}"), now));
+            new.all
+                .insert(start, new.part(format!("{start:016x}"), now));
         }
         Some(new)
     }
@@ -77,11 +78,11 @@ impl Parts {
     }
 
     fn find(&mut self, now: Duration, load: &Load<'_>) -> Option<&mut Part> {
-        if !self.ranges && !self.parts.contains_key(&load.hash) {
+        if !self.ranges && !self.all.contains_key(&load.hash) {
             let part = self.part(load.key.to_owned(), now);
-            self.parts.insert(load.hash, part);
+            self.all.insert(load.hash, part);
         }
-        self.parts
+        self.all
             .range_mut(..=load.hash)
             .next_back()
             .map(|(_, part)| part)
@@ -127,21 +128,21 @@ impl Parts {
 
     /// Cuts the range that holds a hash in the middle.
     fn split(&mut self, hash: u64, now: Duration) {
-        let Some(start) = self.parts.range(..=hash).next_back().map(|(start, _)| *start) else {
+        let Some(start) = self.all.range(..=hash).next_back().map(|(start, _)| *start) else {
             return;
         };
-        let after = self.parts.range(hash..).find(|(next, _)| **next > start);
+        let after = self.all.range(hash..).find(|(next, _)| **next > start);
         let end = after.map_or(u64::MAX, |(next, _)| *next);
         let middle = start + (end - start) / 2;
         if middle == start {
             return;
         }
         let mut new = self.part(format!("{middle:016x}"), now);
-        if let Some(old) = self.parts.get_mut(&start) {
+        if let Some(old) = self.all.get_mut(&start) {
             old.hot_since = None;
             new.bucket = old.bucket.as_mut().map(Bucket::halve);
         }
-        self.parts.insert(middle, new);
+        self.all.insert(middle, new);
         self.splits += 1;
     }
 
@@ -150,15 +151,15 @@ impl Parts {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.parts.len()
+        self.all.len()
     }
 
     /// The partitions with most traffic, the busiest first.
     pub(crate) fn counts(&self, most: usize) -> Vec<PartitionCounts> {
-        let mut all: Vec<&Part> = self.parts.values().collect();
-        all.sort_by(|a, b| (b.accepted + b.refused).total_cmp(&(a.accepted + a.refused)));
-        all.truncate(most);
-        let counts = all.into_iter().map(|part| PartitionCounts {
+        let mut busiest: Vec<&Part> = self.all.values().collect();
+        busiest.sort_by(|a, b| (b.accepted + b.refused).total_cmp(&(a.accepted + a.refused)));
+        busiest.truncate(most);
+        let counts = busiest.into_iter().map(|part| PartitionCounts {
             partition: part.label.clone(),
             accepted: part.accepted,
             refused: part.refused,
@@ -168,7 +169,7 @@ impl Parts {
     }
 
     pub(crate) fn reset_counts(&mut self) {
-        for part in self.parts.values_mut() {
+        for part in self.all.values_mut() {
             part.accepted = 0.0;
             part.refused = 0.0;
             part.each_second.clear();

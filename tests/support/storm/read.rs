@@ -46,12 +46,12 @@ struct Wanted<'b> {
 #[serde(rename_all = "PascalCase")]
 struct BatchGet<'b> {
     #[serde(borrow)]
-    request_items: BTreeMap<String, Keys<'b>>,
+    request_items: BTreeMap<String, OfTable<'b>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Keys<'b> {
+struct OfTable<'b> {
     #[serde(borrow)]
     keys: Vec<&'b RawValue>,
     projection_expression: Option<String>,
@@ -102,7 +102,11 @@ impl Service {
                 let found = table.rows.get(&key_of(table, key)?);
                 items.extend(found.map(|row| shown(row, shape.as_deref())));
             }
-            tables.push(format!("{}:[{}]", Value::from(name.as_str()), items.join(",")));
+            tables.push(format!(
+                "{}:[{}]",
+                Value::from(name.as_str()),
+                items.join(",")
+            ));
         }
         let tables = tables.join(",");
         Ok(Answer::good(format!(

@@ -84,14 +84,15 @@ fn accept(listener: &TcpListener, open: &Open, service: &Arc<Service>) {
         let (open, service) = (Arc::clone(open), Arc::clone(service));
         thread::spawn(move || {
             // A client that goes away is no matter.
-            let _ = serve(stream, &service, || drop(lock(&open).remove(&number)));
+            let _ = serve(stream, &service);
+            // With the last copy, a reset goes out.
             lock(&open).remove(&number);
         });
     }
 }
 
-/// Serves one connection. `forget` lets go of the copy that would keep a reset from happening.
-fn serve(stream: TcpStream, service: &Service, forget: impl Fn()) -> io::Result<()> {
+/// Serves one connection.
+fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut connection = Connection::new(stream);
     while let Some(request) = connection.receive()? {
@@ -113,14 +114,13 @@ fn serve(stream: TcpStream, service: &Service, forget: impl Fn()) -> io::Result<
             }
             How::Garbage if stays => connection.send(200, GARBAGE, &date, false)?,
             How::Half(answer) => {
-                connection.send(answer.status, &answer.body, &date, true)?;
-                return Ok(forget());
+                return connection.send(answer.status, &answer.body, &date, true);
             }
             How::Reset => {
                 connection.reset();
-                return Ok(forget());
+                return Ok(());
             }
-            _ => return Ok(forget()),
+            _ => return Ok(()),
         }
     }
     Ok(())
@@ -172,22 +172,18 @@ fn control(request: &Request, service: &Service) -> Option<(u16, String)> {
     let shown = |json: serde_json::Result<String>| Some((200, json.unwrap_or_default()));
     match request.line.as_str() {
         "GET /__storm/counts" => shown(serde_json::to_string_pretty(&service.counts())),
-        "GET /__storm/settings" => {
-            shown(serde_json::to_string_pretty(&service.active().settings))
-        }
+        "GET /__storm/settings" => shown(serde_json::to_string_pretty(&service.active().settings)),
         "POST /__storm/reset" => {
             service.reset();
             done()
         }
-        "POST /__storm/settings" => {
-            match Settings::read(&String::from_utf8_lossy(&request.body)) {
-                Ok(settings) => {
-                    service.set(settings);
-                    done()
-                }
-                Err(error) => Some((400, json!({ "error": error }).to_string())),
+        "POST /__storm/settings" => match Settings::read(&String::from_utf8_lossy(&request.body)) {
+            Ok(settings) => {
+                service.set(settings);
+                done()
             }
-        }
+            Err(error) => Some((400, json!({ "error": error }).to_string())),
+        },
         line if line.contains(" /__storm/") => Some((
             404,
             json!({ "error": "GET counts, GET or POST settings, POST reset" }).to_string(),

@@ -200,13 +200,12 @@ pub(crate) struct Event {
 impl Settings {
     /// Reads YAML, of which JSON is a part.
     pub(crate) fn read(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
         let node = yaml::parse(text).map_err(|fault| fault.message)?;
-        let value = if node.is_empty() {
-            Value::Object(serde_json::Map::new())
-        } else {
-            plain(&node)
-        };
-        let settings: Self = serde_json::from_value(value).map_err(|error| error.to_string())?;
+        let settings = serde_json::from_value(plain(&node));
+        let settings: Self = settings.map_err(|error| error.to_string())?;
         settings.checked()
     }
 

@@ -140,7 +140,9 @@ impl Service {
                 writes.push(Write::read(Arc::clone(&schema), raw, json, puts)?);
             }
         }
-        let keys = writes.iter().map(|write| (write.schema.name.as_str(), &write.key));
+        let keys = writes
+            .iter()
+            .map(|write| (write.schema.name.as_str(), &write.key));
         validate::unique(keys)?;
         self.take_batch(writes, request.consumed.as_deref(), struck)
     }
@@ -165,7 +167,11 @@ impl Service {
             } else {
                 match state.admit(now, &write)? {
                     Admission::Taken(charge, done) => {
-                        taken.push(Taken { write, charge, done });
+                        taken.push(Taken {
+                            write,
+                            charge,
+                            done,
+                        });
                         continue;
                     }
                     Admission::Refused(reasons, mode) => {
@@ -183,7 +189,9 @@ impl Service {
         if self.store == Store::Engine && !taken.is_empty() {
             let done = self.engine.batch_write_item(engine_request(&mut taken));
             if let Err(error) = done {
-                taken.iter().for_each(|one| state.give_back(now, one));
+                for one in &taken {
+                    state.give_back(now, one);
+                }
                 return Err(error.into());
             }
         }
@@ -201,7 +209,7 @@ impl Service {
         Ok(answer)
     }
 
-    /// PutItem, and DeleteItem.
+    /// Puts or deletes one item.
     pub(crate) fn write_one(&self, body: &[u8], puts: bool) -> Result<Answer, Answer> {
         let request: Single<'_> = serde_json::from_slice(body)?;
         let schema = self.schema(&request.table)?;
@@ -216,7 +224,11 @@ impl Service {
                 return Err(Answer::throttled(on_demand, &reasons));
             }
         };
-        let one = Taken { write, charge, done };
+        let one = Taken {
+            write,
+            charge,
+            done,
+        };
         let mut answer = match (self.store, puts) {
             // It may have conditions, which only the engine knows.
             (Store::Engine, true) => engine::run(body, |request| self.engine.put_item(request)),
@@ -272,7 +284,11 @@ impl State {
     }
 
     fn commit(&mut self, now: Duration, one: Taken<'_>, store: Store) {
-        let Taken { write, charge, done } = one;
+        let Taken {
+            write,
+            charge,
+            done,
+        } = one;
         self.recorder.done(now, done, &write.schema, &charge);
         let Some(table) = self.tables.get_mut(&write.schema.name) else {
             return;
