@@ -31,6 +31,7 @@ mod source {
 mod storm;
 #[cfg(test)]
 mod support {
+    pub(crate) mod books;
     pub(crate) mod cli;
     pub(crate) mod contents;
     pub(crate) mod datasets;
