@@ -325,7 +325,10 @@ impl Run {
                     };
                     if blocks.send(block).await.is_err() {
                         // Workers end early only where the run is to end.
-                        return halt.set(Why::Failed(Failure::internal("the workers ended early")));
+                        if !halt.is_set() {
+                            halt.set(Why::Failed(Failure::internal("the workers ended early")));
+                        }
+                        return;
                     }
                 }
                 Some(Read::End { ticket, end }) => {
