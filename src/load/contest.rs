@@ -43,6 +43,8 @@ pub(crate) fn locator(item_type: usize, row: &[Value]) -> u64 {
 #[derive(Debug, Default)]
 pub(crate) struct Contest {
     winners: HashMap<u128, Winner>,
+    /// Whether nothing tells the first two rows of some key apart.
+    ties: bool,
 }
 
 #[derive(Debug)]
@@ -56,8 +58,10 @@ struct Winner {
 }
 
 impl Contest {
-    /// Enters a key and the locator of the row that is loaded.
-    pub(super) fn enter(&mut self, fingerprint: u128, locator: u64) {
+    /// Enters a key and the locators of its first rows; the least is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
+        let locator = locators.first().copied().unwrap_or_default();
+        self.ties |= locators.get(1) == Some(&locator);
         self.winners.insert(
             fingerprint,
             Winner {
@@ -66,6 +70,11 @@ impl Contest {
                 row: None,
             },
         );
+    }
+
+    /// Whether it depends on the order of reading which of some rows is loaded.
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties
     }
 
     pub(super) fn is_contested(&self, fingerprint: u128) -> bool {

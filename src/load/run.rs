@@ -6,7 +6,6 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::Load;
 use super::books::{Failure, KeysReport, Report};
 use super::ending::Ending;
 use super::halt::{Halt, Why};
@@ -25,6 +24,7 @@ use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
 use super::worker::{Block, KIB_IN_FLIGHT, Worker};
 use super::writer::{Delivery, count, write};
+use super::{KeyCheck, Load};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
 
@@ -176,7 +176,7 @@ impl Run {
 
     /// What follows when every row is read and every item written: the late proof, and deleting.
     /// Gives the items that were written over another.
-    async fn after(&self, rules: Rules, stale: bool) -> u64 {
+    async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
         let deletes = stale || self.load.options.prune.is_some();
         let (doing, partition) = (rules.doing, rules.selection.partition.clone());
         let Some(keys) = rules.into_keys() else {
@@ -201,12 +201,20 @@ impl Run {
                     )
                     .await
                 }
+                Err(unowned) if self.load.options.prune.is_none() => {
+                    self.warnings.push(format!(
+                        "items of rows that are gone since the first attempt were not looked for: {unowned}"
+                    ));
+                    overwritten(keys).await
+                }
                 Err(unowned) => Err(Broken::Failed(Failure::unowned(&unowned))),
             }
         } else {
             overwritten(keys).await
         };
         match compared {
+            // Elsewhere they were found before; a chunk that was read twice tells its keys twice.
+            Ok(_) if self.load.options.keys != KeyCheck::Late => 0,
             Ok(compared) => compared.overwritten,
             Err(Broken::Cancelled) => {
                 self.delivery.halt.set(Why::Cancelled);
@@ -239,7 +247,12 @@ impl Run {
             }
         }
         if let Some(state) = &mut closed.state {
-            let ended = finish(state, finished && closed.failure.is_none(), self.disowned, &self.load);
+            let ended = finish(
+                state,
+                finished && closed.failure.is_none(),
+                self.disowned,
+                &self.load,
+            );
             if let Err(error) = ended {
                 closed
                     .failure

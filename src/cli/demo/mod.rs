@@ -82,6 +82,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         max_wcu: None,
         concurrency: None,
         readers: None,
+        chunk_rows: None,
         one_pass: false,
         changes_only: false,
         prune: false,

@@ -190,6 +190,15 @@ impl State {
             .change(|change| rows::note_traffic(change, attempt, json))
     }
 
+    /// Forgets how far the annexes count: everything that is in them will be appended again.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn forget_annexes(&mut self) -> Result<(), StateError> {
+        self.store.change(rows::forget_annexes)
+    }
+
     /// Says how the run ended; `selection` is that of a full run, kept over the runs to come.
     ///
     /// # Errors
