@@ -240,11 +240,22 @@ impl Case {
         command.spawn().unwrap()
     }
 
-    /// Starts a load and kills it after a while; what it left behind where it was faster.
-    pub(super) fn killed(&self, after: Duration, further: &[&str]) -> Option<Ran> {
+    /// Starts a load and kills it after a while, or when so many more items have been put; what it
+    /// left behind where it was faster.
+    pub(super) fn killed(&self, when: When, further: &[&str]) -> Option<Ran> {
         let mut child = self.start(further);
-        let end = Instant::now() + after;
-        while Instant::now() < end {
+        let begun = Instant::now();
+        let put = || {
+            self.storm
+                .as_ref()
+                .map_or(0, |storm| storm.counts().items.put)
+        };
+        let before = put();
+        let comes = || match when {
+            When::After(while_) => begun.elapsed() >= while_,
+            When::Put(items) => put() >= before + items,
+        };
+        while !comes() {
             if child.try_wait().unwrap().is_some() {
                 return Some(ran(child));
             }
@@ -287,6 +298,13 @@ impl Case {
             part: self.path("app.archive.ndjson.part").exists(),
         }
     }
+}
+
+/// When a load is killed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum When {
+    After(Duration),
+    Put(u64),
 }
 
 /// Waits for a program's end.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::{Case, Left, books, script};
+use super::bench::{Case, Left, When, books, script};
 use crate::support::books::hold_loaded;
 use crate::support::source::Source;
 
@@ -117,13 +117,7 @@ async fn one(
     let kills = chance.u32(1..6);
     let mut ended = None;
     for _ in 0..kills {
-        // Under faults a load takes longer than without.
-        let share = if chance.u32(..3) == 0 {
-            chance.f64() * 3.0
-        } else {
-            chance.f64() * 1.2
-        };
-        ended = case.killed(reference.took.mul_f64(share), &[]);
+        ended = case.killed(moment(case, reference, chance), &[]);
         if ended.is_some() {
             break;
         }
@@ -145,4 +139,13 @@ async fn one(
         );
     }
     case.left().await.hold(&reference.left, said);
+}
+
+/// Early on more often by the clock, and while items are written by their number.
+pub(super) fn moment(case: &Case, reference: &Reference, chance: &mut fastrand::Rng) -> When {
+    if case.storm.is_none() || chance.u32(..5) < 2 {
+        return When::After(reference.took.mul_f64(chance.f64() * 1.2));
+    }
+    let items = u64::try_from(reference.left.items.len()).unwrap();
+    When::Put(chance.u64(..items + items / 50))
 }
