@@ -23,6 +23,7 @@ use url::Url;
 use self::cancel::Session;
 use self::catalog::{optional, rows, text};
 use self::scan::{MysqlDialect, object};
+use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
     SourceError, check_parameters, statement,
@@ -39,6 +40,7 @@ pub struct Mysql {
     /// The URL without its secrets.
     place: String,
     server: Server,
+    patience: Duration,
     /// Kept for [`Source::describe`].
     catalog: Option<Catalog>,
 }
@@ -103,8 +105,15 @@ impl Mysql {
             options,
             place: place(&url),
             server,
+            patience: PATIENCE,
             catalog: None,
         })
+    }
+
+    /// Says how long a scan may give nothing before it is asked, over another connection, whether
+    /// the server is still at it. A minute otherwise.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     async fn read_catalog(&mut self) -> Result<&Catalog, SourceError> {
@@ -190,7 +199,8 @@ impl Source for Mysql {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         let server = &self.server;
-        scan::scan(&mut self.connection, scan, |object, cause| {
+        let watch = cancel::watch(self.patience, self.options.clone(), server.session.clone());
+        scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
         })
     }

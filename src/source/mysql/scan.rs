@@ -10,6 +10,7 @@ use crate::catalog::DataType;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
+use crate::source::watch::Watch;
 use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
@@ -59,6 +60,7 @@ pub(super) fn object(from: &Relation) -> String {
 /// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut MySqlConnection,
+    watch: Watch,
     scan: &'a Scan,
     fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -78,6 +80,7 @@ pub(super) fn scan<'a>(
     let outputs = layout.outputs.clone();
     chunks(
         rows,
+        Some(watch),
         layout,
         move |row, output| read(row, output, &outputs),
         move |cause| fault(object(&scan.from), cause),
