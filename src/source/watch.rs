@@ -13,7 +13,7 @@ use futures_util::{FutureExt as _, TryStreamExt as _};
 use tokio::time::timeout;
 
 /// How long nothing may come before the server is asked.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 /// How long that may take.
 const ASKING: Duration = Duration::from_secs(20);
 /// How long rows that were on their way meanwhile may take.

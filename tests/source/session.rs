@@ -265,6 +265,18 @@ async fn stamp(database: &Database) -> Option<String> {
     source.identity().await.unwrap().stamp
 }
 
+/// Other tests' transactions leave none for a moment.
+async fn some_stamp(database: &Database) -> Option<String> {
+    for _ in 0..100 {
+        let stamp = stamp(database).await;
+        if stamp.is_some() || !matches!(database, Database::Postgres(_)) {
+            return stamp;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    None
+}
+
 #[tokio::test]
 async fn a_stamp_is_another_after_any_change() {
     for database in Database::each(rows).await {
@@ -274,7 +286,7 @@ async fn a_stamp_is_another_after_any_change() {
             assert_eq!(stamp(&database).await, None);
             tokio::time::sleep(Duration::from_millis(2100)).await;
         }
-        let before = stamp(&database).await;
+        let before = some_stamp(&database).await;
         assert_eq!(
             before.is_some(),
             matches!(product, "postgres" | "sqlite"),

@@ -110,3 +110,21 @@ fn read(
     };
     Ok((value, 8 + bytes.map_or(0, <[u8]>::len)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_range_depends_on_what_the_sql_mode_makes_of_a_backslash() {
+        for (value, sql) in [
+            (r"'\'", "_utf8mb4 x'5c'"),
+            ("'it''s'", "_utf8mb4 x'69742773'"),
+            ("''", "_utf8mb4 x''"),
+            ("x'00ff'", "x'00ff'"),
+            ("-1.5", "-1.5"),
+        ] {
+            assert_eq!(MysqlDialect.literal(value), sql);
+        }
+    }
+}
