@@ -28,6 +28,7 @@ mod source {
     mod range;
     mod session;
     mod sqlite;
+    mod stall;
 }
 #[cfg(test)]
 mod storm;
