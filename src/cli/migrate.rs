@@ -12,7 +12,7 @@ use crate::catalog::Catalog;
 use crate::load::{self, Cancel, Load, Options, TableError};
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
-use crate::target::Wanted;
+use crate::target::{Target, Wanted};
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
@@ -60,13 +60,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             target.place()
         ));
     }
-    if !ensured.made
-        && !target
-            .scan(&model.table, &Wanted::keys(&model.table), None)
-            .await?
-            .items
-            .is_empty()
-    {
+    if !ensured.made && !is_empty(&*target, &model).await? {
         output.warning(&format!(
             "the table `{}` holds items already; those with the keys of this load are replaced",
             model.table.name
@@ -117,6 +111,12 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         )),
         load::Outcome::Failed(failure) => Err(failure.into()),
     }
+}
+
+async fn is_empty(target: &dyn Target, model: &Model) -> Result<bool, Failure> {
+    let keys = Wanted::keys(&model.table);
+    let page = target.scan(&model.table, &keys, None).await?;
+    Ok(page.items.is_empty())
 }
 
 /// About how many rows each pass reads.
