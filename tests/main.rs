@@ -52,4 +52,5 @@ mod target {
     mod local;
     mod sample;
     mod settings;
+    mod waiting;
 }
