@@ -29,6 +29,7 @@ mod source {
 }
 #[cfg(test)]
 mod support {
+    pub(crate) mod books;
     pub(crate) mod cli;
     pub(crate) mod contents;
     pub(crate) mod datasets;

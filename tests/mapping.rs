@@ -1,5 +1,6 @@
 //! The mapping language: every fault with its place, every code with a case.
 
+mod alike;
 mod broken;
 mod faults;
 mod injective;

@@ -8,6 +8,7 @@ mod join;
 use dynafold::target::{TargetSpec, connect};
 use serde_json::Value;
 
+use crate::support::books::hold_compared;
 use crate::support::cli::dynafold;
 use crate::support::contents::{canonical, contents};
 use crate::support::source::Source;
@@ -69,6 +70,7 @@ pub(crate) async fn load(source: &Source, mapping: &str) -> Loaded {
         dynafold(&[&["verify", file, "--target", &target], &with[..], &["json"]].concat());
     let verified = verified.json();
     assert_eq!(verified["outcome"]["state"], "equal", "{verified:#}");
+    hold_compared(&verified);
     let preview = dynafold(
         &[
             &["preview", file, "--limit", "1000"],

@@ -16,7 +16,7 @@ CREATE TABLE personal_settings (
     user_id      integer     NOT NULL,
     service      varchar(30) NOT NULL,
     setting_type varchar(30) NOT NULL,
-    setting      json NOT NULL,
+    setting      json,
     PRIMARY KEY (user_id, service, setting_type),
     FOREIGN KEY (user_id) REFERENCES users (id),
     FOREIGN KEY (service) REFERENCES services (service)
@@ -50,11 +50,13 @@ INSERT INTO services (service, name) VALUES
     ('news', 'News'),
     ('finance', 'Finance');
 
+-- The last setting has been reset: it is there, and holds nothing.
 INSERT INTO personal_settings (user_id, service, setting_type, setting) VALUES
     (1, 'startzum', 'background', '{"color": "#1b2a49", "opacity": 0.85, "image": null}'),
     (1, 'startzum', 'layout', '{"columns": 3, "widgets": ["weather", "stocks"], "compact": false}'),
     (1, 'news', 'location', '{"city": "Seoul", "coordinates": {"lat": 37.5665, "lon": 126.9780}}'),
-    (2, 'startzum', 'background', '{"color": "#ffffff"}');
+    (2, 'startzum', 'background', '{"color": "#ffffff"}'),
+    (2, 'startzum', 'layout', NULL);
 
 INSERT INTO subscribes (id, service, content_type, content_origin_id, title) VALUES
     (1, 'news', 'press', '001', 'Morning Post'),

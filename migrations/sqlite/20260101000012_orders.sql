@@ -2,7 +2,7 @@
 
 CREATE TABLE orders (
     id          integer NOT NULL PRIMARY KEY,
-    customer_id integer NOT NULL,
+    customer_id integer,
     doc         JSON NOT NULL
 );
 
@@ -16,7 +16,7 @@ CREATE TABLE customers (
 
 CREATE TABLE order_heads (
     id          integer     NOT NULL PRIMARY KEY,
-    customer_id integer     NOT NULL,
+    customer_id integer,
     status      varchar(20) NOT NULL,
     placed_at   DATETIME NOT NULL,
     FOREIGN KEY (customer_id) REFERENCES customers (id)
@@ -60,7 +60,8 @@ CREATE TABLE order_parcels (
     FOREIGN KEY (order_id, shipment_no) REFERENCES order_shipments (order_id, no)
 );
 
--- The first order's numbers have gaps, and one shipment has no parcels; the second order has neither payments nor shipments.
+-- The first order's numbers have gaps, and one shipment has no parcels; the second order has neither payments nor shipments,
+-- and the third was placed by a guest: nobody stands in `customers`.
 INSERT INTO orders (id, customer_id, doc) VALUES
     (1, 7, '{
         "status": "shipped", "placed_at": "2026-01-31T14:05:00",
@@ -82,6 +83,13 @@ INSERT INTO orders (id, customer_id, doc) VALUES
         "lines": [{"no": 1, "sku": "BOX", "quantity": 1, "price": 0.05, "note": null}],
         "payments": [],
         "shipments": []
+    }'),
+    (31, NULL, '{
+        "status": "open", "placed_at": "2026-02-01T00:00:01",
+        "customer": {"name": null, "email": null, "address": {"street": null, "city": null}},
+        "lines": [{"no": 1, "sku": "TEA-31", "quantity": 1, "price": 9.90, "note": null}],
+        "payments": [],
+        "shipments": []
     }');
 
 INSERT INTO customers (id, name, email, street, city) VALUES
@@ -90,13 +98,15 @@ INSERT INTO customers (id, name, email, street, city) VALUES
 
 INSERT INTO order_heads (id, customer_id, status, placed_at) VALUES
     (1, 7, 'shipped', '2026-01-31T14:05:00'),
-    (10, 8, 'open', '2026-02-01T00:00:00');
+    (10, 8, 'open', '2026-02-01T00:00:00'),
+    (31, NULL, 'open', '2026-02-01T00:00:01');
 
 INSERT INTO order_lines (order_id, no, sku, quantity, price, note) VALUES
     (1, 2, 'TEA-31', 2, 9.90, NULL),
     (1, 9, 'CUP#9', 1, 12.00, 'gift {wrapped}'),
     (1, 10, 'BOX', 31, 0.05, ''),
-    (10, 1, 'BOX', 1, 0.05, NULL);
+    (10, 1, 'BOX', 1, 0.05, NULL),
+    (31, 1, 'TEA-31', 1, 9.90, NULL);
 
 INSERT INTO order_payments (order_id, no, method, amount) VALUES
     (1, 1, 'card', 20.00),

@@ -1,12 +1,19 @@
 -- Pattern 13: the votes of an evening, many of them for one candidate.
 
+CREATE TABLE candidates (
+    candidate varchar(50) NOT NULL PRIMARY KEY
+);
+
 CREATE TABLE votes (
     voter_id  integer     NOT NULL PRIMARY KEY,
     candidate varchar(50) NOT NULL,
-    cast_at   DATETIME NOT NULL
+    cast_at   DATETIME NOT NULL,
+    FOREIGN KEY (candidate) REFERENCES candidates (candidate)
 );
 
--- The name `kim.07` is that of a shard of `kim`.
+-- The name `kim.07` is that of a shard of `kim`. Nobody votes for yu.
+INSERT INTO candidates (candidate) VALUES ('kim'), ('이순신'), ('kim.07'), ('yu');
+
 INSERT INTO votes (voter_id, candidate, cast_at) VALUES
     (1, 'kim', '2026-06-03T07:07:11'),
     (2, 'kim', '2026-06-03T08:14:22'),

@@ -209,6 +209,25 @@ impl Catalog {
 }
 
 impl Table {
+    /// A relation that can be read, of which nothing else is known yet.
+    #[must_use]
+    pub fn new(name: TableName, kind: TableKind) -> Self {
+        Self {
+            name,
+            kind,
+            readable: true,
+            inherited: false,
+            columns: Vec::new(),
+            primary_key: Vec::new(),
+            unique_keys: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+            comment: None,
+            estimated_rows: None,
+            estimated_bytes: None,
+        }
+    }
+
     /// Finds a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {

@@ -27,18 +27,9 @@ fn name(schema: &str, name: &str) -> TableName {
 
 fn table(schema: &str, table: &str, columns: Vec<Column>, primary_key: &[&str]) -> Table {
     Table {
-        name: name(schema, table),
-        kind: TableKind::Table,
-        readable: true,
-        inherited: false,
         columns,
         primary_key: names(primary_key),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        indexes: Vec::new(),
-        comment: None,
-        estimated_rows: None,
-        estimated_bytes: None,
+        ..Table::new(name(schema, table), TableKind::Table)
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
         }
         None if arguments.source.source.is_none() => {
             return Err(Failure::usage("no source is named").with_help(
-                "say --source URL, or --catalog FILE with what `dynafold inspect --format json` wrote",
+                "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
             ));
         }
         None => {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::json;
 
+use super::place::{LineStarts, first_line, line_end, line_start};
 use super::{Diagnostic, Severity};
 
 /// Renders diagnostics with the lines they point at, one after the other with an empty line
@@ -22,12 +23,13 @@ pub fn render(path: &str, text: &str, diagnostics: &[Diagnostic], color: bool) -
     } else {
         Renderer::plain()
     };
+    let lines = LineStarts::new(text);
     let mut out = String::new();
     for diagnostic in in_order(diagnostics) {
         if !out.is_empty() {
             out.push('\n');
         }
-        out.push_str(&renderer.render(&[group(path, text, diagnostic)]));
+        out.push_str(&renderer.render(&[group(path, text, &lines, diagnostic)]));
         out.push('\n');
     }
     out
@@ -76,7 +78,12 @@ fn in_order(diagnostics: &[Diagnostic]) -> Vec<&Diagnostic> {
     sorted
 }
 
-fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<'d> {
+fn group<'d>(
+    path: &'d str,
+    text: &'d str,
+    lines: &LineStarts,
+    diagnostic: &'d Diagnostic,
+) -> Group<'d> {
     let level = match diagnostic.severity() {
         Severity::Error => Level::ERROR,
         Severity::Warning => Level::WARNING,
@@ -116,7 +123,7 @@ fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<
     });
     let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
         .path(path)
-        .line_start(newlines(text.get(..from).unwrap_or_default()) + 1)
+        .line_start(lines.line(from))
         .annotation(primary)
         .annotations(secondary);
     let group = level
@@ -126,68 +133,6 @@ fn group<'d>(path: &'d str, text: &'d str, diagnostic: &'d Diagnostic) -> Group<
     match &diagnostic.help {
         Some(help) => group.element(Level::HELP.message(help.as_str())),
         None => group,
-    }
-}
-
-fn newlines(text: &str) -> usize {
-    text.bytes().filter(|byte| *byte == b'\n').count()
-}
-
-/// A place within the text that parts no character.
-fn clip(text: &str, span: &Range<usize>) -> Range<usize> {
-    let start = text.floor_char_boundary(span.start);
-    let end = text.ceil_char_boundary(span.end.min(text.len()).max(start));
-    start..end
-}
-
-/// The part of a place that stands in its first line.
-fn first_line(text: &str, span: &Range<usize>) -> Range<usize> {
-    let span = clip(text, span);
-    let end = span.end.min(line_end(text, span.start));
-    span.start..end.max(span.start)
-}
-
-fn line_start(text: &str, at: usize) -> usize {
-    let before = text.get(..at).unwrap_or_default();
-    before.rfind('\n').map_or(0, |newline| newline + 1)
-}
-
-/// The end of a line's text, its line break left out.
-fn line_end(text: &str, at: usize) -> usize {
-    let after = text.get(at..).unwrap_or_default();
-    let line = after.split('\n').next().unwrap_or_default();
-    at + line.strip_suffix('\r').unwrap_or(line).len()
-}
-
-/// Where the lines start.
-struct LineStarts(Vec<usize>);
-
-impl LineStarts {
-    fn new(text: &str) -> Self {
-        let after = text.match_indices('\n').map(|(at, _)| at + 1);
-        Self(std::iter::once(0).chain(after).collect())
-    }
-
-    fn place(&self, text: &str, span: &Range<usize>) -> serde_json::Map<String, serde_json::Value> {
-        let span = clip(text, span);
-        let (line, column) = self.line_and_column(text, span.start);
-        let (end_line, end_column) = self.line_and_column(text, span.end);
-        [
-            ("line", line),
-            ("column", column),
-            ("end_line", end_line),
-            ("end_column", end_column),
-        ]
-        .into_iter()
-        .map(|(name, number)| (name.to_owned(), json!(number)))
-        .collect()
-    }
-
-    fn line_and_column(&self, text: &str, at: usize) -> (usize, usize) {
-        let line = self.0.partition_point(|start| *start <= at);
-        let start = self.0.get(line.saturating_sub(1)).copied().unwrap_or(0);
-        let before = text.get(start..at).unwrap_or_default();
-        (line, before.chars().count() + 1)
     }
 }
 

@@ -180,7 +180,7 @@ impl<'t> Builder<'t> {
                 Err(Diagnostic::new(Code::Yaml, at..at, message)
                     .with_label("the YAML ends to make sense here")
                     .with_help(
-                        "check the indentation, and quote texts that hold `: `, `#`, `{` or `[`",
+                        "check the indentation (spaces, no tabs), and quote texts that hold `: `, `#`, `{` or `[`",
                     ))
             }
             None => Ok((Event::StreamEnd, Span::default())),

@@ -111,7 +111,7 @@ async fn items_go_a_line_each_to_standard_output_or_into_a_new_file() {
         dynafold(&arguments)
     };
     let plain = all("dynamodb-json", &[]).exits(0);
-    assert_eq!(plain.stdout.lines().count(), 16);
+    assert_eq!(plain.stdout.lines().count(), 17);
     assert!(
         plain.stderr.contains("no two items share one"),
         "{}",

@@ -129,7 +129,7 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
         "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
     ])
     .exits(0);
-    assert_eq!(ran.json()["total"]["written"], 16);
+    assert_eq!(ran.json()["total"]["written"], 17);
 
     let script = include_str!("../../migrations/mysql/20260101000001_personalization.sql");
     for (_, server) in mysql::servers() {
@@ -141,7 +141,7 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
             "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
         ])
         .exits(0);
-        assert_eq!(ran.json()["total"]["written"], 16);
+        assert_eq!(ran.json()["total"]["written"], 17);
         database.drop().await;
     }
 }

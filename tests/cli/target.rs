@@ -223,7 +223,7 @@ async fn what_costs_money_is_estimated_and_asked_about() {
     says(&ran, "costs money", "--yes");
     assert!(
         ran.stderr
-            .contains("at most 16 items, about 35 write units"),
+            .contains("at most 17 items, about 37 write units"),
         "{}",
         ran.stderr
     );

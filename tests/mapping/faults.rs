@@ -73,13 +73,17 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnknownColumn, user("columns: [], attributes: { n: \"{id.member}\" }"), "id.member"),
         (Code::UnknownAlias, user("columns: [], attributes: { n: \"{s.title}\" }"), "s.title"),
         (Code::Join, user("join: { s: name }"), "name"),
+        (Code::Join, user("join: { s: { table: subscribes, match: { id: name } } }"), "name"),
         (Code::Join, user("join: { s: { table: subscribe_users, match: { user_id: id } } }"), "s"),
+        (Code::UnprovenJoin, user("join: { s: { table: subscribes, match: { id: name } } }"), "name"),
+        (Code::UnprovenJoin, user("attributes: { x: { $embed: subscribe_users, $match: { user_id: gender } } }"), "gender"),
         (Code::UnknownAlias, user("columns: [], attributes: { x: \"{t.$index}\" }"), "t.$index"),
         (Code::Directive, user("attributes: { x: { $when: \"id > 1\" } }"), "$when"),
         (Code::Directive, user("attributes: { x: { $value: \"{id}\" } }"), "$value"),
         (Code::Directive, user("attributes: { x: { $embed: subscribe_users, $as: map } }"), "$as"),
         (Code::Directive, user("attributes: { $embed: subscribe_users }"), "$embed"),
         (Code::Embed, user("attributes: { x: { $embed: services } }"), "services"),
+        (Code::Embed, user("attributes: { x: { $embed: subscribes, $match: { service: id } } }"), "id"),
         (Code::Explode, user("explode: { t: id }"), "id"),
         (Code::UnknownIndex, mapping("", "", "access_patterns: { p: { index: GSI1, key: { PK: a } } }"), "GSI1"),
         (Code::AttributeClash, user("attributes: { name: x }"), "x"),
@@ -139,7 +143,7 @@ fn catalog_for(code: Code) -> Catalog {
         .find(|t| t.name.name == "services")
         .unwrap();
     services.readable = code != Code::UnreadableTable;
-    if code == Code::LongKey {
+    if matches!(code, Code::LongKey | Code::Join | Code::Embed) {
         catalog.dbms = Dbms::Postgres;
         return catalog;
     }

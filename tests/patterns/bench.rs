@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use aws_sdk_dynamodb::Client;
 use dynafold::target::{TargetSpec, connect};
 
+use crate::support::books::hold_compared;
 use crate::support::cli::{Ran, command, run};
 use crate::support::contents::{canonical, contents, sorted};
 use crate::support::source::Source;
@@ -155,6 +156,7 @@ impl<'e> Bench<'e> {
         self.example.hold_books(&loaded.json());
         let report = verified.json();
         assert_eq!(report["outcome"]["state"], "equal", "{report:#}");
+        hold_compared(&report);
         let items = self.example.golden.lines().count();
         assert_eq!(report["total"]["equal"], items, "{report:#}");
     }

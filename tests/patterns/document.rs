@@ -7,6 +7,9 @@ use crate::support::source::Source;
 use super::bench::Bench;
 use super::example::{Example, Item};
 
+/// What an item holds that the document does not: its keys, and whose part it is.
+const OURS: [&str; 5] = ["PK", "SK", "id", "order_id", "shipment_no"];
+
 /// A DynamoDB value as plain JSON.
 fn plain(attribute: &Value) -> Value {
     let (kind, value) = attribute.as_object().unwrap().iter().next().unwrap();
@@ -30,7 +33,7 @@ fn rebuilt(items: &[Item]) -> Value {
     for item in items {
         let sort = item["SK"]["S"].as_str().unwrap();
         let members = item.iter();
-        let members = members.filter(|(name, _)| !["PK", "SK"].contains(&name.as_str()));
+        let members = members.filter(|(name, _)| !OURS.contains(&name.as_str()));
         let mut part: Value = members
             .map(|(name, value)| (name.clone(), plain(value)))
             .collect::<Map<_, _>>()
@@ -104,7 +107,7 @@ async fn an_order_is_put_together_again_from_one_query() {
                 found.push(by_value(rebuilt(&items)));
             }
             let expected = documents(&source).await;
-            assert_eq!(expected.len(), 2);
+            assert_eq!(expected.len(), 3);
             assert_eq!(found, expected, "{name}: {}", source.product());
             source.drop().await;
         }

@@ -78,9 +78,9 @@ async fn a_second_line_with_the_number_of_another_is_rejected() {
             (1000, 7, '{"lines": [{"no": 1, "sku": "first"}, {"no": 1, "sku": "second"}]}')"#,
         json!({ "duplicate-key": 1 }),
         &[
-            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"CUSTOMER#"}}"#,
-            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"LINE#001"},"no":{"N":"1"},"sku":{"S":"first"}}"#,
-            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"ORDER#"},"customer_id":{"N":"7"}}"#,
+            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"CUSTOMER#"},"id":{"N":"1000"}}"#,
+            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"LINE#001"},"no":{"N":"1"},"order_id":{"N":"1000"},"sku":{"S":"first"}}"#,
+            r#"{"PK":{"S":"ORDER#1000"},"SK":{"S":"ORDER#"},"customer_id":{"N":"7"},"id":{"N":"1000"}}"#,
         ],
     )
     .await;

@@ -107,22 +107,14 @@ fn table(name: &str, key: &str, printed: Option<&str>) -> Table {
     };
     let mut columns = vec![column(key, "bigint", number)];
     columns.extend(printed.map(|name| column(name, "point", DataType::Printed)));
+    let name = TableName {
+        schema: "main".to_owned(),
+        name: name.to_owned(),
+    };
     Table {
-        name: TableName {
-            schema: "main".to_owned(),
-            name: name.to_owned(),
-        },
-        kind: TableKind::Table,
-        readable: true,
-        inherited: false,
         columns,
         primary_key: vec![key.to_owned()],
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        indexes: Vec::new(),
-        comment: None,
-        estimated_rows: None,
-        estimated_bytes: None,
+        ..Table::new(name, TableKind::Table)
     }
 }
 

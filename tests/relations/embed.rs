@@ -281,3 +281,40 @@ async fn attributes_under_a_condition_and_of_a_given_type() {
     assert_eq!(loaded.item("P#31").get("open_since"), None);
     assert_eq!(loaded.item("P#31")["lines"], json!({ "L": [{ "M": {} }] }));
 }
+
+#[tokio::test]
+async fn keys_that_differ_far_behind_are_told_apart() {
+    let script = |product: &str| {
+        let collate = match product {
+            "mysql" => "CHARACTER SET utf8mb4 COLLATE utf8mb4_unicode_ci",
+            _ => "",
+        };
+        let long = |last: &str| format!("{}{last}", "x".repeat(690));
+        let mut sql = format!(
+            "CREATE TABLE t (k VARCHAR(700) {collate} PRIMARY KEY, n INTEGER NOT NULL);
+             CREATE TABLE child (id INTEGER PRIMARY KEY, parent VARCHAR(700) {collate});",
+        );
+        for (n, last) in ["b", "c", "a"].iter().enumerate() {
+            let key = long(last);
+            sql += &format!(
+                "INSERT INTO t VALUES ('{key}', {n});
+                 INSERT INTO child VALUES ({n}, '{key}'), (1{n}, '{key}');"
+            );
+        }
+        sql
+    };
+    let items = "  PARENT:
+    from: t
+    key: { PK: \"P#{n}\", SK: P }
+    columns: [n]
+    attributes: { children: { $embed: child, $match: { parent: k }, $each: \"{id}\" } }
+";
+    let loaded = load_everywhere(script, &mapping(items)).await;
+    for n in 0..3 {
+        let children = &loaded.item(&format!("P#{n}"))["children"]["L"];
+        assert_eq!(
+            *children,
+            serde_json::json!([{ "N": format!("{n}") }, { "N": format!("1{n}") }])
+        );
+    }
+}

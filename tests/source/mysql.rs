@@ -11,7 +11,9 @@ use url::Url;
 
 use crate::support::datasets::folder;
 use crate::support::mysql::{Database, servers};
-use crate::support::types::{cases, compare, read_all, read_everything, script, shown};
+use crate::support::types::{
+    cases, compare, compare_relations, read_all, read_everything, script, shown,
+};
 
 async fn open(url: &Url) -> Box<dyn Source> {
     connect(url.as_str()).await.unwrap()
@@ -32,6 +34,7 @@ async fn every_type_arrives_as_the_file_of_cases_says() {
         database.run(&script(file, &cases)).await;
         let mut source = open(&database.url()).await;
         compare(source.as_mut(), &cases).await;
+        compare_relations(source.as_mut(), &cases).await;
         drop(source);
         database.drop().await;
     }

@@ -1,14 +1,15 @@
 //! The PostgreSQL source against a real server.
 
 mod catalog;
+mod kinds;
 mod reading;
 
-use dynafold::catalog::{Catalog, Table, TableName};
+use dynafold::catalog::{Catalog, ForeignKey, Table, TableName};
 use dynafold::source::{self, Chunk, Row, Scan, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
 use crate::support::postgres::Database;
-use crate::support::types::{cases, compare, script};
+use crate::support::types::{cases, compare, compare_relations, script};
 
 fn name(schema: &str, table: &str) -> TableName {
     TableName {
@@ -42,6 +43,15 @@ fn strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
+fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str]) -> ForeignKey {
+    ForeignKey {
+        name: name.to_owned(),
+        columns: strings(columns),
+        references: to,
+        referenced_columns: strings(referenced),
+    }
+}
+
 #[tokio::test]
 async fn every_type_arrives_as_the_file_of_cases_says() {
     let file = include_str!("../types/postgres.txt");
@@ -56,4 +66,5 @@ async fn every_type_arrives_as_the_file_of_cases_says() {
     database.run(&script(file, &cases)).await;
     let mut source = connect(&database.url()).await;
     compare(source.as_mut(), &cases).await;
+    compare_relations(source.as_mut(), &cases).await;
 }

@@ -6,7 +6,8 @@ use dynafold::source::{Join, Match, Relation, Scan, ScanColumn, Source, SourceEr
 use crate::support::datasets::folder;
 use crate::support::sqlite::Database;
 use crate::support::types::{
-    cases, columns_of, compare, read_all, read_everything, rows_of, scan_of, script, shown,
+    cases, columns_of, compare, compare_relations, read_all, read_everything, rows_of, scan_of,
+    script, shown,
 };
 
 async fn open(database: &Database) -> Box<dyn Source> {
@@ -33,6 +34,7 @@ async fn every_type_arrives_as_the_file_of_cases_says() {
     let database = Database::new(&script(file, &cases)).await;
     let mut source = open(&database).await;
     compare(source.as_mut(), &cases).await;
+    compare_relations(source.as_mut(), &cases).await;
 }
 
 #[tokio::test]

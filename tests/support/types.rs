@@ -8,7 +8,7 @@
 
 use dynafold::catalog::{Catalog, Table};
 use dynafold::item::{ConvertError, to_attribute, write_attribute};
-use dynafold::source::{Chunk, Relation, Row, Scan, ScanColumn, Source};
+use dynafold::source::{Chunk, Embed, Join, Match, Relation, Row, Scan, ScanColumn, Source};
 use dynafold::value::Value;
 use futures_util::TryStreamExt;
 
@@ -106,6 +106,87 @@ pub(crate) async fn compare(source: &mut dyn Source, cases: &[Case]) {
         }
     }
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Reads the tables again, each with its own rows as children and those within them, and the
+/// children with a joined parent: a value is the same wherever it stands. The snapshot is begun
+/// already.
+pub(crate) async fn compare_relations(source: &mut dyn Source, cases: &[Case]) {
+    let catalog = source.catalog().await.unwrap();
+    let mut faults = Vec::new();
+    for (index, column_type) in types(cases).iter().enumerate() {
+        let table = catalog.find(&format!("t{index}")).unwrap();
+        let flat = read_all(source, table).await;
+        let families = rows_of(source, &families_of(table)).await;
+        assert_eq!(flat.len(), families.len(), "{column_type}");
+        for flat in &flat {
+            let line = &flat[0];
+            let family = families.iter().find(|row| row[0] == *line).unwrap();
+            let child = only_row(&family[2]);
+            let places = [
+                ("the parent", &family[1]),
+                ("the child", &child[1]),
+                ("the child's child", &only_row(&child[3])[1]),
+                ("the child's joined parent", &child[2]),
+            ];
+            for (place, value) in places {
+                if *value != flat[1] {
+                    let (value, flat) = (shown(value), shown(&flat[1]));
+                    faults.push(format!(
+                        "{column_type}, line {}: {place} has {value}, alone it is {flat}",
+                        shown(line)
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+fn only_row(children: &Value) -> &[Value] {
+    match children {
+        Value::List(rows) => match rows.as_slice() {
+            [Value::List(row)] => row,
+            rows => panic!("{} rows", rows.len()),
+        },
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A scan of a table of cases, each row with itself as its child, and in that again.
+fn families_of(table: &Table) -> Scan {
+    let on = |join| Match {
+        join,
+        ours: "line".into(),
+        theirs: "line".into(),
+    };
+    let embed = |rows| {
+        ScanColumn::Embed(Box::new(Embed {
+            rows,
+            on: vec![on(None)],
+            order: Vec::new(),
+            most: None,
+        }))
+    };
+    let scan = || Scan {
+        key: vec![0],
+        ..scan_of(table)
+    };
+    let mut child = scan();
+    child.joins.push(Join {
+        alias: "again".into(),
+        table: table.name.clone(),
+        on: vec![on(None)],
+    });
+    child.columns.push(ScanColumn::Column {
+        join: Some(0),
+        name: "v".into(),
+        data_type: table.column("v").unwrap().data_type.clone(),
+    });
+    child.columns.push(embed(scan()));
+    let mut parent = scan();
+    parent.columns.push(embed(child));
+    parent
 }
 
 /// A value as a line of a file of cases says it.

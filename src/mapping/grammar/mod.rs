@@ -7,6 +7,7 @@
 mod directives;
 mod language;
 mod schema;
+mod table;
 mod validate;
 
 pub use schema::schema;

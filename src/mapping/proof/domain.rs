@@ -142,14 +142,20 @@ impl Domain {
             DataType::Enum { values } => {
                 let longest = values.iter().map(String::len).max();
                 let mut forms: Vec<Form> = values.iter().map(|value| literal(value)).collect();
-                if dbms != Dbms::Postgres {
-                    // What MySQL puts for a value that is none of them.
+                // What MySQL puts for a value that is none of them, and keeps apart from the member.
+                let twice = dbms != Dbms::Postgres && values.iter().any(String::is_empty);
+                if dbms != Dbms::Postgres && !twice {
                     forms.push(Form::new());
                 }
                 if forms.len() > 8 {
                     forms = vec![vec![many(letters(&forms))]];
                 }
-                Self::new(Kind::Text, forms, longest)
+                let domain = Self::new(Kind::Text, forms, longest);
+                if twice {
+                    domain.losing("the empty member and a value that is no member look alike")
+                } else {
+                    domain
+                }
             }
             DataType::Uuid => Self::new(Kind::Uuid, vec![like(UUID)], Some(36)),
             DataType::Date => Self::new(
@@ -184,7 +190,9 @@ impl Domain {
                     ..Self::text(None)
                 };
                 let domain = Self { bytes, ..domain };
-                if declared.starts_with("bit varying") || declared.starts_with("varbit") {
+                // Of a domain only its name is declared, and it may be one of bits.
+                let whole = declared == "bytea" || declared.starts_with("bit(");
+                if dbms == Dbms::Postgres && !whole {
                     domain.losing("bits are filled up to whole bytes")
                 } else {
                     domain

@@ -218,6 +218,11 @@ impl Domain {
 
     fn into_binary(self) -> Self {
         match self.kind {
+            // Text that may not fit is SQLite's.
+            Kind::Text if self.unfit => Self {
+                kind: Kind::Binary,
+                ..self.losing("SQLite keeps both text and bytes in such a column")
+            },
             Kind::Binary | Kind::Text | Kind::Uuid => Self {
                 kind: Kind::Binary,
                 ..self

@@ -112,9 +112,11 @@ impl Binder<'_> {
         let table = child.table?;
         if let Some(pairs) = yaml.get("$match") {
             return matched(
+                Code::Embed,
                 &read_pairs(Some(pairs)),
                 table,
                 self.scope,
+                self.catalog,
                 self.diagnostics,
             );
         }

@@ -1,7 +1,8 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
+use super::alike::unlike;
 use super::scope::{On, Parent, Scope, find_table, unknown_column};
-use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
+use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
@@ -29,24 +30,27 @@ pub(super) fn find_parent<'a>(
 }
 
 /// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
-struct Ours {
+struct Ours<'a> {
     owner: Option<String>,
     column: String,
     nullable: bool,
+    /// What is known of it.
+    known: Option<&'a Column>,
 }
 
 /// Finds a column of ours; what is wrong with it is told.
-fn ours(
+fn ours<'a>(
     written: &Spanned<String>,
-    scope: &Scope<'_>,
+    scope: &Scope<'a>,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Ours> {
+) -> Option<Ours<'a>> {
     let mut columns = scope.columns.iter();
     if let Some(column) = columns.find(|column| column.name == written.value) {
         return Some(Ours {
             owner: None,
             column: column.name.clone(),
             nullable: column.nullable,
+            known: Some(column),
         });
     }
     let split = written.value.split_once('.');
@@ -58,6 +62,7 @@ fn ours(
                 owner: Some(alias.to_owned()),
                 column: name.to_owned(),
                 nullable: column.nullable || parent.optional,
+                known: Some(column),
             });
         }
         let name = Spanned {
@@ -79,6 +84,7 @@ fn ours(
                 owner: None,
                 column: written.value.clone(),
                 nullable: true,
+                known: None,
             });
         }
         Some((alias, _)) => {
@@ -122,11 +128,11 @@ fn by_key<'a>(
         );
         return None;
     }
-    let found: Vec<Option<Ours>> = columns
+    let found: Vec<Option<Ours<'_>>> = columns
         .iter()
         .map(|column| ours(column, scope, diagnostics))
         .collect();
-    let found: Vec<Ours> = found.into_iter().collect::<Option<_>>()?;
+    let found: Vec<Ours<'_>> = found.into_iter().collect::<Option<_>>()?;
     let owner = found.first()?.owner.clone();
     if found.iter().any(|column| column.owner != owner) {
         let message = "the columns of a foreign key are of one table".to_owned();
@@ -186,7 +192,7 @@ fn by_match<'a>(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Parent<'a>> {
     let table = find_table(table, catalog, diagnostics)?;
-    let on = matched(pairs, table, scope, diagnostics)?;
+    let on = matched(Code::Join, pairs, table, scope, catalog, diagnostics)?;
     let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
     if !table.is_unique(&theirs) {
         let fault = not_unique(raw, table, &theirs);
@@ -213,11 +219,14 @@ fn by_match<'a>(
     })
 }
 
-/// Pairs of columns, their own in `table` and ours in `scope`.
+/// Pairs of columns, their own in `table` and ours in `scope`; `code` is that of a pair that cannot
+/// be equal.
 pub(super) fn matched(
+    code: Code,
     pairs: &RawMatch,
     table: &Table,
     scope: &Scope<'_>,
+    catalog: &Catalog,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Vec<On>> {
     let names = table.columns.iter().map(|column| column.name.as_str());
@@ -229,13 +238,20 @@ pub(super) fn matched(
                 let relation = format!("`{}`", table.name.name);
                 diagnostics.push(unknown_column(theirs, &relation, names.clone()));
             }
-            let our = ours(our, scope, diagnostics);
-            known?;
-            let Ours { owner, column, .. } = our?;
+            let found = ours(our, scope, diagnostics);
+            let theirs = known?;
+            let Ours {
+                owner,
+                column,
+                known,
+                ..
+            } = found?;
+            let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
+            diagnostics.extend(fault);
             Some(On {
                 owner,
                 ours: column,
-                theirs: theirs.value.clone(),
+                theirs: theirs.name.clone(),
             })
         })
         .collect();

@@ -2,6 +2,7 @@
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
 mod accept;
+mod alike;
 mod anchor;
 mod bind;
 mod carried;

@@ -63,26 +63,19 @@ pub(super) async fn read(
 
 fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
     let comment = text(row, 6)?;
+    let kind = if text(row, 2)? == "VIEW" {
+        TableKind::View
+    } else if text(row, 3)?.contains("partitioned") {
+        TableKind::Partitioned
+    } else {
+        TableKind::Table
+    };
     Ok(Table {
-        name: table_name(row, 0)?,
-        kind: if text(row, 2)? == "VIEW" {
-            TableKind::View
-        } else if text(row, 3)?.contains("partitioned") {
-            TableKind::Partitioned
-        } else {
-            TableKind::Table
-        },
-        readable: true,
-        inherited: false,
-        columns: Vec::new(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
-        foreign_keys: Vec::new(),
-        indexes: Vec::new(),
         // A view's comment says `VIEW`, or what is wrong with it.
         comment: (!comment.is_empty() && comment != "VIEW").then_some(comment),
         estimated_rows: optional(row, 4)?.and_then(|rows| rows.parse().ok()),
         estimated_bytes: optional(row, 5)?.and_then(|bytes| bytes.parse().ok()),
+        ..Table::new(table_name(row, 0)?, kind)
     })
 }
 

@@ -31,24 +31,12 @@ pub(super) async fn read(
     let mut tables = Vec::new();
     let mut notices = Vec::new();
     for object in objects.fetch_all(&mut *connection).await? {
-        let mut table = Table {
-            name: table_name(text(&object, 0)?),
-            kind: if text(&object, 1)? == "view" {
-                TableKind::View
-            } else {
-                TableKind::Table
-            },
-            readable: true,
-            inherited: false,
-            columns: Vec::new(),
-            primary_key: Vec::new(),
-            unique_keys: Vec::new(),
-            foreign_keys: Vec::new(),
-            indexes: Vec::new(),
-            comment: None,
-            estimated_rows: None,
-            estimated_bytes: None,
+        let kind = if text(&object, 1)? == "view" {
+            TableKind::View
+        } else {
+            TableKind::Table
         };
+        let mut table = Table::new(table_name(text(&object, 0)?), kind);
         let sql = text(&object, 2)?;
         if let Err(error) = complete(connection, &mut table, &sql).await {
             // SQLite's words name tables and columns, never values.

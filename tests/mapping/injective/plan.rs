@@ -1,14 +1,11 @@
-//! Mappings and rows that were made to collide: what the property of proved keys is tried on.
+//! Mappings that were made to collide: what the property of proved keys is tried on.
 
-use dynafold::catalog::{
-    Catalog, Column, DataType, Dbms, Family, Key, Table, TableKind, TableName,
-};
+use dynafold::catalog::{DataType, Dbms, Family};
 use dynafold::mapping::template::{self, Filter, Segment};
-use dynafold::value::Value;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::values::columns;
+use super::values::{Kind, columns};
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 const ZONES: [&str; 3] = ["UTC", "Europe/Berlin", "Pacific/Apia"];
@@ -20,18 +17,32 @@ replace('x', 'xy');default(a);default('x#');default(1);present(1, 0);map(a: x, b
 map(1: x, 2: y, true: t, false: f);map(1: x, 2: x);shard(3);hex;base64;uuid;uuid;uuid;string;\
 number;binary;pseudonym;pseudonym;redact";
 
+/// Where the third column's values stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Third {
+    /// In the row itself.
+    Own,
+    /// In a parent, which the row refers to by `r`. Then `r` takes its part in unique keys.
+    Joined,
+    /// In an array of the row. Then it is in no unique key.
+    Exploded,
+}
+
 /// A case, as numbers that choose.
 #[derive(Debug, Clone)]
 pub(super) struct Plan {
-    dbms: Dbms,
+    pub(super) third: Third,
+    pub(super) dbms: Dbms,
     escape: bool,
     zone: &'static str,
-    types: [Index; 3],
-    nullable: [bool; 3],
-    unique: Vec<usize>,
-    also: Option<usize>,
+    pub(super) types: [Index; 3],
+    pub(super) nullable: [bool; 3],
+    /// The primary key.
+    pub(super) unique: Vec<usize>,
+    /// A unique key; that of the parent where it is the third column and joined.
+    pub(super) also: Option<usize>,
     keys: [Vec<Piece>; 2],
-    rows: Vec<[Index; 3]>,
+    pub(super) rows: Vec<[Index; 3]>,
 }
 
 #[derive(Debug, Clone)]
@@ -39,39 +50,52 @@ struct Piece {
     literal: &'static str,
     column: usize,
     filters: Vec<&'static str>,
-    member: bool,
     optional: bool,
-    absent: bool,
+    takes: Takes,
+}
+
+/// What a piece takes from its column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Nothing,
+    Value,
+    /// A member of it, where it is a document.
+    Member,
+    /// What leads to the third column, where that is no value of the row: the reference to the
+    /// parent, the position in the array.
+    Way,
 }
 
 fn piece() -> impl Strategy<Value = Piece> {
     let all: Vec<&'static str> = FILTERS.split(';').collect();
     let filters = prop::collection::vec(select(all), 0..3);
-    let rare = || prop::bool::weighted(0.08);
+    let takes = prop_oneof![
+        1 => Just(Takes::Nothing),
+        6 => Just(Takes::Value),
+        1 => Just(Takes::Member),
+        4 => Just(Takes::Way),
+    ];
     (
         select(&LITERALS[..]),
         0..3_usize,
         filters,
-        rare(),
         prop::bool::weighted(0.2),
-        rare(),
+        takes,
     )
-        .prop_map(
-            |(literal, column, filters, member, optional, absent)| Piece {
-                literal,
-                column,
-                filters,
-                member,
-                optional,
-                absent,
-            },
-        )
+        .prop_map(|(literal, column, filters, optional, takes)| Piece {
+            literal,
+            column,
+            filters,
+            optional,
+            takes,
+        })
 }
 
 pub(super) fn plan() -> impl Strategy<Value = Plan> {
     let key = || prop::collection::vec(piece(), 1..4);
     (
         (
+            select(&[Third::Own, Third::Joined, Third::Exploded][..]),
             select(&[Dbms::Postgres, Dbms::Mysql, Dbms::Sqlite][..]),
             prop::bool::weighted(0.25),
         ),
@@ -84,18 +108,30 @@ pub(super) fn plan() -> impl Strategy<Value = Plan> {
         prop::collection::vec(any::<[Index; 3]>(), 40),
     )
         .prop_map(
-            |((dbms, escape), zone, types, nullable, unique, also, keys, rows)| Plan {
+            |((third, dbms, escape), zone, types, nullable, unique, also, keys, rows)| Plan {
+                third,
                 dbms,
                 escape,
                 zone,
                 types,
                 nullable,
-                unique,
-                also,
+                unique: unique_of(third, unique),
+                also: also.filter(|at| third != Third::Exploded || *at != 2),
                 keys,
                 rows,
             },
         )
+}
+
+/// A primary key without arrays.
+fn unique_of(third: Third, mut columns: Vec<usize>) -> Vec<usize> {
+    if third == Third::Exploded {
+        columns.retain(|at| *at != 2);
+        if columns.is_empty() {
+            columns.push(0);
+        }
+    }
+    columns
 }
 
 /// Those of the filters that a value of this kind can go through, and what makes text of the rest.
@@ -127,21 +163,12 @@ impl Plan {
     fn template(&self, pieces: &[Piece]) -> String {
         let pieces = pieces.iter().map(|piece| {
             let mut inner = String::new();
-            if !piece.absent {
-                let member = if piece.member { ".a" } else { "" };
-                let types = columns(self.dbms);
-                let column = &self.types[piece.column].get(&types).0;
-                let is_json = matches!(column, DataType::Json);
-                let member = if is_json { member } else { "" };
-                let family = if member.is_empty() {
-                    column.family()
-                } else {
-                    Family::Any
-                };
+            if piece.takes != Takes::Nothing {
+                let (name, family) = self.placeholder(piece);
                 let filters = fitting(family, &piece.filters);
-                inner = format!("{{{}{member}{filters}}}", NAMES[piece.column]);
+                inner = format!("{{{name}{filters}}}");
             }
-            if piece.optional && !piece.absent {
+            if piece.optional && piece.takes != Takes::Nothing {
                 format!("[{}{inner}]", piece.literal)
             } else {
                 format!("{}{inner}", piece.literal)
@@ -150,9 +177,47 @@ impl Plan {
         pieces.collect()
     }
 
+    /// What a piece takes from the row, and of which kind it is.
+    fn placeholder(&self, piece: &Piece) -> (String, Family) {
+        let kind = self.kind(piece.column).0;
+        let third = (piece.column == 2).then_some(self.third);
+        let is_way = piece.takes == Takes::Way;
+        let (name, kind) = match third {
+            Some(Third::Joined) if is_way => ("r".to_owned(), None),
+            Some(Third::Exploded) if is_way => ("e.$index".to_owned(), None),
+            Some(Third::Joined) => ("p.c".to_owned(), Some(kind)),
+            Some(Third::Exploded) if self.is_array() => ("e".to_owned(), Some(kind)),
+            Some(Third::Exploded) => ("e".to_owned(), Some(DataType::Json)),
+            _ => (NAMES[piece.column].to_owned(), Some(kind)),
+        };
+        match kind {
+            None => (name, Family::Number),
+            Some(DataType::Json) if piece.takes == Takes::Member => {
+                (format!("{name}.a"), Family::Any)
+            }
+            Some(DataType::Json) if third == Some(Third::Exploded) => (name, Family::Any),
+            Some(kind) => (name, kind.family()),
+        }
+    }
+
+    /// The type of a column, and what it may hold.
+    pub(super) fn kind(&self, column: usize) -> Kind {
+        self.types[column].get(&columns(self.dbms)).clone()
+    }
+
+    /// Whether what is exploded is an array of the type, and not a document.
+    pub(super) fn is_array(&self) -> bool {
+        self.dbms == Dbms::Postgres && self.nullable[2]
+    }
+
     pub(super) fn mapping(&self) -> String {
+        let further = match self.third {
+            Third::Own => "",
+            Third::Joined => "    join: { p: r }\n",
+            Third::Exploded => "    explode: { e: c }\n",
+        };
         format!(
-            "dynafold: 1\ntable:\n  name: app\n  key: {{ partition: PK, sort: SK }}\n  time_zone: {}{}\nitems:\n  T:\n    from: t\n    key:\n      PK: \"{}\"\n      SK: \"{}\"\n    columns: []\n",
+            "dynafold: 1\ntable:\n  name: app\n  key: {{ partition: PK, sort: SK }}\n  time_zone: {}{}\nitems:\n  T:\n    from: t\n{further}    key:\n      PK: \"{}\"\n      SK: \"{}\"\n    columns: []\n",
             self.zone,
             if self.escape {
                 "\n  key_escape: percent"
@@ -162,77 +227,5 @@ impl Plan {
             self.template(&self.keys[0]),
             self.template(&self.keys[1]),
         )
-    }
-
-    pub(super) fn catalog(&self) -> Catalog {
-        let types = columns(self.dbms);
-        let columns = (0..3).map(|at| {
-            let (data_type, declared, _) = self.types[at].get(&types);
-            Column {
-                name: NAMES[at].to_owned(),
-                declared: (*declared).to_owned(),
-                data_type: data_type.clone(),
-                nullable: self.nullable[at] && !self.unique.contains(&at),
-                default: None,
-                generated: None,
-                comment: None,
-            }
-        });
-        let names = |columns: &[usize]| columns.iter().map(|at| NAMES[*at].to_owned()).collect();
-        let also = self.also.iter().map(|at| Key {
-            name: "also".to_owned(),
-            columns: vec![NAMES[*at].to_owned()],
-        });
-        Catalog {
-            dbms: self.dbms,
-            version: String::new(),
-            database: String::new(),
-            search_path: vec!["main".to_owned()],
-            tables: vec![Table {
-                name: TableName {
-                    schema: "main".to_owned(),
-                    name: "t".to_owned(),
-                },
-                kind: TableKind::Table,
-                readable: true,
-                inherited: false,
-                columns: columns.collect(),
-                primary_key: names(&self.unique),
-                unique_keys: also.collect(),
-                foreign_keys: Vec::new(),
-                indexes: Vec::new(),
-                comment: None,
-                estimated_rows: None,
-                estimated_bytes: None,
-            }],
-            notices: Vec::new(),
-        }
-    }
-
-    /// The rows that the unique keys allow: of those that break one the first stays.
-    pub(super) fn rows(&self) -> Vec<[Value; 3]> {
-        let types = columns(self.dbms);
-        let mut rows: Vec<[Value; 3]> = Vec::new();
-        for chosen in &self.rows {
-            let row = [0, 1, 2].map(|at| {
-                let mut values = self.types[at].get(&types).2.clone();
-                if self.nullable[at] && !self.unique.contains(&at) {
-                    values.push(Value::Null);
-                }
-                chosen[at].get(&values).clone()
-            });
-            let same = |other: &[Value; 3], columns: &[usize]| {
-                columns
-                    .iter()
-                    .all(|at| other[*at] == row[*at] && row[*at] != Value::Null)
-            };
-            let breaks = |other: &[Value; 3]| {
-                same(other, &self.unique) || self.also.is_some_and(|at| same(other, &[at]))
-            };
-            if !rows.iter().any(breaks) {
-                rows.push(row);
-            }
-        }
-        rows
     }
 }

@@ -21,7 +21,7 @@ const TIMES: &str = "2026-03-29 01:30:00.000|2026-03-29 02:30:00.000|2026-03-29 
 2026-02-28 00:00:00.000|2026-02-28 00:00:00.999|1969-12-31 23:59:59.999";
 
 /// A column's type, how it is declared, and values.
-type Kind = (DataType, &'static str, Vec<Value>);
+pub(super) type Kind = (DataType, &'static str, Vec<Value>);
 
 fn texts(written: &str) -> Vec<Value> {
     let all = written.split('|');
@@ -139,7 +139,7 @@ fn bytes() -> Kind {
 }
 
 /// Documents that are written alike, and members of them.
-fn documents() -> Kind {
+pub(super) fn documents() -> Kind {
     let member = |text: &str| ("a".into(), Value::Text(text.to_owned()));
     let mut values = texts("1|a|true");
     values.extend(numbers("1"));

@@ -2,21 +2,12 @@
 
 use std::error::Error as _;
 
-use dynafold::catalog::{DataType, ForeignKey, Index, Key, TableKind, TableName};
+use dynafold::catalog::{DataType, Index, Key, TableKind};
 use dynafold::source::Relation;
 
-use super::{catalog, connect, name, rows, strings, table};
+use super::{catalog, connect, foreign_key, name, rows, strings, table};
 use crate::support::postgres::Database;
 use crate::support::types::scan_of;
-
-fn foreign_key(name: &str, columns: &[&str], to: TableName, referenced: &[&str]) -> ForeignKey {
-    ForeignKey {
-        name: name.to_owned(),
-        columns: strings(columns),
-        references: to,
-        referenced_columns: strings(referenced),
-    }
-}
 
 const KEYS: &str = "
     CREATE SCHEMA crm;
@@ -139,95 +130,6 @@ async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
         column("full_name").generated.as_deref(),
         Some("(first_name || '!'::text)")
     );
-}
-
-#[tokio::test]
-async fn a_partitioned_table_is_seen_as_one_and_views_as_what_they_are() {
-    let database = Database::with(
-        "CREATE TABLE place (id int PRIMARY KEY);
-         CREATE TABLE visit (id int, day date, place_id int REFERENCES place, PRIMARY KEY (id, day))
-             PARTITION BY RANGE (day);
-         CREATE TABLE visit_2025 PARTITION OF visit
-             FOR VALUES FROM ('2025-01-01') TO ('2026-01-01');
-         CREATE TABLE visit_2026 PARTITION OF visit
-             FOR VALUES FROM ('2026-01-01') TO ('2027-01-01') PARTITION BY LIST (id);
-         CREATE TABLE visit_2026_rest PARTITION OF visit_2026 DEFAULT;
-         CREATE TABLE note (visit_id int, visit_day date, FOREIGN KEY (visit_id, visit_day) REFERENCES visit);
-         CREATE TABLE parent (id int); CREATE TABLE child (more text) INHERITS (parent);
-         INSERT INTO place SELECT generate_series(1, 10);
-         INSERT INTO visit SELECT n, '2025-12-20'::date + n, 1 FROM generate_series(1, 20) AS n;
-         CREATE VIEW recent AS SELECT * FROM visit WHERE day > '2026-01-01';
-         CREATE MATERIALIZED VIEW totals AS SELECT day, count(*) FROM visit GROUP BY day;
-         CREATE UNIQUE INDEX totals_day ON totals (day);
-         CREATE MATERIALIZED VIEW unread AS SELECT 1 AS one WITH NO DATA;
-         CREATE TABLE log (id int, place_id int) PARTITION BY LIST (id);
-         CREATE TABLE log_1 PARTITION OF log FOR VALUES IN (1);
-         CREATE TABLE log_2 PARTITION OF log FOR VALUES IN (2);
-         CREATE TABLE log_3 PARTITION OF log FOR VALUES IN (3);
-         ALTER TABLE log_1 ADD FOREIGN KEY (place_id) REFERENCES place;
-         ALTER TABLE log_2 ADD FOREIGN KEY (place_id) REFERENCES place;
-         ANALYZE place, visit, visit_2025, visit_2026_rest;",
-    )
-    .await;
-    let catalog = catalog(&database).await;
-    let kinds: Vec<(&str, TableKind)> = (catalog.tables.iter())
-        .map(|table| (table.name.name.as_str(), table.kind))
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            ("child", TableKind::Table),
-            ("log", TableKind::Partitioned),
-            ("note", TableKind::Table),
-            ("parent", TableKind::Table),
-            ("place", TableKind::Table),
-            ("recent", TableKind::View),
-            ("totals", TableKind::MaterializedView),
-            ("unread", TableKind::MaterializedView),
-            ("visit", TableKind::Partitioned),
-        ]
-    );
-    let visit = table(&catalog, "visit");
-    assert_eq!(visit.primary_key, ["id", "day"]);
-    assert_eq!(visit.foreign_keys.len(), 1);
-    assert_eq!(visit.estimated_rows, Some(20));
-    assert_eq!(visit.estimated_bytes, Some(2 * 8192));
-    let log = table(&catalog, "log");
-    assert_eq!(
-        log.foreign_keys,
-        [foreign_key(
-            "log_1_place_id_fkey",
-            &["place_id"],
-            name("public", "place"),
-            &["id"]
-        )]
-    );
-    assert_eq!(log.estimated_rows, None);
-    assert_eq!(
-        catalog.notices,
-        [
-            "public.unread has no data and cannot be read: REFRESH MATERIALIZED VIEW \"public\".\"unread\" first"
-        ]
-    );
-    let note = table(&catalog, "note");
-    assert_eq!(note.foreign_keys.len(), 1);
-    assert_eq!(note.foreign_keys[0].columns, ["visit_id", "visit_day"]);
-    assert_eq!(note.foreign_keys[0].references.name, "visit");
-    assert_eq!(note.estimated_rows, None);
-    assert_eq!(table(&catalog, "totals").unique_keys[0].columns, ["day"]);
-    let recent = table(&catalog, "recent");
-    assert_eq!(
-        (recent.estimated_rows, recent.estimated_bytes),
-        (None, None)
-    );
-    assert!(recent.column("day").expect("day").nullable);
-
-    let mut source = connect(&database.url()).await;
-    source.begin().await.expect("a snapshot");
-    let from = Relation::Table(visit.name.clone());
-    assert_eq!(source.count(&from).await.expect("a count"), 20);
-    let read = rows(source.as_mut(), &scan_of(visit)).await.expect("rows");
-    assert_eq!(read.len(), 20);
 }
 
 #[tokio::test]

@@ -1,0 +1,82 @@
+//! Each code with what is done about it.
+
+use super::*;
+
+fn classified(operation: &'static str, code: &str) -> TargetError {
+    let place = Place {
+        name: "dynamodb in eu-west-1".to_owned(),
+        billed: true,
+        profile: Some("dev".to_owned()),
+    };
+    let action = Attempt {
+        operation,
+        table: "app",
+        place: &place,
+    };
+    action.service(Some(code), "what it says", 400, b"{}")
+}
+
+#[test]
+fn codes_decide() {
+    for (code, class) in [
+        ("ProvisionedThroughputExceededException", Throttle),
+        ("ThrottlingException", Throttle),
+        ("RequestLimitExceeded", Throttle),
+        ("InternalServerError", Transient),
+        ("ValidationException", Invalid),
+        ("ItemCollectionSizeLimitExceededException", Invalid),
+        ("ResourceNotFoundException", Fatal),
+        ("AccessDeniedException", Fatal),
+        ("ExpiredTokenException", Fatal),
+        ("SomethingNewException", Fatal),
+    ] {
+        assert_eq!(classified("BatchWriteItem", code).class, class, "{code}");
+    }
+    // What is not a batch cannot be split.
+    assert_eq!(
+        classified("CreateTable", "ValidationException").class,
+        Fatal
+    );
+}
+
+#[test]
+fn credentials_that_come_late_may_come_yet() {
+    let place = Place {
+        name: "dynamodb in eu-west-1".to_owned(),
+        billed: true,
+        profile: None,
+    };
+    let action = Attempt {
+        operation: "BatchWriteItem",
+        table: "app",
+        place: &place,
+    };
+    let class = |error: CredentialsError| action.credentials(&error).class;
+    let late = CredentialsError::provider_timed_out(std::time::Duration::from_secs(5));
+    assert_eq!(class(late), Transient);
+    assert_eq!(class(CredentialsError::not_loaded("none")), Fatal);
+}
+
+#[test]
+fn messages_name_the_way_out() {
+    let denied = classified("BatchWriteItem", "AccessDeniedException");
+    assert_eq!(
+        denied.message,
+        "BatchWriteItem on table app: what it says (AccessDeniedException)"
+    );
+    assert_eq!(
+        denied.help.as_deref(),
+        Some(
+            "allow dynamodb:BatchWriteItem on the table; docs/aws.md has the smallest policy that suffices"
+        )
+    );
+    let expired = classified("Scan", "ExpiredTokenException");
+    assert_eq!(
+        expired.message,
+        "Scan on table app: the credentials have expired (ExpiredTokenException)"
+    );
+    assert_eq!(
+        expired.help.as_deref(),
+        Some("log in again: `aws sso login --profile dev`")
+    );
+}
