@@ -59,4 +59,5 @@ mod target {
     mod local;
     mod sample;
     mod settings;
+    mod waiting;
 }

@@ -202,17 +202,11 @@ impl Options {
         self.readers.unwrap_or_else(processors).max(1)
     }
 
-    /// Tasks that fold side by side.
-    fn workers(&self) -> usize {
-        processors()
-    }
-
     fn throttle(&self, writers: usize) -> Settings {
         Settings {
             ceiling: self.ceiling,
             start: self.start,
             most_in_flight: writers,
-            ..Settings::default()
         }
     }
 }
@@ -220,6 +214,7 @@ impl Options {
 /// Memory for the comparison of keys.
 const KEY_MEMORY: usize = 16 << 20;
 
+/// Tasks that fold side by side, and connections that read.
 fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.
