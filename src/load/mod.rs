@@ -138,8 +138,8 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// Whether this run has just made the table.
-    pub fresh: bool,
+    /// Whether the target may use a faster way than BatchWriteItem that has the same result.
+    pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
     /// When to send again, and when to give up.
@@ -175,7 +175,7 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            fresh: false,
+            bulk: true,
             estimates: Vec::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),

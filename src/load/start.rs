@@ -86,7 +86,7 @@ pub(super) async fn set(
     let opened = async {
         let started = load
             .target
-            .start(&load.model.table, load.options.fresh)
+            .start(&load.model.table, load.options.bulk)
             .await;
         started.map_err(|error| Failure::from(&error))?;
         if !load.begun {
