@@ -252,8 +252,8 @@ async fn a_bulk_load_leaves_what_an_ordinary_one_does() {
             item.get("SK").unwrap().clone(),
         )
     });
-    let before: Vec<Item> = keys
-        .enumerate()
+    let before: Vec<Item> = (0_u32..)
+        .zip(keys)
         .map(|(n, (partition, sort))| {
             let other = full((n * 7 + 1) % 600);
             let mut attributes = other.attributes;

@@ -15,8 +15,6 @@ const NEW_TABLE: f64 = 4_000.0;
 
 /// What a load finds.
 pub(super) struct Ground {
-    /// Whether this run has made the table.
-    pub(super) made: bool,
     pub(super) held: Held,
     pub(super) table_id: Option<String>,
     /// The rate that the table's billing suggests.
@@ -85,7 +83,6 @@ pub(super) async fn prepare(
         _ => (None, None),
     };
     Ok(Ground {
-        made: ensured.made,
         held: if empty { Held::Empty } else { Held::Held },
         table_id: ensured.id,
         ceiling,
