@@ -138,8 +138,8 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// Whether this run has just made the table.
-    pub fresh: bool,
+    /// Whether the target may use a faster way than BatchWriteItem that has the same result.
+    pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
     /// When to send again, and when to give up.
@@ -177,7 +177,7 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            fresh: false,
+            bulk: true,
             estimates: Vec::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
@@ -205,17 +205,11 @@ impl Options {
         self.readers.unwrap_or_else(processors).max(1)
     }
 
-    /// Tasks that fold side by side.
-    fn workers(&self) -> usize {
-        processors()
-    }
-
     fn throttle(&self, writers: usize) -> Settings {
         Settings {
             ceiling: self.ceiling,
             start: self.start,
             most_in_flight: writers,
-            ..Settings::default()
         }
     }
 }
@@ -223,6 +217,7 @@ impl Options {
 /// Memory for the comparison of keys.
 const KEY_MEMORY: usize = 16 << 20;
 
+/// Tasks that fold side by side, and connections that read.
 fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.

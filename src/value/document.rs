@@ -210,6 +210,15 @@ fn write(out: &mut String, value: &Value) {
 /// Writes a JSON string literal.
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
+    // Nearly all texts are plain, and this looks at many bytes at a time.
+    let special = text.bytes().fold(0, |found, byte| {
+        found | u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\')
+    });
+    if special == 0 {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {
         let escape = match byte {

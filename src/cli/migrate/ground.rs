@@ -16,8 +16,6 @@ const NEW_TABLE: f64 = 4_000.0;
 
 /// What a load finds.
 pub(super) struct Ground {
-    /// Whether this run has made the table.
-    pub(super) made: bool,
     pub(super) held: Held,
     pub(super) table_id: Option<String>,
     /// The rate that the table's billing suggests.
@@ -86,7 +84,6 @@ pub(super) async fn prepare(
         _ => (None, None),
     };
     Ok(Ground {
-        made: ensured.made,
         held: if empty { Held::Empty } else { Held::Held },
         table_id: ensured.id,
         ceiling,
@@ -128,7 +125,8 @@ async fn empty(
         "delete the table `{name}` at {} with {items}, and make it again?",
         target.place()
     );
-    if !arguments.yes && !(output.can_ask() && output.ask(&question)) {
+    let agreed = arguments.yes || (output.can_ask() && output.ask(&question));
+    if !agreed {
         return Err(Failure::failed("nothing was deleted").with_help("--yes answers the question"));
     }
     target.delete_table(name).await?;

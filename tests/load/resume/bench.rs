@@ -57,7 +57,7 @@ items:
 "##;
 
 /// Rows of the table with most of them; the others have a share of it.
-pub(super) const ROWS: u32 = 1500;
+pub(super) const ROWS: u32 = 900;
 
 /// The tables with their rows. Of the events, some have no code and some share one.
 pub(super) fn script(product: &str) -> String {
@@ -166,7 +166,7 @@ impl Case {
     }
 
     fn new(source: &str, storm: Option<Storm>) -> Self {
-        let options = ["--max-rejects", "1000", "--chunk-rows", "200"];
+        let options = ["--max-rejects", "1000", "--chunk-rows", "120"];
         let case = Self {
             folder: tempfile::tempdir().unwrap(),
             source: source.to_owned(),

@@ -60,6 +60,7 @@ async fn goes_on(case: &Case, reference: &Reference, said: &str) -> Ran {
 /// Fails unless a load ended with this, once, on the standard error, and with books that balance.
 #[track_caller]
 fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
+    eprintln!("{}", ran.stderr);
     let ran = ran.exits(code);
     for word in words {
         assert!(
@@ -138,7 +139,7 @@ async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
 async fn a_state_that_is_damaged_is_found_out_and_nothing_is_skipped() {
     let (source, reference) = sqlite().await;
     let case = Case::storm(&source.url(), SLOW);
-    let mut child = begun(&case, 1500, &[]);
+    let mut child = begun(&case, 1000, &[]);
     child.kill().unwrap();
     child.wait().unwrap();
     let state = case.path(".dynafold/app.state");

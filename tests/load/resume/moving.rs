@@ -66,7 +66,7 @@ async fn one(source: &Source, chance: &mut fastrand::Rng) {
     for _ in 0..chance.u32(1..4) {
         let when = match chance.u32(..3) {
             0 => When::After(Duration::from_millis(chance.u64(..1500))),
-            _ => When::Put(chance.u64(..6000)),
+            _ => When::Put(chance.u64(..3300)),
         };
         over |= case.killed(when, &[]).is_some();
         if over {
@@ -146,7 +146,7 @@ async fn what_is_done_is_not_written_again() {
     for source in Source::each(script).await {
         std::thread::sleep(SETTLED);
         let case = Case::storm(&source.url(), SLOW);
-        killed_in_the_middle(&case, 2000, &["--concurrency", "4"]);
+        killed_in_the_middle(&case, 1500, &["--concurrency", "4"]);
         let done = done(&case).await;
         assert!(done > 200, "{}: {done} done", source.product());
         case.set("");
