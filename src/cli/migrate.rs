@@ -143,9 +143,12 @@ fn ended(report: load::Report, resumable: bool, output: &Output) -> Result<Outco
         load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
             "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
         )),
-        load::Outcome::Failed(failure) => {
-            if resumable {
+        load::Outcome::Failed(mut failure) => {
+            // Nothing of a table that is gone is done.
+            if resumable && failure.code != "ResourceNotFoundException" {
                 output.note(AGAIN);
+                // A source that knows of no state says it otherwise.
+                failure.help = failure.help.filter(|_| failure.code != "source");
             }
             Err(failure.into())
         }

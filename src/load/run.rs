@@ -33,6 +33,9 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
 
+/// What is said of a load among items from elsewhere whose source may have changed between attempts.
+const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
+
 /// Loads the table and reports. Never fails but in its report.
 pub async fn run(mut load: Load) -> Report {
     let begun = Instant::now();
@@ -134,6 +137,7 @@ impl Run {
             again,
             rules,
             stale,
+            overlooked,
             ..
         } = setting;
         let rules = Arc::new(rules);
@@ -157,6 +161,9 @@ impl Run {
                 self.warnings = lanes.finish().await.1;
             }
             Err(error) => self.delivery.halt.set(Why::Failed(Failure::from(&error))),
+        }
+        if overlooked {
+            self.warnings.push(OVERLOOKED.to_owned());
         }
         // Workers end when no block can come, writers when no parcel can.
         drop(blocks);

@@ -10,7 +10,7 @@ use super::halt::Why;
 use super::plan::Plan;
 use super::prove::{Keys, Proved, Unproved};
 use super::resume::Done;
-use super::rules::Rules;
+use super::rules::{Doing, Rules};
 use super::state::{Ending, Ground, State, StateError};
 use super::ticket::ChunkId;
 use super::{KeyCheck, Load};
@@ -29,6 +29,8 @@ pub(super) struct Setting {
     pub(super) keys: KeysReport,
     /// Items of rows that are gone since an earlier attempt are looked for.
     pub(super) stale: bool,
+    /// They are not, among items from elsewhere: the caller should know.
+    pub(super) overlooked: bool,
 }
 
 /// What there is before the source is opened.
@@ -155,7 +157,12 @@ pub(super) async fn set(
     // Rows that are gone since an earlier attempt have left their items behind, where the source
     // has changed; none but the run's own are in a table that was empty.
     let stale = done.changed && done.ground == Some(Ground::Empty);
+    let overlooked = done.changed
+        && !stale
+        && load.options.prune.is_none()
+        && load.options.doing == Doing::Put;
     Ok(Setting {
+        overlooked,
         source,
         skip: done.skip.keys().copied().collect(),
         again: done.again,
