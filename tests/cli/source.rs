@@ -183,3 +183,18 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
     assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
     assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
 }
+
+#[test]
+fn what_the_system_says_comes_without_the_drivers_preamble() {
+    for scheme in ["postgres", "mysql"] {
+        let url = format!("{scheme}://app@127.0.0.1:1/app");
+        let ran = dynafold(&["inspect", "--source", &url]).exits(1);
+        says(
+            &ran,
+            "because: Connection refused",
+            "nothing answers there: is the server running",
+        );
+    }
+    let ran = dynafold(&["inspect", "--source", "sqlite:missing.db"]).exits(1);
+    says(&ran, "because: No such file", "there is no such file");
+}
