@@ -32,6 +32,7 @@ fn column(name: &str, data_type: DataType) -> Column {
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     }
 }
 
@@ -82,6 +83,7 @@ fn catalog() -> Catalog {
             foreign_keys: Vec::new(),
             indexes: Vec::new(),
             comment: None,
+            ambiguous_charset: None,
             estimated_rows: None,
             estimated_bytes: None,
         }],

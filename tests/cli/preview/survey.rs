@@ -221,7 +221,7 @@ async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
         "/dev/full",
     ])
     .exits(1);
-    says(&ran, "cannot write", "No space left");
+    says(&ran, "cannot write the rejects file", "make room");
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
 }
 
