@@ -83,7 +83,6 @@ fn catalog() -> Catalog {
             foreign_keys: Vec::new(),
             indexes: Vec::new(),
             comment: None,
-            ambiguous_charset: None,
             estimated_rows: None,
             estimated_bytes: None,
         }],
