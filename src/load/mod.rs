@@ -162,6 +162,8 @@ pub struct Options {
     pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
+    /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
+    pub chunk_rows: Option<u64>,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
     /// Write units a second to begin with, where the table takes no more at first.
@@ -190,6 +192,7 @@ impl Default for Options {
             remember: None,
             table_id: None,
             readers: None,
+            chunk_rows: None,
             ceiling: None,
             start: None,
         }
