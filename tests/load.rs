@@ -9,7 +9,7 @@ mod rejects;
 use std::path::Path;
 use std::sync::Arc;
 
-use dynafold::load::{Cancel, Load, Options, Report, Silent, run};
+use dynafold::load::{Cancel, KeyCheck, Load, Options, Report, Silent, run};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::source::Source;
@@ -33,7 +33,22 @@ pub(crate) async fn load(
     load_until(source, target, model, options, Cancel::default()).await
 }
 
+/// Loads in one pass over the source, as where `check` has proved the keys.
 pub(crate) async fn load_until(
+    source: impl Source + 'static,
+    target: Arc<dyn Target>,
+    model: Model,
+    options: Options,
+    cancel: Cancel,
+) -> Report {
+    let options = Options {
+        keys: KeyCheck::Proved,
+        ..options
+    };
+    load_with(source, target, model, options, cancel).await
+}
+
+pub(crate) async fn load_with(
     source: impl Source + 'static,
     target: Arc<dyn Target>,
     model: Model,

@@ -30,6 +30,8 @@ mod source {
     mod sqlite;
 }
 #[cfg(test)]
+mod storm;
+#[cfg(test)]
 mod support {
     pub(crate) mod books;
     pub(crate) mod cli;
@@ -44,6 +46,7 @@ mod support {
     pub(crate) mod postgres;
     pub(crate) mod source;
     pub(crate) mod sqlite;
+    pub(crate) mod storm;
     pub(crate) mod types;
     pub(crate) mod values;
 }

@@ -160,11 +160,14 @@ impl LineFile {
 }
 
 fn failure(which: Which, error: &AnnexError) -> Failure {
-    let help = match error {
-        AnnexError::Unwritable { .. } => which.help(),
-        other => other.help(),
-    };
-    Failure::new(which.code(), error, Some(help))
+    match error {
+        AnnexError::Unwritable { path, .. } => {
+            let mut failure = Failure::new(which.code(), error, Some(which.help()));
+            failure.message = format!("cannot write the {} file {}", which.name(), path.display());
+            failure
+        }
+        other => Failure::new(which.code(), other, Some(other.help())),
+    }
 }
 
 /// The file beside the archive that a run writes.

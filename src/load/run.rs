@@ -93,6 +93,7 @@ pub async fn run(mut load: Load) -> Report {
         times: Arc::default(),
         warnings: Vec::new(),
         rows: 0,
+        disowned: false,
         load,
     };
     if let Some(setting) = setting {
@@ -103,6 +104,8 @@ pub async fn run(mut load: Load) -> Report {
     }
     run.delivery.progress.step(Step::Finishing);
     if let Err(error) = run.load.target.finish().await {
+        // Nothing that it took is known to be there.
+        run.disowned = true;
         run.delivery.halt.set(Why::Failed(Failure::from(&error)));
     }
     run.end(keys, resumed, begun.elapsed())
@@ -119,6 +122,8 @@ struct Run {
     rows: u64,
     /// Batches in flight, at most.
     writers: usize,
+    /// Whether the target could not end its load.
+    disowned: bool,
 }
 
 impl Run {
@@ -228,8 +233,13 @@ impl Run {
         let delivery = self.delivery;
         let finished = delivery.halt.why().is_none();
         let mut closed = delivery.ledger.close(finished);
+        if self.disowned {
+            for books in &mut closed.books {
+                books.unwritten += std::mem::take(&mut books.written);
+            }
+        }
         if let Some(state) = &mut closed.state {
-            let ended = finish(state, finished && closed.failure.is_none(), &self.load);
+            let ended = finish(state, finished && closed.failure.is_none(), self.disowned, &self.load);
             if let Err(error) = ended {
                 closed
                     .failure
@@ -315,7 +325,10 @@ impl Run {
                     };
                     if blocks.send(block).await.is_err() {
                         // Workers end early only where the run is to end.
-                        return halt.set(Why::Failed(Failure::internal("the workers ended early")));
+                        if !halt.is_set() {
+                            halt.set(Why::Failed(Failure::internal("the workers ended early")));
+                        }
+                        return;
                     }
                 }
                 Some(Read::End { ticket, end }) => {

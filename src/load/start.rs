@@ -209,8 +209,16 @@ fn begin(
     Ok(())
 }
 
-/// Says in the state how the run ended.
-pub(super) fn finish(state: &mut State, finished: bool, load: &Load) -> Result<(), StateError> {
+/// Says in the state how the run ended. `disowned`: of what was done nothing counts.
+pub(super) fn finish(
+    state: &mut State,
+    finished: bool,
+    disowned: bool,
+    load: &Load,
+) -> Result<(), StateError> {
+    if disowned {
+        state.plan(&[])?;
+    }
     let ending = if finished {
         Ending::Complete
     } else {

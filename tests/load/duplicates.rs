@@ -1,11 +1,11 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use dynafold::load::Outcome;
+use dynafold::load::{Cancel, Options, Outcome, Report};
 use dynafold::mapping::model::Model;
 use tempfile::tempdir;
 
-use super::{load, options};
+use super::{load_with, options};
 use crate::support::faults::{FakeSource, FakeTarget};
 use crate::support::model::{item_type, number, pass, relation, text, user_rows, users};
 
@@ -19,6 +19,16 @@ fn by_name() -> (Model, FakeSource) {
     (model, source)
 }
 
+/// Loads as where `check` has not proved the keys.
+async fn load(
+    source: FakeSource,
+    target: Arc<FakeTarget>,
+    model: Model,
+    options: Options,
+) -> Report {
+    load_with(source, target, model, options, Cancel::default()).await
+}
+
 #[tokio::test]
 async fn both_rows_with_one_key_are_named() {
     for max_rejects in [Some(0), None] {
@@ -26,15 +36,10 @@ async fn both_rows_with_one_key_are_named() {
         let folder = tempdir().unwrap();
         let target = Arc::new(FakeTarget::willing());
         let scans = source.scans.clone();
-        let report = load(
-            source,
-            target.clone(),
-            model,
-            options(folder.path(), max_rejects),
-        )
-        .await;
+        let options = options(folder.path(), max_rejects);
+        let report = load(source, target.clone(), model, options).await;
         assert_eq!(report.outcome.is_finished(), max_rejects.is_none());
-        assert_eq!(report.total.rejects_by_code["duplicate-key"], 1);
+        assert_eq!((report.keys.compared, report.keys.shared), (100, 1));
         assert_eq!(report.rejects.len(), 1);
         let reject = &report.rejects[0];
         assert_eq!(reject.row.get(), r#"{"id":77}"#);
@@ -42,9 +47,17 @@ async fn both_rows_with_one_key_are_named() {
             reject.message,
             r#"the item has the same key as that of USER {"id":3}"#
         );
-        assert_eq!(scans.load(Ordering::SeqCst), 2);
+        // The keys, the rows that share one, and where that is allowed the load.
+        let (expected, written) = match max_rejects {
+            None => (3, 99),
+            Some(_) => (2, 0),
+        };
+        assert_eq!(scans.load(Ordering::SeqCst), expected);
         let items = target.items.lock().unwrap();
+        assert_eq!(items.len(), written);
         assert!(items.values().all(|json| !json.contains("77")));
+        let counted = report.total.rejects_by_code.get("duplicate-key");
+        assert_eq!(counted.copied().unwrap_or_default(), u64::from(written > 0));
     }
 }
 

@@ -191,7 +191,7 @@ async fn a_source_that_breaks_leaves_what_was_made_written() {
     };
     assert_eq!(failure.code, "source");
     assert_eq!(failure.causes.len(), 1);
-    assert_eq!(report.total.rows_read, 70);
+    assert!(report.total.rows_read <= 70);
     let there = target.items.lock().unwrap().len();
     assert_eq!(report.total.written, u64::try_from(there).unwrap());
 }

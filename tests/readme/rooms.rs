@@ -9,9 +9,10 @@ const PURE: [&str; 6] = [
 ];
 
 /// What only some rooms name: the words, and where they may stand.
-const WORDS: [(&[&str], &[&str]); 3] = [
+const WORDS: [(&[&str], &[&str]); 4] = [
     (&["sqlx"], &["source/"]),
-    (&["aws_", "dynoxide::", "rusqlite::"], &["target/"]),
+    (&["aws_", "dynoxide::"], &["target/"]),
+    (&["rusqlite::"], &["target/", "load/state/"]),
     (
         &[
             "println!",

@@ -2,7 +2,7 @@
 
 use super::{Column, books};
 use crate::cli::format::{bytes, count, counted, rate, seconds};
-use crate::load::{Books, LimitedBy, Outcome, Report};
+use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, Report};
 
 /// The books of a load.
 pub(in crate::cli) fn migration(report: &Report) -> String {
@@ -11,6 +11,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         let largest = books.largest.as_ref();
         largest.map_or("-".to_owned(), |largest| bytes(largest.bytes))
     };
+    let plans = report.doing == Doing::Plan;
     let columns: &[Column<'_, Books>] = &[
         ("rows", &|b| count(b.rows_read), true),
         ("filtered", &|b| count(b.filtered), true),
@@ -20,7 +21,15 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         ("archived", &|b| count(b.archived), false),
         ("rejected", &|b| count(b.rejected), true),
         ("made", &|b| count(b.made), true),
-        ("written", &|b| count(b.written), true),
+        ("to write", &|b| count(b.planned), plans),
+        ("written", &|b| count(b.written), !plans),
+        ("of these changed", &|b| count(b.changed), false),
+        ("unchanged", &|b| count(b.unchanged), plans),
+        (
+            if plans { "to delete" } else { "deleted" },
+            &|b| count(b.deleted),
+            plans,
+        ),
         ("size", &|b| bytes(b.bytes), true),
         ("write units", &|b| count(b.write_units), true),
         ("mean", &|b| bytes(b.mean_bytes()), true),
@@ -33,6 +42,10 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         &report.total,
     ));
     out.push(String::new());
+    out.extend(plan(report));
+    if report.resumed {
+        out.push("this went on with a load that had not ended; the figures above are those of all of it, those below of this attempt".to_owned());
+    }
     out.push(format!(
         "{} at {}: {} in {}, {}; limited by {}",
         report.table,
@@ -60,6 +73,8 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         count(traffic.transient),
         count(traffic.unprocessed),
     ));
+    out.extend(throttling(report));
+    out.extend(keys(report));
     out.extend(children(&report.total));
     out.extend(life(report));
     out.push(if report.balanced {
@@ -80,6 +95,56 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
         out.push(rejects(report));
     }
     out.join("\n")
+}
+
+/// What a plan comes to.
+fn plan(report: &Report) -> Option<String> {
+    let total = &report.total;
+    (report.doing == Doing::Plan).then(|| {
+        format!(
+            "plan: {} to add, {} to change, {} to delete, {} unchanged; nothing was written",
+            count(total.planned.saturating_sub(total.changed)),
+            count(total.changed),
+            count(total.deleted),
+            count(total.unchanged),
+        )
+    })
+}
+
+/// What the service gave as reasons for throttling.
+fn throttling(report: &Report) -> Vec<String> {
+    let reasons = report.throttled_by.iter();
+    let line = |((reason, resource), times): (&(String, String), &u64)| {
+        let of = if resource.is_empty() {
+            String::new()
+        } else {
+            format!(" of {resource}")
+        };
+        format!("throttled for {reason}{of}: {}", counted(*times, "time"))
+    };
+    reasons.map(line).collect()
+}
+
+/// How it is known that no item overwrote another.
+fn keys(report: &Report) -> Option<String> {
+    let keys = &report.keys;
+    match keys.check {
+        KeyCheck::Proved => None,
+        _ if keys.overwritten > 0 => Some(format!(
+            "{} written over another with the same key: run without --one-pass to see which",
+            counted(keys.overwritten, "item")
+        )),
+        _ if keys.compared == 0 => None,
+        _ if keys.shared == 0 => Some(format!(
+            "{} compared before the first write: no two are equal",
+            counted(keys.compared, "key")
+        )),
+        _ => Some(format!(
+            "{} compared before the first write: {} with a key of another",
+            counted(keys.compared, "key"),
+            counted(keys.shared, "item")
+        )),
+    }
 }
 
 /// What else may become of a row than an item, as far as it happened.
@@ -143,7 +208,7 @@ fn life(report: &Report) -> Vec<String> {
 fn rejects(report: &Report) -> String {
     let mut out = vec![format!(
         "{} rejected:",
-        counted(report.total.rejected, "row")
+        counted(report.total.rejected.max(report.keys.shared), "row")
     )];
     for note in &report.rejects {
         let attribute = note
@@ -159,10 +224,10 @@ fn rejects(report: &Report) -> String {
         }
     }
     let shown = u64::try_from(report.rejects.len()).unwrap_or(u64::MAX);
-    if report.total.rejected > shown {
+    if report.total.rejected.max(report.keys.shared) > shown {
         out.push(format!(
             "  and {} more",
-            count(report.total.rejected - shown)
+            count(report.total.rejected.max(report.keys.shared) - shown)
         ));
     }
     if let Some(file) = &report.rejects_file {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::store::hex;
+use super::table::hex;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;

@@ -22,7 +22,7 @@ const INTRODUCTION: Duration = Duration::from_millis(30);
 /// The lock; dropping it frees it.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: File,
+    file: File,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -51,7 +51,14 @@ impl Lock {
             Err(TryLockError::Error(cause)) => return Err(failed(cause)),
         }
         introduce(&mut file).map_err(failed)?;
-        Ok(Self { _file: file })
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    /// At once, and not when a process that is being started has closed what it inherits.
+    fn drop(&mut self) {
+        let _freed = self.file.unlock();
     }
 }
 

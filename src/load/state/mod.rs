@@ -10,6 +10,7 @@
 //! a secret; ranges, books and traffic are the caller's JSON.
 
 mod annex;
+mod change;
 mod error;
 mod identity;
 mod lock;
@@ -17,6 +18,7 @@ mod model;
 mod place;
 mod rows;
 mod store;
+mod table;
 #[cfg(test)]
 mod tests;
 

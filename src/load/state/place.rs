@@ -8,8 +8,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::change::{Change, Fault};
 use super::error::Obstacle;
-use super::store::{APPLICATION, Change, Fault, Store, Unread};
+use super::store::{APPLICATION, Store, Unread};
 use super::{StateError, lock};
 
 /// The folder for states beside the mapping.

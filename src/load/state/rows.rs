@@ -3,7 +3,9 @@
 use rusqlite::Row;
 use rusqlite::types::Value;
 
-use super::store::{ANNEX, ATTEMPT, CHUNK, Change, FACT, Fault, PASS, SELECTION, Store, WORD};
+use super::change::{Change, Fault};
+use super::store::Store;
+use super::table::{ANNEX, ATTEMPT, CHUNK, FACT, PASS, SELECTION, WORD};
 use super::{
     Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Extent, Fact, Ground, Identity, PassPlan,
     Selection, StateError,

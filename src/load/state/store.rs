@@ -9,13 +9,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::types::{Value, ValueRef};
-use rusqlite::{
-    Connection, Error, OpenFlags, OptionalExtension as _, Row, Transaction, params_from_iter,
-};
-use xxhash_rust::xxh3::Xxh3;
+use rusqlite::{Connection, Error, OpenFlags, Row};
 
 use super::StateError;
+use super::change::{Change, Fault};
+use super::table::{count, format_seal, hex, schema};
 
 /// The format that this version reads and writes.
 pub(super) const FORMAT: i64 = 1;
@@ -26,70 +24,6 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// `SQLITE_IOERR_SHORT_READ`: the file ends where it should not.
 const SHORT_READ: i32 = 522;
-
-/// A table: its name, its columns, and how many of them are its key.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Table {
-    pub(super) name: &'static str,
-    columns: &'static [&'static str],
-    keys: usize,
-}
-
-const fn table(name: &'static str, keys: usize, columns: &'static [&'static str]) -> Table {
-    Table {
-        name,
-        columns,
-        keys,
-    }
-}
-
-/// Words about the run.
-pub(super) const WORD: Table = table("word", 1, &["name text", "value text"]);
-/// What the run is known by.
-pub(super) const FACT: Table = table(
-    "fact",
-    1,
-    &["number integer", "name text", "value text", "shown text"],
-);
-/// The run's beginnings: the first one and those after interruptions.
-pub(super) const ATTEMPT: Table = table(
-    "attempt",
-    1,
-    &[
-        "number integer",
-        "stamp text",
-        "now text",
-        "ground text",
-        "begun text",
-        "traffic text",
-    ],
-);
-/// The plan's passes.
-pub(super) const PASS: Table = table("pass", 1, &["number integer", "name text"]);
-/// The passes' chunks.
-pub(super) const CHUNK: Table = table(
-    "chunk",
-    2,
-    &[
-        "pass integer",
-        "number integer",
-        "range text",
-        "attempt integer",
-        "books text",
-        "finished text",
-    ],
-);
-/// Files that grow with the run.
-pub(super) const ANNEX: Table = table("annex", 1, &["name text", "length integer", "tail text"]);
-/// What the last full run of each table selected.
-pub(super) const SELECTION: Table = table("selection", 1, &["place text", "selection text"]);
-
-const TABLES: [Table; 7] = [WORD, FACT, ATTEMPT, PASS, CHUNK, ANNEX, SELECTION];
-
-/// Stands in every version of the format, so that a version is told from damage.
-const FORMAT_TABLE: &str =
-    "CREATE TABLE format (number integer not null, seal text not null) STRICT";
-const SEAL_TABLE: &str = "CREATE TABLE seal (rows integer not null, sum text not null) STRICT";
 
 /// The open file.
 #[derive(Debug)]
@@ -237,113 +171,6 @@ impl Store {
     }
 }
 
-/// What ends a change without a trace.
-#[derive(Debug)]
-pub(super) enum Fault {
-    Sqlite(Error),
-    State(StateError),
-}
-
-impl From<Error> for Fault {
-    fn from(error: Error) -> Self {
-        Self::Sqlite(error)
-    }
-}
-
-/// Rows being changed, with their seal.
-pub(super) struct Change<'a> {
-    transaction: Transaction<'a>,
-    rows: i64,
-    sum: u128,
-}
-
-impl<'a> Change<'a> {
-    fn begin(transaction: Transaction<'a>) -> Result<Self, Error> {
-        let (rows, sum) = transaction.query_row("select rows, sum from seal", [], |row| {
-            Ok((row.get(0)?, row.get::<_, String>(1)?))
-        })?;
-        let sum = u128::from_str_radix(&sum, 16)
-            .map_err(|error| Error::ToSqlConversionFailure(Box::new(error)))?;
-        Ok(Self {
-            transaction,
-            rows,
-            sum,
-        })
-    }
-
-    /// Writes a row in the place of the one with its key, if there is one.
-    pub(super) fn put(&mut self, table: Table, values: &[Value]) -> Result<(), Error> {
-        let keys = values.get(..table.keys).unwrap_or_default();
-        if let Some(old) = self.find(table, keys, |row| hash(table, row))? {
-            self.sum = self.sum.wrapping_sub(old);
-            self.rows -= 1;
-        }
-        let marks = vec!["?"; values.len()].join(", ");
-        let statement = format!("replace into {} values ({marks})", table.name);
-        self.transaction
-            .prepare_cached(&statement)?
-            .execute(params_from_iter(values))?;
-        self.sum = self
-            .sum
-            .wrapping_add(hash_values(table, values.iter().map(ValueRef::from)));
-        self.rows += 1;
-        Ok(())
-    }
-
-    /// Reads the row with a key.
-    pub(super) fn find<T>(
-        &self,
-        table: Table,
-        keys: &[Value],
-        row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> Result<Option<T>, Error> {
-        let names: Vec<String> = table.keys().map(|name| format!("{name} = ?")).collect();
-        let statement = format!("select * from {} where {}", table.name, names.join(" and "));
-        let mut statement = self.transaction.prepare_cached(&statement)?;
-        statement.query_row(params_from_iter(keys), row).optional()
-    }
-
-    /// Removes all rows of a table.
-    pub(super) fn clear(&mut self, table: Table) -> Result<(), Error> {
-        let (rows, sum) = count_table(&self.transaction, table)?;
-        self.rows -= rows;
-        self.sum = self.sum.wrapping_sub(sum);
-        self.transaction
-            .execute(&format!("delete from {}", table.name), [])?;
-        Ok(())
-    }
-
-    fn commit(self) -> Result<(), Error> {
-        self.transaction
-            .prepare_cached("update seal set rows = ?, sum = ?")?
-            .execute((self.rows, hex(self.sum)))?;
-        self.transaction.commit()
-    }
-}
-
-impl Table {
-    fn keys(self) -> impl Iterator<Item = &'static str> {
-        let names = self.columns.iter().take(self.keys);
-        names.map(|column| column.split_once(' ').map_or(*column, |(name, _)| name))
-    }
-
-    fn create(self) -> String {
-        let keys: Vec<&str> = self.keys().collect();
-        format!(
-            "CREATE TABLE {} ({}, primary key ({})) STRICT, WITHOUT ROWID",
-            self.name,
-            self.columns.join(", "),
-            keys.join(", ")
-        )
-    }
-}
-
-fn schema() -> Vec<String> {
-    let mut all = vec![FORMAT_TABLE.to_owned(), SEAL_TABLE.to_owned()];
-    all.extend(TABLES.into_iter().map(Table::create));
-    all
-}
-
 /// Exclusive, so that no file of shared memory is needed, which network disks do not have.
 fn connect(path: &Path, more: OpenFlags) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
@@ -357,60 +184,6 @@ fn connect(path: &Path, more: OpenFlags) -> Result<Connection, Error> {
          pragma synchronous = full;",
     )?;
     Ok(connection)
-}
-
-fn count(connection: &Connection) -> Result<(i64, String), Error> {
-    let mut all = (0, 0_u128);
-    for table in TABLES {
-        let (rows, sum) = count_table(connection, table)?;
-        all = (all.0 + rows, all.1.wrapping_add(sum));
-    }
-    Ok((all.0, hex(all.1)))
-}
-
-fn count_table(connection: &Connection, table: Table) -> Result<(i64, u128), Error> {
-    let mut statement = connection.prepare(&format!("select * from {}", table.name))?;
-    let mut rows = statement.query([])?;
-    let mut all = (0, 0_u128);
-    while let Some(row) = rows.next()? {
-        all = (all.0 + 1, all.1.wrapping_add(hash(table, row)?));
-    }
-    Ok(all)
-}
-
-fn hash(table: Table, row: &Row<'_>) -> rusqlite::Result<u128> {
-    let values = (0..table.columns.len()).map(|index| row.get_ref(index));
-    let values: Vec<ValueRef<'_>> = values.collect::<Result<_, _>>()?;
-    Ok(hash_values(table, values.into_iter()))
-}
-
-fn hash_values<'a>(table: Table, values: impl Iterator<Item = ValueRef<'a>>) -> u128 {
-    let mut hasher = Xxh3::new();
-    let mut text = |kind: u8, bytes: &[u8]| {
-        hasher.update(&[kind]);
-        hasher.update(&bytes.len().to_le_bytes());
-        hasher.update(bytes);
-    };
-    text(0, table.name.as_bytes());
-    for value in values {
-        match value {
-            ValueRef::Null => text(1, &[]),
-            ValueRef::Integer(number) => text(2, &number.to_le_bytes()),
-            ValueRef::Real(number) => text(3, &number.to_le_bytes()),
-            ValueRef::Text(bytes) => text(4, bytes),
-            ValueRef::Blob(bytes) => text(5, bytes),
-        }
-    }
-    hasher.digest128()
-}
-
-fn format_seal(format: i64) -> String {
-    let text = format!("dynafold state {format}");
-    hex(xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
-}
-
-pub(super) fn hex(sum: u128) -> String {
-    format!("{sum:032x}")
 }
 
 fn damaged(what: &str) -> Unread {

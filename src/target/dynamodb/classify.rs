@@ -7,6 +7,8 @@ use std::error::Error;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
+use aws_smithy_runtime_api::client::result::ConnectorError;
 
 use super::Place;
 use super::wording::{throttling_reasons, without_values};
@@ -58,12 +60,7 @@ impl Attempt<'_> {
                 &format!("cannot reach {}: {}", self.place.name, innermost(error)),
                 Some("is the endpoint's address right, is it running, is the network up?"),
             ),
-            SdkError::ResponseError(_) => self.error(
-                Transient,
-                CONNECTION,
-                &format!("the answer of {} was cut off or garbled", self.place.name),
-                None,
-            ),
+            SdkError::ResponseError(_) => self.cut_off(),
             SdkError::ServiceError(service) => {
                 let raw = service.raw();
                 self.service(
@@ -77,13 +74,31 @@ impl Attempt<'_> {
         }
     }
 
-    fn late(&self) -> TargetError {
+    /// Classifies a failure to send a request that the SDK did not make.
+    pub(super) fn unsent(&self, error: ConnectorError) -> TargetError {
+        self.classify(&SdkError::<BatchWriteItemError>::dispatch_failure(error))
+    }
+
+    /// An answer that did not arrive as it was sent.
+    pub(super) fn cut_off(&self) -> TargetError {
+        let message = format!("the answer of {} was cut off or garbled", self.place.name);
+        self.error(Transient, CONNECTION, &message, None)
+    }
+
+    /// An answer that did not arrive in time.
+    pub(super) fn late(&self) -> TargetError {
         let message = format!("{} did not answer in time", self.place.name);
         let help = "is the endpoint's address right, and is the network up?";
         self.error(Transient, CONNECTION, &message, Some(help))
     }
 
-    fn service(&self, code: Option<&str>, text: &str, status: u16, body: &[u8]) -> TargetError {
+    pub(super) fn service(
+        &self,
+        code: Option<&str>,
+        text: &str,
+        status: u16,
+        body: &[u8],
+    ) -> TargetError {
         let Some(code) = code else {
             return self.stranger(status);
         };
@@ -201,7 +216,7 @@ impl Attempt<'_> {
         })
     }
 
-    fn credentials(&self, error: &CredentialsError) -> TargetError {
+    pub(super) fn credentials(&self, error: &CredentialsError) -> TargetError {
         let help = match &self.place.profile {
             Some(profile) => format!("is the profile `{profile}` complete? `aws sso login --profile {profile}` renews its login"),
             None => "say `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),

@@ -23,14 +23,15 @@ use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{
-    Builder as ConfigBuilder, Credentials, SharedCredentialsProvider, SharedHttpClient,
+    Builder as ConfigBuilder, Credentials, IdentityCache, SharedCredentialsProvider,
+    SharedHttpClient,
 };
 use aws_smithy_http_client::proxy::ProxyConfig;
 use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
 use aws_types::service_config::ServiceConfigKey;
 
-use super::{Dynamodb, Place};
+use super::{Dynamodb, Place, Vault};
 use crate::target::spec::check_endpoint;
 use crate::target::{ErrorClass, TargetError};
 
@@ -50,11 +51,17 @@ const ANY_REGION: &str = "us-east-1";
 pub(in crate::target) struct Clients {
     pub(super) control: Client,
     pub(super) data: Client,
+    pub(super) vault: Vault,
 }
 
 impl Clients {
-    /// Makes both from what they have in common.
-    pub(in crate::target) fn new(config: &ConfigBuilder) -> Self {
+    /// Makes both from what they have in common. The vault keeps the credentials, so that the SDK
+    /// need not.
+    pub(in crate::target) fn new(config: &ConfigBuilder, vault: Vault) -> Self {
+        let config = config
+            .clone()
+            .credentials_provider(vault.clone())
+            .identity_cache(IdentityCache::no_cache());
         let client = |retries: RetryConfig| {
             let config = config
                 .clone()
@@ -65,6 +72,7 @@ impl Clients {
         Self {
             control: client(RetryConfig::standard().with_max_attempts(CONTROL_ATTEMPTS)),
             data: client(RetryConfig::disabled()),
+            vault,
         }
     }
 }
@@ -108,23 +116,21 @@ pub(in crate::target) async fn open(
     };
     let http = shared.http_client();
     let credentials = credentials(profile, &region, http, loopback).await;
-    let mut config = ConfigBuilder::from(&shared)
-        .region(region)
-        .credentials_provider(credentials)
-        .timeout_config(
-            TimeoutConfig::builder()
-                .connect_timeout(CONNECT)
-                .read_timeout(FIRST_BYTE)
-                .operation_attempt_timeout(ATTEMPT)
-                .build(),
-        );
+    let mut config = ConfigBuilder::from(&shared).region(region).timeout_config(
+        TimeoutConfig::builder()
+            .connect_timeout(CONNECT)
+            .read_timeout(FIRST_BYTE)
+            .operation_attempt_timeout(ATTEMPT)
+            .build(),
+    );
     config.set_endpoint_url(endpoint.map(String::from));
     let place = Place {
         name,
         billed,
         profile: profile.map(str::to_owned),
     };
-    Ok(Dynamodb::new(Clients::new(&config), place))
+    let clients = Clients::new(&config, Vault::new(credentials));
+    Ok(Dynamodb::new(clients, place))
 }
 
 async fn find_region(profile: Option<&str>, region: Option<&str>) -> Option<Region> {

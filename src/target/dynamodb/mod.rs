@@ -13,6 +13,7 @@ mod describe;
 mod read;
 mod scan;
 mod settings;
+mod wire;
 mod wording;
 mod write;
 
@@ -26,6 +27,8 @@ use super::{Batch, Difference, Key, Page, TableDescription, Target, TargetError,
 use crate::item::Item;
 use crate::mapping::model::Table;
 use classify::Attempt;
+pub(super) use wire::Vault;
+use wire::Wire;
 
 /// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
 const IN_FLIGHT: usize = 32;
@@ -35,6 +38,7 @@ const IN_FLIGHT: usize = 32;
 pub(super) struct Dynamodb {
     control: Client,
     data: Client,
+    wire: Wire,
     place: Place,
 }
 
@@ -54,6 +58,7 @@ impl Dynamodb {
     pub(super) fn new(clients: Clients, place: Place) -> Self {
         Self {
             control: clients.control,
+            wire: Wire::new(clients.data.clone(), clients.vault),
             data: clients.data,
             place,
         }

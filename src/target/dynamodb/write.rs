@@ -1,23 +1,56 @@
-//! One batch, sent once: the body is put together from the items' JSON, the SDK carries it.
+//! One batch, sent once: the body is made of the batch's own buffer, and the answer read by hand.
 //!
-//! The body replaces the SDK's own between serialization and signing, so that it is what is
-//! signed. Nothing is parsed on the way there. The answer's unprocessed items are found again in
+//! Nothing is copied or parsed on the way there. The answer's unprocessed items are found again in
 //! the batch by their keys, which are read out of the JSON only then.
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::WriteRequest;
-use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
-use aws_smithy_types::body::SdkBody;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::Dynamodb;
 use super::classify::Attempt;
-use super::convert;
+use super::wire::Body;
 use crate::item::Attribute;
 use crate::mapping::model::{KeyAttribute, Table};
 use crate::target::{Action, Batch, ErrorClass, Key, TargetError, Written};
 use crate::value::{Number, quote};
+
+/// BatchWriteItem's answer.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(rename = "UnprocessedItems", borrow)]
+    left: Option<HashMap<String, Vec<Left<'a>>>>,
+    #[serde(rename = "ConsumedCapacity")]
+    consumed: Option<Vec<Consumed>>,
+}
+
+#[derive(Deserialize)]
+struct Consumed {
+    #[serde(rename = "CapacityUnits")]
+    units: Option<f64>,
+}
+
+/// A request that comes back.
+#[derive(Deserialize)]
+struct Left<'a> {
+    #[serde(rename = "PutRequest", borrow)]
+    put: Option<Put<'a>>,
+    #[serde(rename = "DeleteRequest", borrow)]
+    delete: Option<Delete<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Put<'a> {
+    #[serde(rename = "Item", borrow)]
+    item: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct Delete<'a> {
+    #[serde(rename = "Key", borrow)]
+    key: &'a RawValue,
+}
 
 impl Dynamodb {
     pub(super) async fn write_batch(
@@ -29,40 +62,25 @@ impl Dynamodb {
             return Ok(Written::default());
         }
         let action = self.action("BatchWriteItem", &table.name);
-        let body = body(&table.name, batch);
-        let answer = self
-            .data
-            .batch_write_item()
-            // The endpoint may depend on the table; the requests stand in the body.
-            .request_items(&table.name, Vec::new())
-            .customize()
-            .mutate_request(carry(body))
-            .send()
-            .await
-            .map_err(|error| action.classify(&error))?;
+        let mut before = String::from("{\"RequestItems\":{");
+        quote(&mut before, &table.name);
+        before.push_str(":[");
+        let after = "]},\"ReturnConsumedCapacity\":\"TOTAL\"}";
+        let body = Body::new(before, batch.wire(), after);
+        let bytes = self.wire.send(&action, body).await?;
+        let garbled = |_| action.service(None, "", 200, &bytes);
+        let answer: Answer<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
         // An answer without this member is not DynamoDB's; a proxy's empty page would be one.
         let left = answer
-            .unprocessed_items
+            .left
             .ok_or_else(|| action.incomplete("UnprocessedItems"))?;
-        let consumed = answer.consumed_capacity.map(|tables| {
-            tables
-                .iter()
-                .filter_map(|table| table.capacity_units)
-                .sum::<f64>()
-        });
-        let unprocessed = if left.is_empty() {
-            Vec::new()
-        } else {
-            find(table, batch, left, &action)?
-        };
+        let units = |tables: Vec<Consumed>| tables.iter().filter_map(|table| table.units).sum();
         Ok(Written {
-            unprocessed,
-            consumed,
+            unprocessed: find(table, batch, left, &action)?,
+            consumed: answer.consumed.map(units),
         })
     }
-}
 
-impl Dynamodb {
     pub(super) async fn put_one(
         &self,
         table: &Table,
@@ -72,66 +90,31 @@ impl Dynamodb {
         let Some(entry) = batch.entries().get(index) else {
             return Ok(());
         };
-        let mut body = String::from("{\"TableName\":");
-        quote(&mut body, &table.name);
-        body.push_str(match entry.action {
-            Action::Put => ",\"Item\":",
-            Action::Delete => ",\"Key\":",
-        });
-        body.push_str(batch.json(index));
-        body.push('}');
-        match entry.action {
-            Action::Put => {
-                let action = self.action("PutItem", &table.name);
-                let request = self.data.put_item().table_name(&table.name);
-                let request = request.set_item(Some(HashMap::new())).customize();
-                let sent = request.mutate_request(carry(body)).send().await;
-                sent.map(drop).map_err(|error| action.classify(&error))
-            }
-            Action::Delete => {
-                let action = self.action("DeleteItem", &table.name);
-                let request = self.data.delete_item().table_name(&table.name);
-                let request = request.set_key(Some(HashMap::new())).customize();
-                let sent = request.mutate_request(carry(body)).send().await;
-                sent.map(drop).map_err(|error| action.classify(&error))
-            }
-        }
+        let (action, member) = match entry.action {
+            Action::Put => (self.action("PutItem", &table.name), ",\"Item\":"),
+            Action::Delete => (self.action("DeleteItem", &table.name), ",\"Key\":"),
+        };
+        let mut before = String::from("{\"TableName\":");
+        quote(&mut before, &table.name);
+        before.push_str(member);
+        let body = Body::new(before, batch.wire_json(index), "}");
+        let bytes = self.wire.send(&action, body).await?;
+        let garbled = |_| action.service(None, "", 200, &bytes);
+        let answer: Result<serde_json::Map<_, _>, _> = serde_json::from_slice(&bytes);
+        answer.map(drop).map_err(garbled)
     }
-}
-
-/// Puts a body into the SDK's request.
-fn carry(body: String) -> impl Fn(&mut HttpRequest) + Send + Sync + 'static {
-    let length = body.len().to_string();
-    let body = SdkBody::from(body);
-    move |request| {
-        // A body in memory can always be cloned, and cheaply.
-        if let Some(body) = body.try_clone() {
-            *request.body_mut() = body;
-            request
-                .headers_mut()
-                .insert("content-length", length.clone());
-        }
-    }
-}
-
-/// The body of a BatchWriteItem request.
-fn body(table: &str, batch: &Batch) -> String {
-    let mut body = String::with_capacity(batch.bytes() + table.len() + 80);
-    body.push_str("{\"RequestItems\":{");
-    quote(&mut body, table);
-    body.push_str(":[");
-    body.push_str(&String::from_utf8_lossy(&batch.wire()));
-    body.push_str("]},\"ReturnConsumedCapacity\":\"TOTAL\"}");
-    body
 }
 
 /// Finds the requests that came back in the batch that went out.
 fn find(
     table: &Table,
     batch: &Batch,
-    left: HashMap<String, Vec<WriteRequest>>,
+    left: HashMap<String, Vec<Left<'_>>>,
     action: &Attempt<'_>,
 ) -> Result<Vec<usize>, TargetError> {
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
     let stranger = || {
         action.error(
             ErrorClass::Transient,
@@ -140,17 +123,16 @@ fn find(
             None,
         )
     };
-    let keys: Vec<Option<Key>> = (0..batch.len())
-        .map(|index| sent_key(table, batch.json(index)))
+    let sent: Vec<Option<Key>> = (0..batch.len())
+        .map(|index| key_in(table, batch.json(index)))
         .collect();
     let mut found = Vec::new();
     for request in left.into_values().flatten() {
-        let index = request
-            .put_request
-            .map(|put| put.item)
-            .or_else(|| request.delete_request.map(|delete| delete.key))
-            .and_then(|fields| convert::key_of(table, fields).ok())
-            .and_then(|key| keys.iter().position(|sent| sent.as_ref() == Some(&key)))
+        let json = request.put.map(|put| put.item);
+        let json = json.or_else(|| request.delete.map(|delete| delete.key));
+        let index = json
+            .and_then(|json| key_in(table, json.get()))
+            .and_then(|key| sent.iter().position(|sent| sent.as_ref() == Some(&key)))
             .ok_or_else(stranger)?;
         found.push(index);
     }
@@ -159,8 +141,8 @@ fn find(
     Ok(found)
 }
 
-/// The key of an item that was sent.
-fn sent_key(table: &Table, json: &str) -> Option<Key> {
+/// The key in an item's JSON.
+fn key_in(table: &Table, json: &str) -> Option<Key> {
     let members: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
     let read = |key: &KeyAttribute| members.get(&*key.name).and_then(|raw| scalar(raw));
     let partition = read(&table.partition)?;
@@ -171,7 +153,7 @@ fn sent_key(table: &Table, json: &str) -> Option<Key> {
 }
 
 fn scalar(raw: &RawValue) -> Option<Attribute> {
-    #[derive(serde::Deserialize)]
+    #[derive(Deserialize)]
     enum Scalar {
         S(String),
         N(String),

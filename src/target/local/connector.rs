@@ -11,6 +11,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
+use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -49,7 +50,17 @@ impl HttpConnector for Engine {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let opener = Arc::clone(&self.opener);
         HttpConnectorFuture::new(async move {
-            let answer = blocking(move || serve(&opener, &request)).await;
+            let unread = |error| ConnectorError::other(error, None);
+            let operation = request.headers().get("x-amz-target");
+            let operation = operation.and_then(|target| target.strip_prefix(PREFIX));
+            let operation = operation.unwrap_or_default().to_owned();
+            let body = request
+                .into_body()
+                .collect()
+                .await
+                .map_err(unread)?
+                .to_bytes();
+            let answer = blocking(move || serve(&opener, &operation, &body)).await;
             // What is wrong with the file passes through the SDK as it is, to the classifier.
             let other = |error: TargetError| ConnectorError::other(Box::new(error), None);
             let (status, body) = answer.map_err(other)?;
@@ -60,13 +71,7 @@ impl HttpConnector for Engine {
     }
 }
 
-fn serve(opener: &Opener, request: &HttpRequest) -> Result<Answer, TargetError> {
-    let operation = request
-        .headers()
-        .get("x-amz-target")
-        .and_then(|target| target.strip_prefix(PREFIX))
-        .unwrap_or_default();
-    let body = request.body().bytes().unwrap_or_default();
+fn serve(opener: &Opener, operation: &str, body: &[u8]) -> Result<Answer, TargetError> {
     let database = match operation {
         "CreateTable" => Some(opener.made()?),
         _ => opener.existing()?,

@@ -22,7 +22,7 @@ use aws_sdk_dynamodb::config::{
 };
 use futures_util::future::BoxFuture;
 
-use super::dynamodb::{Clients, Dynamodb, Place, made_up_credentials};
+use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials};
 use super::{
     Action, Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError,
     Wanted, Written,
@@ -50,10 +50,10 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
     let config = ConfigBuilder::new()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::from_static("local"))
-        .credentials_provider(made_up_credentials())
         .endpoint_url("http://local.invalid")
         .timeout_config(TimeoutConfig::disabled())
         .http_client(Engine::new(Arc::clone(&opener)));
+    let vault = Vault::new(made_up_credentials());
     let place = Place {
         name: match file {
             Some(file) => format!("local:{}", file.display()),
@@ -63,7 +63,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
         profile: None,
     };
     Ok(Local {
-        protocol: Dynamodb::new(Clients::new(&config), place),
+        protocol: Dynamodb::new(Clients::new(&config, vault), place),
         opener,
         bulk: AtomicBool::new(false),
     })

@@ -1,1 +1,96 @@
-//! annexes
+//! Files that grow with the run.
+
+use std::fs;
+use std::io::Write as _;
+
+use super::*;
+
+fn appended(path: &Path, lines: &[&str]) -> Extent {
+    let mut annex = Annex::create(path).unwrap();
+    let mut extent = annex.extent();
+    for line in lines {
+        extent = annex.append_committed(line.as_bytes()).unwrap();
+    }
+    assert_eq!(annex.extent(), extent);
+    extent
+}
+
+#[test]
+fn what_a_killed_run_wrote_beyond_is_cut_off() {
+    let folder = folder();
+    let path = folder.path().join("rejects.ndjson");
+    let extent = appended(&path, &["a\n", "b\n"]);
+    assert_eq!(extent.length, 4);
+    let mut beyond = fs::OpenOptions::new().append(true).open(&path).unwrap();
+    beyond.write_all(b"c\n{\"half").unwrap();
+    let mut annex = Annex::resume(&path, &extent).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\n");
+    annex.append_committed(b"d\n").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\nd\n");
+    drop(annex);
+    Annex::resume(&path, &Extent::default()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "");
+}
+
+#[test]
+fn the_tail_is_the_same_however_the_lines_were_cut() {
+    let folder = folder();
+    let path = folder.path().join("archive.ndjson");
+    let long = "x".repeat(5000);
+    let one = appended(&path, &["ab", &long, "cd"]);
+    let two = appended(&path, &[&format!("ab{long}"), "c", "d", ""]);
+    assert_eq!(one, two);
+    assert_eq!(Annex::resume(&path, &one).unwrap().extent(), one);
+    assert_ne!(one, appended(&path, &["ab", &long, "ce"]));
+}
+
+#[test]
+fn a_file_that_was_changed_meanwhile_is_refused_and_left_alone() {
+    let folder = folder();
+    let path = folder.path().join("rejects.ndjson");
+    let extent = appended(&path, &["a\n", "b\n"]);
+    for (text, what) in [
+        ("a\nx\nmore", "its end is another"),
+        ("a\n", "it is shorter"),
+    ] {
+        fs::write(&path, text).unwrap();
+        let error = Annex::resume(&path, &extent).unwrap_err();
+        assert!(error.to_string().ends_with(what), "{error}");
+        assert!(error.help().contains("--fresh"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    }
+    fs::remove_file(&path).unwrap();
+    let error = Annex::resume(&path, &extent).unwrap_err();
+    assert!(error.to_string().ends_with("it is gone"), "{error}");
+    assert!(!path.exists());
+    Annex::resume(&path, &Extent::default()).unwrap();
+    assert!(path.exists());
+}
+
+#[test]
+fn a_folder_in_the_way_is_told() {
+    let folder = folder();
+    for error in [
+        Annex::create(folder.path()).unwrap_err(),
+        Annex::resume(folder.path(), &Extent::default()).unwrap_err(),
+    ] {
+        assert!(matches!(error, AnnexError::Unwritable { .. }), "{error}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn devices_are_written_to_without_syncing_and_full_ones_are_told() {
+    let mut null = Annex::create(Path::new("/dev/null")).unwrap();
+    let extent = null.append_committed(b"a\n").unwrap();
+    assert_eq!(extent.length, 2);
+    Annex::resume(Path::new("/dev/null"), &extent).unwrap();
+
+    let mut full = Annex::create(Path::new("/dev/full")).unwrap();
+    let error = full.append_committed(b"a\n").unwrap_err();
+    let AnnexError::Unwritable { cause, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(cause.kind(), std::io::ErrorKind::StorageFull);
+    assert_eq!(full.extent().length, 0);
+}

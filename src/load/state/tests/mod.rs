@@ -2,6 +2,7 @@
 
 mod annexes;
 mod damage;
+mod full;
 mod kills;
 mod places;
 mod runs;

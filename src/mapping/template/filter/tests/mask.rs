@@ -64,3 +64,11 @@ fn pseudonyms_of_integers_are_a_permutation_of_those_with_as_many_digits() {
         }
     }
 }
+
+#[test]
+fn a_secret_is_known_again_by_its_check() {
+    let check = |key: &[u8]| Secret::new(key).expect("a key").check();
+    assert_eq!(check(b"key").len(), 8);
+    assert_eq!(check(b"key"), check(b"key"));
+    assert_ne!(check(b"key"), check(b"kez"));
+}

@@ -1,0 +1,121 @@
+//! A disk that is full.
+
+use std::fs;
+use std::process::Command;
+
+use super::*;
+
+/// A file system of its own, of 256 KiB.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn mount() -> Self {
+        let small = Self(folder());
+        let mut mount = Command::new("mount");
+        mount
+            .args(["-t", "tmpfs", "-o", "size=256k", "none"])
+            .arg(small.0.path());
+        assert!(
+            mount.status().unwrap().success(),
+            "it takes root to mount a file system"
+        );
+        small
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ended = Command::new("umount").arg("-l").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+#[ignore = "mounts a small file system, which takes root"]
+fn nothing_that_was_reported_on_a_full_disk_is_counted() {
+    let small = Small::mount();
+    let path = path(&small.0);
+    let mut state = begin(&path);
+    state.plan(&[pass("users", 200)]).unwrap();
+    state.begin_attempt(None, "", Ground::Empty).unwrap();
+    let books = "b".repeat(2000);
+    let report = |chunk| ChunkDone {
+        books_json: &books,
+        ..done(0, chunk)
+    };
+    let mut reported = 0;
+    let error = loop {
+        match state.chunk_done(&report(reported)) {
+            Ok(()) => reported += 1,
+            Err(error) => break error,
+        }
+    };
+    let full = |error: &StateError| {
+        matches!(
+            error,
+            StateError::Unwritable {
+                obstacle: Obstacle::Full,
+                ..
+            }
+        )
+    };
+    assert!(full(&error), "{error:?}");
+    assert!(error.help().starts_with("make room"));
+    assert_eq!(finished(&state).len(), reported);
+    assert!(
+        full(&state.plan(&[pass("others", 300)]).unwrap_err()),
+        "the plan stands"
+    );
+    assert_eq!(finished(&state).len(), reported);
+    drop(state);
+    assert!(reported > 4, "{reported}");
+
+    // Started again it goes on, or says once more that there is no room, but loses nothing.
+    match open(&path) {
+        Ok(Opened::Again(state, _)) => assert_eq!(finished(&state).len(), reported),
+        other => assert!(full(&other.unwrap_err())),
+    }
+
+    let mut annex = Annex::create(&small.0.path().join("rejects")).unwrap();
+    let mut lines = 0;
+    while annex.append_committed(&[b'x'; 3000]).is_ok() {
+        lines += 1;
+    }
+    let length = fs::metadata(annex.path()).unwrap().len();
+    assert_eq!((length, annex.extent().length), (lines * 3000, length));
+    fs::remove_file(annex.path()).unwrap();
+    let (mut state, _) = again(&path);
+    assert_eq!(finished(&state).len(), reported);
+    state.note_traffic("{}").unwrap();
+}
+
+#[test]
+#[ignore = "mounts a small file system, which takes root"]
+fn a_state_is_not_begun_on_a_full_or_read_only_disk() {
+    let small = Small::mount();
+    let path = path(&small.0);
+    fs::write(small.0.path().join("other"), vec![0; 250 * 1024]).unwrap();
+    let error = open(&path).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            StateError::Unwritable {
+                obstacle: Obstacle::Full,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    fs::remove_file(small.0.path().join("other")).unwrap();
+    drop(planned(&path));
+    let mut again = Command::new("mount");
+    again.args(["-o", "remount,ro"]).arg(small.0.path());
+    assert!(again.status().unwrap().success());
+    for path in [path, small.0.path().join(".dynafold/new.state")] {
+        let error = open(&path).unwrap_err();
+        let wanted = Obstacle::ReadOnly;
+        assert!(
+            matches!(error, StateError::Unwritable { obstacle, .. } if obstacle == wanted),
+            "{error:?}"
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! The service's time: the computer's, corrected once an answer has shown that it is off.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
+
+use jiff::{SignedDuration, Timestamp};
+
+/// Below this a refused signature is what it says, as in the SDK.
+const SKEW: SignedDuration = SignedDuration::from_mins(4);
+
+/// A clock with what is known of its error.
+#[derive(Debug, Default)]
+pub(super) struct Clock {
+    /// Seconds that the service's clock is ahead.
+    ahead: AtomicI64,
+}
+
+impl Clock {
+    /// The time at the service, as far as it is known.
+    pub(super) fn now(&self) -> SystemTime {
+        let now = Timestamp::now();
+        let there = now.checked_add(self.offset()).unwrap_or(now);
+        SystemTime::from(there)
+    }
+
+    /// How far the service's clock is ahead.
+    pub(super) fn offset(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Takes the date of an answer to a request that was signed with this offset. Says whether the
+    /// request should be signed anew: its time was off by more than the service tolerates.
+    pub(super) fn correct(&self, offset: SignedDuration, date: Option<&str>) -> bool {
+        let Some(there) = date.and_then(parse) else {
+            return false;
+        };
+        let ahead = there.duration_since(Timestamp::now());
+        if (ahead - offset).abs() < SKEW {
+            return false;
+        }
+        self.ahead.store(ahead.as_secs(), Ordering::Relaxed);
+        let minutes = ahead.as_mins();
+        tracing::warn!(
+            minutes,
+            "the computer's clock is off; requests are signed with the service's time"
+        );
+        true
+    }
+}
+
+/// Whether an error may mean that the computer's clock is off.
+pub(super) fn is_skew(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "AuthFailure"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+            | "AccessDeniedException"
+    )
+}
+
+/// A time as requests carry it: `20261121T090618Z`.
+pub(super) fn stamp(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Reads an HTTP date: `Sat, 21 Nov 2026 09:06:18 GMT`.
+fn parse(date: &str) -> Option<Timestamp> {
+    let zoned = jiff::fmt::rfc2822::parse(date).ok()?;
+    Some(zoned.timestamp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_and_times_written() {
+        let time = parse("Sat, 21 Nov 2026 09:06:18 GMT").unwrap();
+        assert_eq!(stamp(SystemTime::from(time)), "20261121T090618Z");
+    }
+
+    #[test]
+    fn only_a_clock_that_is_far_off_is_corrected() {
+        let clock = Clock::default();
+        let date = |minutes: i64| {
+            let time = Timestamp::now() + SignedDuration::from_mins(minutes);
+            time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+        };
+        let none = SignedDuration::ZERO;
+        assert!(!clock.correct(none, None));
+        assert!(!clock.correct(none, Some("yesterday")));
+        assert!(!clock.correct(none, Some(&date(3))));
+        assert!(clock.correct(none, Some(&date(-10))));
+        assert!((-601..=-599).contains(&clock.offset().as_secs()));
+        // Once it is corrected, the same answer means something else.
+        assert!(!clock.correct(clock.offset(), Some(&date(-10))));
+        // Another request was under way meanwhile: it is worth sending again.
+        assert!(clock.correct(none, Some(&date(-10))));
+    }
+}

@@ -1,0 +1,175 @@
+//! The command line of the rehearsal, its control over HTTP, and its documentation.
+
+use std::collections::HashSet;
+
+use aws_sdk_dynamodb::types::{AttributeValue, BillingMode};
+use clap::{CommandFactory as _, Parser as _};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use super::{make_table, put_batch, start};
+use crate::support::storm::{Arguments, Kind, Settings, Storm};
+
+fn arguments(words: &[&str]) -> Result<Settings, String> {
+    let words = ["rehearse"].iter().chain(words);
+    let arguments = Arguments::try_parse_from(words).map_err(|error| error.to_string())?;
+    arguments.settings()
+}
+
+/// The status and the body of one HTTP request.
+async fn ask(storm: &Storm, line: &str, body: &str) -> (String, Value) {
+    let address = storm.url();
+    let address = address.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let request = format!(
+        "{line} HTTP/1.1\r\nhost: storm\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().to_owned();
+    (status, serde_json::from_str(body).unwrap())
+}
+
+#[tokio::test]
+async fn counts_and_settings_go_over_http() {
+    let (storm, client) = start("");
+    make_table(&client, BillingMode::PayPerRequest).await;
+    put_batch(&client, "a", 0..25).await.unwrap();
+    let (status, counts) = ask(&storm, "GET /__storm/counts", "").await;
+    assert_eq!(status, "200");
+    assert_eq!(counts["items"]["put"], 25);
+    assert_eq!(counts["window"]["most_units"], 25.0);
+    assert_eq!(ask(&storm, "POST /__storm/reset", "").await.0, "200");
+    assert_eq!(storm.counts().items.put, 0);
+    let fault = "faults: [{ do: error }]";
+    assert_eq!(ask(&storm, "POST /__storm/settings", fault).await.0, "200");
+    put_batch(&client, "a", 0..25).await.unwrap_err();
+    let (status, error) = ask(&storm, "POST /__storm/settings", "fualts: []").await;
+    assert_eq!(status, "400");
+    assert!(
+        error["error"].as_str().unwrap().contains("fualts"),
+        "{error}"
+    );
+    let (_, settings) = ask(&storm, "GET /__storm/settings", "").await;
+    assert_eq!(settings["faults"][0]["do"], "error");
+    assert_eq!(ask(&storm, "GET /__storm/other", "").await.0, "404");
+    storm.set(Settings::default());
+    put_batch(&client, "a", 0..25).await.unwrap();
+    storm.reset();
+    put_batch(&client, "a", 0..20).await.unwrap();
+    assert_eq!(storm.stop().items.replaced, 20);
+    put_batch(&client, "a", 0..20).await.unwrap_err();
+}
+
+#[test]
+fn options_go_before_the_file() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let file = folder.path().join("storm.yaml");
+    std::fs::write(&file, "seed: 7\nlimits: { table_wcu: 500, index_wcu: 5 }\n").unwrap();
+    let file = file.to_str().unwrap();
+    let options = ["--table-wcu", "900", "--index-wcu", "GSI1=80", "--fault"];
+    let mut words = vec!["--settings", file];
+    words.extend(options);
+    words.push("stall:every=100,seconds=40,operations=BatchWriteItem+PutItem");
+    let settings = arguments(&words).unwrap();
+    assert_eq!(settings.seed, 7);
+    assert_eq!(settings.limits.table_wcu, Some(900.0));
+    assert_eq!(settings.limits.index_wcu, Some(5.0));
+    assert_eq!(settings.limits.indexes["GSI1"].to_bits(), 80_f64.to_bits());
+    let fault = &settings.faults[0];
+    assert_eq!((fault.kind, fault.every), (Kind::Stall, Some(100)));
+    assert_eq!(fault.operations, ["BatchWriteItem", "PutItem"]);
+}
+
+#[test]
+fn nonsense_is_refused_in_words() {
+    for (words, part) in [
+        (vec!["--fault", "rain"], "unknown variant `rain`"),
+        (vec!["--fault", "stall:secs=4"], "unknown field `secs`"),
+        (vec!["--fault", "error:chance=2"], "from 0 to 1"),
+        (vec!["--table-wcu", "-1"], "unexpected argument"),
+        (vec!["--table-wcu", "0"], "positive"),
+        (vec!["--warm-up", "4000"], "UNITS:SECONDS"),
+        (vec!["--settings", "no/such/file"], "no/such/file"),
+    ] {
+        let error = arguments(&words).unwrap_err();
+        assert!(error.contains(part), "{words:?}: {error}");
+    }
+}
+
+#[test]
+fn settings_are_data_and_come_back_as_they_went() {
+    let text = "
+seed: 3
+store: map
+billing: on-demand
+limits: { table_wcu: 10, indexes: { A: 2.5 }, warm_up: {} }
+faults:
+  - { do: lost-answer, chance: 0.01, operations: [PutItem] }
+events: [{ after: 9, delete_table: '12' }]
+clock_skew_seconds: -600
+";
+    let settings = Settings::read(text).unwrap();
+    assert_eq!(settings.events[0].delete_table, "12");
+    let json = serde_json::to_string(&settings).unwrap();
+    assert_eq!(Settings::read(&json).unwrap(), settings);
+    assert_eq!(Settings::read("").unwrap(), Settings::default());
+}
+
+#[tokio::test]
+async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
+    let (_storm, client) = start("store: map");
+    make_table(&client, BillingMode::PayPerRequest).await;
+    for partition in ["a", "b", "c", "d"] {
+        for number in 0..4 {
+            put_batch(&client, partition, number * 25..number * 25 + 25)
+                .await
+                .unwrap();
+        }
+    }
+    let mut seen = HashSet::new();
+    for segment in 0..3 {
+        let mut from = None;
+        loop {
+            let scan = client
+                .scan()
+                .table_name("app")
+                .segment(segment)
+                .total_segments(3);
+            let scan = scan.limit(7).projection_expression("#s, PK");
+            let scan = scan.expression_attribute_names("#s", "SK");
+            let page = scan.set_exclusive_start_key(from).send().await.unwrap();
+            for item in page.items() {
+                assert_eq!(item.len(), 2);
+                assert!(seen.insert(format!("{:?} {:?}", item["PK"], item["SK"])));
+            }
+            from = page.last_evaluated_key().cloned();
+            if from.is_none() {
+                break;
+            }
+        }
+    }
+    assert_eq!(seen.len(), 400);
+    let query = client.query().table_name("app");
+    let query = query.key_condition_expression("#p = :p");
+    let query = query.expression_attribute_names("#p", "PK");
+    let query = query.expression_attribute_values(":p", AttributeValue::S("b".to_owned()));
+    let answer = query.send().await.unwrap();
+    let numbers: Vec<&str> = answer
+        .items()
+        .iter()
+        .map(|i| i["SK"].as_s().unwrap().as_str())
+        .collect();
+    assert_eq!(numbers.len(), 100);
+    assert!(numbers.is_sorted());
+}
+
+#[test]
+fn the_command_line_is_sound() {
+    Arguments::command().debug_assert();
+}

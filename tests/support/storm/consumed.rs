@@ -1,0 +1,83 @@
+//! `ConsumedCapacity` of writes.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use super::image::Charge;
+use super::schema::Schema;
+
+/// Units by table.
+#[derive(Debug, Default)]
+pub(crate) struct Consumed {
+    tables: BTreeMap<String, Used>,
+}
+
+#[derive(Debug, Default)]
+struct Used {
+    table: f64,
+    global: BTreeMap<String, f64>,
+    local: BTreeMap<String, f64>,
+}
+
+impl Consumed {
+    pub(crate) fn add(&mut self, schema: &Schema, charge: &Charge) {
+        let used = self.tables.entry(schema.name.clone()).or_default();
+        used.table += charge.table;
+        for one in &charge.indexes {
+            if let Some(index) = schema.indexes.get(one.index) {
+                let indexes = if index.local {
+                    &mut used.local
+                } else {
+                    &mut used.global
+                };
+                *indexes.entry(index.name.clone()).or_default() += one.units;
+            }
+        }
+    }
+
+    /// The member of a batch's answer, with a comma before it; nothing where it was not asked for.
+    pub(crate) fn batch(&self, mode: Option<&str>) -> String {
+        let all: Vec<Value> = self.json(mode).collect();
+        match mode {
+            Some("TOTAL" | "INDEXES") => format!(",\"ConsumedCapacity\":{}", Value::from(all)),
+            _ => String::new(),
+        }
+    }
+
+    /// The whole answer to a single write.
+    pub(crate) fn single(&self, mode: Option<&str>) -> String {
+        let mut answer = Map::new();
+        if let (Some("TOTAL" | "INDEXES"), Some(one)) = (mode, self.json(mode).next()) {
+            answer.insert("ConsumedCapacity".to_owned(), one);
+        }
+        Value::Object(answer).to_string()
+    }
+
+    fn json(&self, mode: Option<&str>) -> impl Iterator<Item = Value> {
+        let details = mode == Some("INDEXES");
+        self.tables.iter().map(move |(name, used)| {
+            let indexes = used.global.values().chain(used.local.values());
+            let mut one = json!({
+                "TableName": name,
+                "CapacityUnits": used.table + indexes.sum::<f64>(),
+            });
+            if let Some(one) = one.as_object_mut().filter(|_| details) {
+                one.insert("Table".to_owned(), json!({ "CapacityUnits": used.table }));
+                let members = [
+                    ("GlobalSecondaryIndexes", &used.global),
+                    ("LocalSecondaryIndexes", &used.local),
+                ];
+                for (member, indexes) in members {
+                    let units = |(name, units): (&String, &f64)| {
+                        (name.clone(), json!({ "CapacityUnits": units }))
+                    };
+                    if !indexes.is_empty() {
+                        one.insert(member.to_owned(), indexes.iter().map(units).collect());
+                    }
+                }
+            }
+            one
+        })
+    }
+}

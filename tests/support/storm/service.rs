@@ -1,0 +1,257 @@
+//! What the endpoint does with a request: events, identity, faults, and then what is asked.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use dynoxide::Database;
+use serde_json::{Value, json};
+
+use super::answer::Answer;
+use super::counts::{Counts, Recorder};
+use super::engine;
+use super::fault::{Active, Struck};
+use super::http::Request;
+use super::identity::{self, Identities};
+use super::schema::Schema;
+use super::settings::{Event, Kind, Latency, Settings, Store};
+use super::table::Table;
+
+/// The endpoint behind its connections.
+pub(crate) struct Service {
+    pub(crate) store: Store,
+    pub(crate) engine: Database,
+    pub(crate) stopped: AtomicBool,
+    pub(crate) in_flight: AtomicU64,
+    begun: Instant,
+    active: RwLock<Arc<Active>>,
+    state: Mutex<State>,
+    identities: Mutex<Identities>,
+}
+
+/// Tables and counts.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) tables: HashMap<String, Table>,
+    pub(crate) recorder: Recorder,
+}
+
+/// How a request is answered.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    /// So long after it came.
+    pub(crate) wait: Duration,
+    pub(crate) how: How,
+    /// Items that were put or deleted.
+    pub(crate) written: u64,
+}
+
+#[derive(Debug)]
+pub(crate) enum How {
+    Answer(Answer),
+    Half(Answer),
+    Garbage,
+    Reset,
+    Close,
+}
+
+impl Service {
+    pub(crate) fn new(settings: Settings) -> Result<Self, String> {
+        Ok(Self {
+            store: settings.store,
+            engine: Database::memory().map_err(|error| error.to_string())?,
+            stopped: AtomicBool::new(false),
+            in_flight: AtomicU64::new(0),
+            begun: Instant::now(),
+            active: RwLock::new(Arc::new(Active::new(settings))),
+            state: Mutex::default(),
+            identities: Mutex::default(),
+        })
+    }
+
+    pub(crate) fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn active(&self) -> Arc<Active> {
+        let active = self.active.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&active)
+    }
+
+    pub(crate) fn schema(&self, table: &str) -> Result<Arc<Schema>, Answer> {
+        let state = self.state();
+        let table = state.tables.get(table).ok_or_else(Answer::not_found)?;
+        Ok(Arc::clone(&table.schema))
+    }
+
+    /// Answers a request, whatever that means.
+    pub(crate) fn handle(&self, request: &Request) -> Reply {
+        let active = self.active();
+        let operation = request.operation();
+        self.state().recorder.received(operation);
+        let number = active.received.fetch_add(1, Ordering::Relaxed);
+        for event in &active.settings.events {
+            if event.after == number {
+                self.happen(event);
+            }
+        }
+        if let Err(answer) = self.identify(request, &active.settings) {
+            return Reply::now(answer);
+        }
+        let struck = active.strike(operation);
+        if let Some(struck) = &struck {
+            self.state().recorder.struck(struck.name());
+        }
+        let mut reply = self.react(operation, &request.body, struck.as_ref());
+        let data = engine::READS.contains(&operation) || is_write(operation);
+        if data {
+            let share = active.share(number);
+            reply.wait += self.latency(&active.settings.latency, share);
+        }
+        reply
+    }
+
+    fn identify(&self, request: &Request, settings: &Settings) -> Result<(), Answer> {
+        if let Some(seconds) = settings.credentials_seconds {
+            let identities = self.identities.lock();
+            let mut identities = identities.unwrap_or_else(PoisonError::into_inner);
+            identities.check(request, self.now(), seconds)?;
+        }
+        if settings.clock_skew_seconds != 0 {
+            identity::check_clock(request, identity::clock(settings.clock_skew_seconds))?;
+        }
+        Ok(())
+    }
+
+    fn react(&self, operation: &str, body: &[u8], struck: Option<&Struck>) -> Reply {
+        let Some(struck) = struck else {
+            return Reply::now(self.answer(operation, body, None));
+        };
+        let done = struck
+            .is_applied()
+            .then(|| self.answer(operation, body, Some(struck)));
+        let written = done.as_ref().map_or(0, |answer| answer.written);
+        let how = match (struck.fault.kind, struck.error(operation), done) {
+            (_, Some(error), _) => How::Answer(error),
+            (Kind::LostAnswer | Kind::Reset, ..) => How::Reset,
+            (Kind::Garbage, ..) => How::Garbage,
+            (Kind::Half, _, Some(answer)) => How::Half(answer),
+            (Kind::Slow | Kind::Leave, _, Some(answer)) => How::Answer(answer),
+            _ => How::Close,
+        };
+        let wait = struck.wait();
+        Reply { wait, how, written }
+    }
+
+    fn latency(&self, latency: &Latency, share: f64) -> Duration {
+        let others = self.in_flight.load(Ordering::Relaxed).saturating_sub(1);
+        let steady = latency.milliseconds + latency.crowd_milliseconds * others;
+        Duration::from_millis(steady)
+            + Duration::from_millis(latency.jitter_milliseconds).mul_f64(share)
+    }
+
+    fn answer(&self, operation: &str, body: &[u8], struck: Option<&Struck>) -> Answer {
+        let answer = match operation {
+            "BatchWriteItem" => self.batch_write(body, struck),
+            "PutItem" => self.write_one(body, true),
+            "DeleteItem" => self.write_one(body, false),
+            read if self.store == Store::Map && engine::READS.contains(&read) => {
+                self.read(operation, body)
+            }
+            "CreateTable" | "UpdateTable" | "DeleteTable" => self.change_table(operation, body),
+            _ => engine::answer(&self.engine, operation, body),
+        };
+        answer.unwrap_or_else(|error| error)
+    }
+
+    /// Changes a table in the engine, and what is known of it here.
+    fn change_table(&self, operation: &str, body: &[u8]) -> Result<Answer, Answer> {
+        let mut state = self.state();
+        let answer = engine::answer(&self.engine, operation, body)?;
+        let told: Value = serde_json::from_str(&answer.body)?;
+        let Some(schema) = told.get("TableDescription").and_then(Schema::read) else {
+            return Ok(answer);
+        };
+        let old = state.tables.remove(&schema.name);
+        if operation != "DeleteTable" {
+            let name = schema.name.clone();
+            let mut table = Table::new(schema, &self.active().settings, self.now());
+            if let Some(old) = old {
+                table.inherit(old);
+            }
+            state.tables.insert(name, table);
+        }
+        Ok(answer)
+    }
+
+    fn happen(&self, event: &Event) {
+        let table = &event.delete_table;
+        let (operation, body) = match &event.index {
+            None => ("DeleteTable", json!({ "TableName": table })),
+            Some(index) => (
+                "UpdateTable",
+                json!({
+                    "TableName": table,
+                    "GlobalSecondaryIndexUpdates": [{ "Delete": { "IndexName": index } }],
+                }),
+            ),
+        };
+        // What is not there cannot be deleted.
+        let _ = self.change_table(operation, body.to_string().as_bytes());
+    }
+
+    /// From now on these hold; the port and the store stay as they are.
+    pub(crate) fn set(&self, settings: Settings) {
+        let new = Arc::new(Active::new(settings));
+        let old = {
+            let mut active = self.active.write().unwrap_or_else(PoisonError::into_inner);
+            std::mem::replace(&mut *active, Arc::clone(&new))
+        };
+        let (old, new) = (&old.settings, &new.settings);
+        if (&old.limits, old.billing) == (&new.limits, new.billing) {
+            return;
+        }
+        let mut state = self.state();
+        let now = self.now();
+        for table in state.tables.values_mut() {
+            let mut other = Table::new((*table.schema).clone(), new, now);
+            std::mem::swap(&mut other.rows, &mut table.rows);
+            *table = other;
+        }
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        let state = self.state();
+        let mut counts = state.recorder.counts(self.now());
+        let tables = state.tables.iter();
+        counts.tables = tables
+            .map(|(name, table)| (name.clone(), table.counts()))
+            .collect();
+        counts
+    }
+
+    pub(crate) fn reset(&self) {
+        let mut state = self.state();
+        state.recorder = Recorder::new(self.now());
+        state.tables.values_mut().for_each(Table::reset_counts);
+    }
+}
+
+fn is_write(operation: &str) -> bool {
+    matches!(operation, "BatchWriteItem" | "PutItem" | "DeleteItem")
+}
+
+impl Reply {
+    fn now(answer: Answer) -> Self {
+        Self {
+            wait: Duration::ZERO,
+            written: answer.written,
+            how: How::Answer(answer),
+        }
+    }
+}
