@@ -239,7 +239,12 @@ impl Run {
             }
         }
         if let Some(state) = &mut closed.state {
-            let ended = finish(state, finished && closed.failure.is_none(), self.disowned, &self.load);
+            let ended = finish(
+                state,
+                finished && closed.failure.is_none(),
+                self.disowned,
+                &self.load,
+            );
             if let Err(error) = ended {
                 closed
                     .failure

@@ -73,7 +73,10 @@ async fn the_first_reject_stops_a_run_that_allows_none() {
     let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::willing());
     let report = load(source(), target, users(), options(folder.path(), Some(0))).await;
-    assert!(matches!(report.outcome, Outcome::Stopped { .. }), "{report:?}");
+    assert!(
+        matches!(report.outcome, Outcome::Stopped { .. }),
+        "{report:?}"
+    );
     assert!(report.total.rejected >= 1, "{report:?}");
 }
 
