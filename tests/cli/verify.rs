@@ -387,7 +387,7 @@ async fn a_sample_is_the_same_every_time_and_says_what_it_left_out() {
 #[tokio::test(flavor = "multi_thread")]
 async fn items_from_elsewhere_and_of_other_types_are_left_alone() {
     let (_source, case) = loaded().await;
-    case.spoil(|sort, item| {
+    case.spoil(|sort, _| {
         Some(match sort {
             "USER#0001" => vec![Item {
                 attributes: vec![
@@ -396,10 +396,7 @@ async fn items_from_elsewhere_and_of_other_types_are_left_alone() {
                     ("n".into(), Attribute::N(Number::parse("1").unwrap())),
                 ],
             }],
-            _ => {
-                let _ = item;
-                Vec::new()
-            }
+            _ => Vec::new(),
         })
     })
     .await;
@@ -419,7 +416,7 @@ table: {{ name: {}, key: {{ partition: PK, sort: SK }}, type_attribute: false }}
 items:
   ANY:
     from: users
-    key: {{ PK: \"{{name}}\", SK: \"{{id}}\" }}
+    key: {{ PK: \"{{name}}\", SK: \"{{id | string}}\" }}
 ",
         case.table
     );
@@ -445,4 +442,37 @@ async fn of_rows_that_share_a_key_the_one_is_expected_that_is_loaded() {
         assert_eq!(report["rejects"].as_array().unwrap().len(), 20);
     }
     assert_eq!(whole, case.contents().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_of_another_type_is_named_and_not_written_over() {
+    let source = Source::Sqlite(sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source, None);
+    let split = |at: u32| {
+        format!(
+            "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }} }}
+items:
+  LOW:
+    from: users
+    where: \"id <= {at}\"
+    key: {{ PK: \"X#{{id | pad(4)}}\", SK: \"-\" }}
+  HIGH:
+    from: users
+    where: \"id > {at}\"
+    key: {{ PK: \"X#{{id | pad(4)}}\", SK: \"-\" }}
+",
+            case.table
+        )
+    };
+    case.run_as("migrate", &split(20), &[]).exits(0);
+    case.run_as("verify", &split(20), &[]).exits(0);
+    let before = case.contents().await;
+    let ran = case.run_as("verify", &split(21), &["--repair"]).exits(3);
+    let report = ran.json();
+    hold_compared(&report);
+    assert_eq!(figures(&report, FOUND), [40, 39, 0, 1, 0]);
+    assert_eq!(report["findings"][0]["item_type"], "LOW");
+    assert_eq!(report["findings"][0]["made_by"], "HIGH");
+    assert_eq!(before, case.contents().await);
 }
