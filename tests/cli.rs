@@ -7,9 +7,27 @@ mod source;
 mod target;
 mod verify;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::support::cli::Ran;
 
 const MAPPING: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/mappings/personalization.yaml");
+
+/// A copy of the example mapping in a folder of its own, so that loads that run side by side keep
+/// states of their own.
+fn own_mapping() -> String {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let folder = format!(
+        "{}/cli-{}-{number}",
+        env!("CARGO_TARGET_TMPDIR"),
+        std::process::id()
+    );
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = format!("{folder}/personalization.yaml");
+    std::fs::copy(MAPPING, &file).unwrap();
+    file
+}
 
 /// Asserts one clear message: exactly one `error:` that holds `message`, and a `help:` with `mend`.
 #[track_caller]

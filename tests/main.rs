@@ -28,6 +28,7 @@ mod source {
     mod range;
     mod session;
     mod sqlite;
+    mod stall;
 }
 #[cfg(test)]
 mod storm;
@@ -58,4 +59,5 @@ mod target {
     mod local;
     mod sample;
     mod settings;
+    mod waiting;
 }

@@ -256,6 +256,10 @@ pub(super) struct Preview {
     pub(super) key_memory: u16,
 }
 
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of its own"
+)]
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

@@ -13,16 +13,25 @@ pub fn write_item(out: &mut String, item: &Item) {
 
 /// Writes an attribute value as DynamoDB JSON: `{"S":"USER#001"}`.
 pub fn write_attribute(out: &mut String, attribute: &Attribute) {
-    out.push_str("{\"");
-    out.push_str(attribute.type_name());
-    out.push_str("\":");
+    out.push_str(match attribute {
+        Attribute::S(_) => "{\"S\":",
+        Attribute::N(_) => "{\"N\":",
+        Attribute::B(_) => "{\"B\":",
+        Attribute::Bool(true) => "{\"BOOL\":true",
+        Attribute::Bool(false) => "{\"BOOL\":false",
+        Attribute::Null => "{\"NULL\":true",
+        Attribute::L(_) => "{\"L\":",
+        Attribute::M(_) => "{\"M\":",
+        Attribute::Ss(_) => "{\"SS\":",
+        Attribute::Ns(_) => "{\"NS\":",
+        Attribute::Bs(_) => "{\"BS\":",
+    });
     match attribute {
+        Attribute::Bool(_) | Attribute::Null => {}
         Attribute::S(text) => quote(out, text),
         // Canonical numbers hold nothing that JSON would escape.
         Attribute::N(number) => plain(out, number.as_str()),
         Attribute::B(bytes) => plain(out, &STANDARD.encode(bytes)),
-        Attribute::Bool(true) | Attribute::Null => out.push_str("true"),
-        Attribute::Bool(false) => out.push_str("false"),
         Attribute::L(elements) => list(out, elements, write_attribute),
         Attribute::M(attributes) => members(out, attributes),
         Attribute::Ss(texts) => list(out, texts, |out, text| quote(out, text)),

@@ -358,12 +358,12 @@ fn reasons<S: serde::Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
-    struct Reason<'r> {
+    struct Given<'r> {
         reason: &'r str,
         resource: &'r str,
         times: u64,
     }
-    serializer.collect_seq(reasons.iter().map(|((reason, resource), times)| Reason {
+    serializer.collect_seq(reasons.iter().map(|((reason, resource), times)| Given {
         reason,
         resource,
         times: *times,

@@ -1,7 +1,7 @@
 //! Rows that share a key: which of them is loaded, and what is said of the others.
 //!
 //! Of the rows that make one key, one is loaded, the same in every run: the one with the least
-//! number as its row key, or else the one whose row key's hash is the least. So it does not depend
+//! numbers as its row key, or else the one whose row key's hash is the least. So it does not depend
 //! on the order in which rows are read, nor on how many readers there are.
 
 use std::borrow::Cow;
@@ -22,21 +22,31 @@ pub(crate) const CODE: &str = "duplicate-key";
 
 /// Item types that a locator tells apart.
 const TYPES: u64 = 1 << 16;
-/// From here on locators come from hashes.
-const HASHED: u64 = 1 << 46;
+/// Bits of a row's place among those that share a key, but for the one that tells hashes.
+const BITS: u32 = 46;
+/// From here on places come from hashes.
+const HASHED: u64 = 1 << BITS;
 
 /// What stands for a row among those that share a key: the least is loaded.
 pub(crate) fn locator(item_type: usize, row: &[Value]) -> u64 {
-    let number = match row {
-        [Value::Number(number)] => number.to_i64().and_then(|n| u64::try_from(n).ok()),
-        _ => None,
-    };
-    let place = number.filter(|n| *n < HASHED).unwrap_or_else(|| {
+    let place = numbers(row).unwrap_or_else(|| {
         let text: Vec<String> = row.iter().map(write_document).collect();
         HASHED | (xxh3_64(text.join("\u{1f}").as_bytes()) & (HASHED - 1))
     });
     let item_type = u64::try_from(item_type).unwrap_or(TYPES - 1);
     place * TYPES + item_type.min(TYPES - 1)
+}
+
+/// Whole numbers in the order of the columns, as one number below [`HASHED`], where they fit.
+fn numbers(row: &[Value]) -> Option<u64> {
+    let bits = BITS.checked_div(u32::try_from(row.len()).ok()?)?;
+    row.iter().try_fold(0, |before: u64, value| {
+        let Value::Number(number) = value else {
+            return None;
+        };
+        let number = u64::try_from(number.to_i64()?).ok()?;
+        (number >> bits == 0).then_some(before << bits | number)
+    })
 }
 
 /// The keys that several rows make, each with the row that is loaded.

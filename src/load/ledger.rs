@@ -24,11 +24,14 @@ use crate::target::Throttle;
 /// The ledger of a run.
 pub(super) struct Ledger {
     inner: Arc<Mutex<Inner>>,
-    entering: Mutex<Option<(Sender<Arc<Ticket>>, JoinHandle<()>)>>,
+    entering: Mutex<Option<Keeper>>,
     attempts: AtomicU64,
     rejected: AtomicU64,
     max_rejects: Option<u64>,
 }
+
+/// The way to the thread that enters tickets, and the thread.
+type Keeper = (Sender<Arc<Ticket>>, JoinHandle<()>);
 
 /// What the tasks of a run and its keeper share.
 struct Inner {

@@ -213,17 +213,11 @@ impl Options {
         self.readers.unwrap_or_else(processors).max(1)
     }
 
-    /// Tasks that fold side by side.
-    fn workers(&self) -> usize {
-        processors()
-    }
-
     fn throttle(&self, writers: usize) -> Settings {
         Settings {
             ceiling: self.ceiling,
             start: self.start,
             most_in_flight: writers,
-            ..Settings::default()
         }
     }
 }
@@ -231,7 +225,7 @@ impl Options {
 /// Memory for the comparison of keys.
 pub(crate) const KEY_MEMORY: usize = 16 << 20;
 
-/// Tasks that the machine has processors for.
+/// Tasks that fold side by side, and connections that read.
 pub(crate) fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.

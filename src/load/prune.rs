@@ -349,7 +349,8 @@ impl<'d> Deletions<'d> {
             row: Box::default(),
             known: None,
         });
-        let (fingerprint, partition) = self.hashes(key);
+        // Keys of one table differ in their JSON as they differ in their values.
+        let (fingerprint, partition) = fingerprints(&Attribute::S(key.to_owned()), None);
         let entry = Entry {
             action: Action::Delete,
             size: key.len(),
@@ -363,11 +364,6 @@ impl<'d> Deletions<'d> {
         if let Some(batch) = self.batcher.push(entry, |out| out.push_str(key)) {
             self.send(batch).await;
         }
-    }
-
-    fn hashes(&self, key: &str) -> (u128, u64) {
-        // Keys of one table differ in their JSON as they differ in their values.
-        fingerprints(&Attribute::S(key.to_owned()), None)
     }
 
     async fn send(&mut self, batch: crate::target::Batch) {

@@ -6,7 +6,6 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::Load;
 use super::books::{Failure, KeysReport, Report};
 use super::ending::Ending;
 use super::halt::{Halt, Why};
@@ -25,6 +24,7 @@ use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
 use super::worker::{Block, KIB_IN_FLIGHT, Worker};
 use super::writer::{Delivery, count, write};
+use super::{Load, processors};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
 
@@ -37,13 +37,10 @@ const BLOCKS_AHEAD: usize = 4;
 pub async fn run(mut load: Load) -> Report {
     let begun = Instant::now();
     let halt = Halt::new();
-    let mut before = match Before::of(&mut load) {
-        Ok(before) => before,
-        Err((before, failure)) => {
-            halt.set(Why::Failed(failure));
-            before
-        }
-    };
+    let (mut before, failure) = Before::of(&mut load);
+    if let Some(failure) = failure {
+        halt.set(Why::Failed(failure));
+    }
     let resumed = before.done.is_there();
     let (mut setting, mut shared, mut keys) = (None, None, KeysReport::default());
     if !halt.is_set() {
@@ -285,7 +282,7 @@ impl Run {
         let room = Arc::new(Semaphore::new(KIB_IN_FLIGHT));
         let folder = Folder::new(&self.load.model, self.load.context.clone());
         let mut tasks = JoinSet::new();
-        for _ in 0..self.load.options.workers() {
+        for _ in 0..processors() {
             let worker = Worker::new(
                 self.delivery.clone(),
                 rules.clone(),

@@ -3,7 +3,7 @@
 //! Several work side by side; each has a batch of its own, which may hold items of several chunks.
 //! What becomes of a row is entered into the books of its chunk at the end of its block.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ pub(super) struct Worker {
 /// What one block comes to.
 #[derive(Default)]
 struct Tally {
-    books: Vec<(usize, Books)>,
+    books: BTreeMap<usize, Books>,
     rejects: Vec<Rejected>,
     archive: String,
     /// Fingerprints and locators of the items made.
@@ -64,16 +64,9 @@ struct Tally {
 }
 
 impl Tally {
+    /// The books of an item type: one among a few.
     fn books(&mut self, index: usize) -> &mut Books {
-        let at = match self.books.iter().position(|(other, _)| *other == index) {
-            Some(at) => at,
-            None => {
-                self.books.push((index, Books::default()));
-                self.books.len() - 1
-            }
-        };
-        // It is there: found, or just pushed.
-        &mut self.books[at].1
+        self.books.entry(index).or_default()
     }
 }
 

@@ -1,10 +1,10 @@
 //! Gathers a driver's rows into chunks, the same for all databases.
 
-use futures_util::TryStreamExt;
 use futures_util::stream::{self, BoxStream};
 
 use super::family::Family;
 use super::layout::Layout;
+use super::watch::{self, Watch};
 use super::{Chunk, SourceError};
 use crate::value::Value;
 
@@ -17,18 +17,19 @@ const BYTES: usize = 1 << 20;
 /// many bytes it has; `fault` puts a driver's error into the protocol's words.
 pub(super) fn chunks<'a, R: Send + 'a>(
     rows: BoxStream<'a, Result<R, sqlx::Error>>,
+    watch: Option<Watch>,
     layout: Layout<'a>,
     decode: impl FnMut(&R, usize) -> Result<(Value, usize), sqlx::Error> + Send + 'a,
     fault: impl Fn(sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
-    let state = (rows, decode, fault, Family::new(layout));
+    let state = (rows, watch, decode, fault, Family::new(layout));
     Box::pin(stream::try_unfold(
         state,
-        |(mut rows, mut decode, fault, mut family)| async move {
+        |(mut rows, watch, mut decode, fault, mut family)| async move {
             let mut chunk = Chunk::default();
             let mut bytes = 0;
             while chunk.rows.len() < ROWS && bytes < BYTES {
-                let taken = match rows.try_next().await {
+                let taken = match watch::next(&mut rows, watch.as_ref()).await {
                     Ok(Some(row)) => family.take(&mut chunk, |output| decode(&row, output)),
                     Ok(None) => {
                         family.end(&mut chunk);
@@ -40,7 +41,7 @@ pub(super) fn chunks<'a, R: Send + 'a>(
             }
             family.tell(&mut chunk);
             let some = !chunk.rows.is_empty() || !chunk.left.is_empty() || bytes > 0;
-            Ok(some.then_some((chunk, (rows, decode, fault, family))))
+            Ok(some.then_some((chunk, (rows, watch, decode, fault, family))))
         },
     ))
 }

@@ -33,6 +33,7 @@ mod range;
 mod scan;
 mod select;
 mod union;
+mod watch;
 
 pub mod mysql;
 pub mod postgres;

@@ -1,7 +1,8 @@
 //! Tells the children that stand in no parent, for a pass that is read in ranges.
 
 use super::layout::Layout;
-use super::{Dialect, LeftBehind, Scan, union};
+use super::union::Union;
+use super::{Dialect, LeftBehind, Scan};
 
 /// The statement that counts them, and whose they are.
 pub(super) struct Count {
@@ -18,14 +19,14 @@ impl Count {
             range: None,
             ..scan.clone()
         };
-        let roots = Layout::new(&whole)
-            .nodes
-            .iter()
-            .map(|node| node.root)
-            .collect();
+        let layout = Layout::new(&whole);
+        layout.tag?;
+        let union = Union::new(dialect, &whole, &layout);
+        let nodes = 1..layout.nodes.len();
+        let counts: Vec<String> = nodes.map(|node| count(&union, node)).collect();
         Some(Self {
-            sql: union::orphans(dialect, &whole)?,
-            roots,
+            sql: counts.join("\nUNION ALL\n"),
+            roots: layout.nodes.iter().map(|node| node.root).collect(),
         })
     }
 
@@ -42,4 +43,21 @@ impl Count {
         })
         .collect()
     }
+}
+
+/// Counts the children of one node that find no parent, as a row of its number and theirs.
+fn count(union: &Union<'_>, node: usize) -> String {
+    let chain = union.chain(node);
+    let mut sql = format!(
+        "SELECT {node} AS c0, count(*) AS c1\nFROM {}",
+        union.derived(node, &chain)
+    );
+    for pair in chain.windows(2) {
+        let [child, parent] = pair else { continue };
+        let derived = union.derived(*parent, &chain);
+        let on = union.on(*child, *parent);
+        sql.push_str(&format!("\nLEFT JOIN {derived} ON {on}"));
+    }
+    sql.push_str("\nWHERE e0.wanted IS NULL");
+    sql
 }

@@ -26,11 +26,7 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         }
         return sql;
     }
-    let union = Union {
-        dialect,
-        scan,
-        layout: &layout,
-    };
+    let union = Union::new(dialect, scan, &layout);
     let parts: Vec<String> = (0..layout.nodes.len())
         .map(|node| union.part(node))
         .collect();
@@ -44,28 +40,22 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
     )
 }
 
-/// Writes the statement that counts the children without parents: a row for each node of the layout
-/// but the first. `None`: there are no embeds.
-pub(super) fn orphans(dialect: &dyn Dialect, scan: &Scan) -> Option<String> {
-    let layout = Layout::new(scan);
-    layout.tag?;
-    let union = Union {
-        dialect,
-        scan,
-        layout: &layout,
-    };
-    let nodes = 1..layout.nodes.len();
-    let counts: Vec<String> = nodes.map(|node| union.orphans(node)).collect();
-    Some(counts.join("\nUNION ALL\n"))
-}
-
-struct Union<'a> {
+/// The parts of a statement.
+pub(super) struct Union<'a> {
     dialect: &'a dyn Dialect,
     scan: &'a Scan,
     layout: &'a Layout<'a>,
 }
 
-impl Union<'_> {
+impl<'a> Union<'a> {
+    pub(super) fn new(dialect: &'a dyn Dialect, scan: &'a Scan, layout: &'a Layout<'a>) -> Self {
+        Self {
+            dialect,
+            scan,
+            layout,
+        }
+    }
+
     /// The rows of one node, with the keys of the nodes above it.
     fn part(&self, node: usize) -> String {
         let chain = self.chain(node);
@@ -118,7 +108,7 @@ impl Union<'_> {
     }
 
     /// What is equal between children and their parents.
-    fn on(&self, child: usize, parent: usize) -> String {
+    pub(super) fn on(&self, child: usize, parent: usize) -> String {
         let matches = self
             .matches(child)
             .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
@@ -126,25 +116,8 @@ impl Union<'_> {
         on.join(" AND ")
     }
 
-    /// Counts the children of one node that find no parent, as a row of its number and theirs.
-    fn orphans(&self, node: usize) -> String {
-        let chain = self.chain(node);
-        let mut sql = format!(
-            "SELECT {node} AS c0, count(*) AS c1\nFROM {}",
-            self.derived(node, &chain)
-        );
-        for pair in chain.windows(2) {
-            let [child, parent] = pair else { continue };
-            let derived = self.derived(*parent, &chain);
-            let on = self.on(*child, *parent);
-            sql.push_str(&format!("\nLEFT JOIN {derived} ON {on}"));
-        }
-        sql.push_str("\nWHERE e0.wanted IS NULL");
-        sql
-    }
-
     /// A node and all above it, the scan itself last.
-    fn chain(&self, node: usize) -> Vec<usize> {
+    pub(super) fn chain(&self, node: usize) -> Vec<usize> {
         let mut chain = vec![node];
         let mut at = node;
         while at != 0 {
@@ -191,7 +164,7 @@ impl Union<'_> {
 
     /// A node's rows as a derived table: all columns where the part is of this node, the key
     /// alone where it is of one below, and what parents and children are matched by.
-    fn derived(&self, index: usize, chain: &[usize]) -> String {
+    pub(super) fn derived(&self, index: usize, chain: &[usize]) -> String {
         let Some(node) = self.layout.nodes.get(index) else {
             return String::new();
         };
@@ -307,6 +280,20 @@ mod tests {
             sql.ends_with("WHERE (P.title = 'x'\n) OR \"line\".\"dynafold_condition_1\" = 1"),
             "{sql}"
         );
+    }
+
+    #[test]
+    fn a_range_leaves_out_rows_before_parents_are_joined_and_conditions_asked() {
+        let mut scan = lines(&["id > 3 OR id = 1"]);
+        scan.range = Some(crate::source::Range {
+            by: crate::source::By::Key(vec!["a".into(), "b".into()]),
+            after: Some(vec!["1".into(), "'x'".into()]),
+            to: None,
+        });
+        let sql = statement(&Plain, &scan);
+        let wanted = "WHERE (\"line\".\"a\", \"line\".\"b\") > (1, 'x') AND \
+             ((id > 3 OR id = 1\n))) AS \"line\"\nLEFT JOIN";
+        assert!(sql.contains(wanted), "{sql}");
     }
 
     #[test]

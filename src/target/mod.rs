@@ -243,7 +243,7 @@ pub trait Target: Send + Sync {
         keys: &'a [Key],
     ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>>;
 
-    /// Sends one entry of a batch alone, once: as PutItem, or as DeleteItem. Its throttling answers
+    /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.
     fn put<'a>(
         &'a self,

@@ -210,6 +210,13 @@ fn write(out: &mut String, value: &Value) {
 /// Writes a JSON string literal.
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
+    // Nearly all texts are plain, and this looks at many bytes at a time.
+    let special = |found, byte: &u8| found | (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\');
+    if !text.as_bytes().iter().fold(false, special) {
+        out.push_str(text);
+        out.push('"');
+        return;
+    }
     let mut plain_from = 0;
     for (at, byte) in text.bytes().enumerate() {
         let escape = match byte {

@@ -12,6 +12,8 @@ use crate::support::source::Source;
 
 /// The moment of all these runs.
 const NOW: &str = "2026-01-01T00:00:00Z";
+/// For a load into a table that has been loaded before.
+const AGAIN: &[&str] = &["--append"];
 
 /// Sessions: 1 ends in 2100, 2 has just ended, 3 ended in 1970, 4 never ends.
 fn script(product: &str) -> String {
@@ -131,7 +133,7 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
         assert_eq!(figures(&verified, COMPARED), [4, 0, 4, 2, 1, 1]);
         assert_eq!(verified["findings"][0]["row"], json!({ "id": 3 }));
 
-        let ran = case.run("migrate", &sessions("archive"), &[]).exits(0);
+        let ran = case.run("migrate", &sessions("archive"), AGAIN).exits(0);
         assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 2, 2, 2]);
         let archived = lines(&case.path("life.archive.ndjson"));
         assert_eq!(archived.len(), 2);
@@ -139,7 +141,7 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
         assert_eq!(archived[1]["PK"], json!({ "S": "OWNER#50%25" }));
         assert!(!case.path("life.archive.ndjson.part").exists());
 
-        let ran = case.run("migrate", &sessions("load"), &[]).exits(0);
+        let ran = case.run("migrate", &sessions("load"), AGAIN).exits(0);
         assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 0, 4, 4]);
         for told in [
             "1 item had expired already",
@@ -211,7 +213,7 @@ async fn a_file_that_holds_something_else_is_no_archive_and_a_full_disk_is_told(
     );
     // An archive of an earlier run is replaced, by a run that has read everything.
     case.run("migrate", &mapping, &[]).exits(0);
-    case.run("migrate", &mapping, &[]).exits(0);
+    case.run("migrate", &mapping, AGAIN).exits(0);
     assert_eq!(lines(&case.path("life.archive.ndjson")).len(), 2);
     let stops = mapping
         .replace("pad(4)", "pad(1)")
@@ -221,7 +223,7 @@ async fn a_file_that_holds_something_else_is_no_archive_and_a_full_disk_is_told(
         "{\"PK\":{\"S\":\"kept\"}}\n",
     )
     .unwrap();
-    case.run("migrate", &stops, &[]).exits(1);
+    case.run("migrate", &stops, AGAIN).exits(1);
     assert_eq!(lines(&case.path("life.archive.ndjson")).len(), 1);
 }
 
@@ -284,7 +286,7 @@ async fn what_is_too_large_is_compressed_as_far_as_is_needed_and_verified_equal(
             .run(
                 "migrate",
                 &notes("{ compress: [doc] }"),
-                &["--max-rejects", "9"],
+                &["--append", "--max-rejects", "9"],
             )
             .exits(3);
         assert_eq!(figures(&ran.json(), &["made", "rejected"]), [1, 2]);

@@ -1,6 +1,6 @@
 //! What goes wrong on the relational side.
 
-use super::{MAPPING, says};
+use super::{MAPPING, own_mapping, says};
 use crate::support::cli::dynafold;
 use crate::support::source::Source;
 use crate::support::{mysql, postgres, sqlite};
@@ -71,7 +71,7 @@ async fn tables_and_columns_that_are_not_there_are_named_with_their_place() {
     );
     let ran = dynafold(&[
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &source.url(),
         "--target",
@@ -93,7 +93,15 @@ async fn a_missing_privilege_is_named_with_the_grant() {
     let role = database.role("reader").await;
     let url = database.url_as(&role, "secret");
     database.run("GRANT SELECT ON services TO PUBLIC").await;
-    let ran = dynafold(&["migrate", MAPPING, "--source", &url, "--target", "local"]).exits(1);
+    let ran = dynafold(&[
+        "migrate",
+        &own_mapping(),
+        "--source",
+        &url,
+        "--target",
+        "local",
+    ])
+    .exits(1);
     assert!(ran.stderr.contains("users"), "{}", ran.stderr);
     assert!(ran.stderr.contains("SELECT"), "{}", ran.stderr);
 
@@ -103,7 +111,15 @@ async fn a_missing_privilege_is_named_with_the_grant() {
         database.run(script).await;
         let grant = format!("SELECT ON {}.services", database.name());
         let url = database.user(&[&grant]).await.to_string();
-        let ran = dynafold(&["migrate", MAPPING, "--source", &url, "--target", "local"]).exits(1);
+        let ran = dynafold(&[
+            "migrate",
+            &own_mapping(),
+            "--source",
+            &url,
+            "--target",
+            "local",
+        ])
+        .exits(1);
         assert!(ran.stderr.contains("users"), "{}", ran.stderr);
         database.drop().await;
     }
@@ -126,7 +142,14 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
         .await;
     let url = database.url_as(&role, "secret");
     let ran = dynafold(&[
-        "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
+        "migrate",
+        &own_mapping(),
+        "--source",
+        &url,
+        "--target",
+        "local",
+        "--format",
+        "json",
     ])
     .exits(0);
     assert_eq!(ran.json()["total"]["written"], 17);
@@ -138,7 +161,14 @@ async fn the_source_is_untouched_by_a_user_who_may_only_select() {
         let grant = format!("SELECT ON {}.*", database.name());
         let url = database.user(&[&grant]).await.to_string();
         let ran = dynafold(&[
-            "migrate", MAPPING, "--source", &url, "--target", "local", "--format", "json",
+            "migrate",
+            &own_mapping(),
+            "--source",
+            &url,
+            "--target",
+            "local",
+            "--format",
+            "json",
         ])
         .exits(0);
         assert_eq!(ran.json()["total"]["written"], 17);
@@ -154,7 +184,7 @@ async fn a_sqlite_source_is_not_changed_by_a_byte() {
     let before = std::fs::read(source.file()).unwrap();
     dynafold(&[
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &source.url(),
         "--target",

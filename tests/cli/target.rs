@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{MAPPING, says};
+use super::{own_mapping, says};
 use crate::support::cli::{Ran, command, dynafold, run};
 use crate::support::endpoint::{Endpoint, Step};
 use crate::support::sqlite;
@@ -28,7 +28,7 @@ async fn without_a_region_or_credentials_nothing_is_tried() {
     let source = portal().await;
     let migrate = [
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &source.url(),
         "--target",
@@ -48,7 +48,7 @@ async fn expired_credentials_are_told_from_others_and_shown_nowhere() {
     let endpoint = Endpoint::start([Step::Answer(400, refusal.to_owned())]).await;
     let arguments = [
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &source.url(),
         "--target",
@@ -77,7 +77,7 @@ async fn an_endpoint_that_is_down_is_named() {
     let source = portal().await;
     let ran = dynafold(&[
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &source.url(),
         "--target",
@@ -101,7 +101,7 @@ async fn a_table_with_other_keys_is_not_touched() {
         run(command.env("TABLE_NAME", "users"))
     };
     migrate(&other).exits(0);
-    let ran = migrate(MAPPING).exits(1);
+    let ran = migrate(&own_mapping()).exits(1);
     says(&ran, "users", "name another table");
     assert!(
         ran.stderr.contains("PK") && ran.stderr.contains("SK"),
@@ -114,9 +114,10 @@ async fn a_table_with_other_keys_is_not_touched() {
 async fn a_missing_table_with_no_create_is_named() {
     let source = portal().await;
     let folder = tempfile::tempdir().unwrap();
+    let mapping = own_mapping();
     let target = format!("local:{}", folder.path().join("t.ddb").display());
     for name in ["migrate", "verify"] {
-        let mut arguments = vec![name, MAPPING, "--source"];
+        let mut arguments = vec![name, &mapping, "--source"];
         let url = source.url();
         arguments.extend([&url, "--target", &target]);
         if name == "migrate" {
@@ -211,7 +212,7 @@ async fn what_costs_money_is_estimated_and_asked_about() {
     let url = source.url();
     let ran = dynafold(&[
         "migrate",
-        MAPPING,
+        &own_mapping(),
         "--source",
         &url,
         "--target",

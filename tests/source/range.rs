@@ -1,5 +1,6 @@
 //! Ranges: whatever the key, they cover every row exactly once.
 
+mod dialects;
 mod embeds;
 mod shapes;
 

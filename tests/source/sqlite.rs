@@ -137,7 +137,6 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
     let mut source = open(&database).await;
     let text = DataType::Text { max_chars: None };
     let mut scan = Scan {
-        from: whole("child"),
         columns: vec![
             ScanColumn::base("n", DataType::Dynamic),
             ScanColumn::Column {
@@ -158,15 +157,12 @@ async fn joins_conditions_and_limits_are_the_databases_work() {
                 theirs: "Code".into(),
             }],
         }],
-        key: Vec::new(),
         conditions: vec![
             "n = 6 -- six".into(),
             "p.boss IS NULL".into(),
             "NULL".into(),
         ],
-        keep_unmatched: false,
-        limit: None,
-        range: None,
+        ..Scan::of(whole("child"), Vec::new())
     };
     let shown_rows = |rows: Vec<dynafold::source::Row>| -> Vec<String> {
         let rows = rows

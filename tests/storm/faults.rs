@@ -130,6 +130,45 @@ async fn a_share_of_a_batch_is_left_for_no_reason() {
     assert_eq!(items.put + items.left, 500);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn counts_add_up_under_many_connections() {
+    for store in ["engine", "map"] {
+        let faults = "[{ do: reset, chance: 0.1, operations: [BatchWriteItem] }, \
+                      { do: lost-answer, chance: 0.1, operations: [BatchWriteItem] }, \
+                      { do: leave, chance: 0.2, operations: [BatchWriteItem] }]";
+        let limits = "{ table_wcu: 1000, partition_wcu: 400, partitions: 4 }";
+        let settings = format!("{{ store: {store}, limits: {limits}, faults: {faults} }}");
+        let (storm, client) = make(&settings).await;
+        let tasks = (0..8).map(|task| {
+            let client = client.clone();
+            tokio::spawn(async move {
+                for number in 0..20 {
+                    let partition = format!("{task} {number}");
+                    let _ = put_batch(&client, &partition, 0..25).await;
+                }
+            })
+        });
+        futures_util::future::join_all(tasks).await;
+        assert_requests_add_up(&storm);
+        let counts = storm.counts();
+        assert_eq!(counts.requests["BatchWriteItem"].received, 160);
+        let items = &counts.items;
+        let never = 25 * counts.faults["reset"];
+        assert_eq!(
+            items.put + items.refused + items.left + never,
+            160 * 25,
+            "{store}: {items:?}"
+        );
+        assert_eq!((items.replaced, items.put), (0, counts.tables["app"].items));
+        let parts = counts.tables["app"].busiest.iter();
+        let by_part: f64 = parts.map(|part| part.accepted).sum();
+        let by_second: f64 = counts.units.each_second.iter().sum();
+        for units in [by_part, by_second, counts.units.tables] {
+            assert_eq!(units.to_bits(), counts.units.total.to_bits(), "{store}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn the_same_seed_strikes_the_same_requests() {
     let mut seen = Vec::new();

@@ -137,6 +137,23 @@ async fn what_a_table_declares_can_be_enforced() {
 }
 
 #[tokio::test]
+async fn an_account_limits_a_table_with_all_its_indexes() {
+    let (storm, client) = start("limits: { account_wcu: 30 }");
+    make_table(&client, BillingMode::PayPerRequest).await;
+    let error = put_until_refused(&client, "a", &[("g", "1"), ("h", "1"), ("l", "1")]).await;
+    let Error::ThrottlingException(error) = error else {
+        panic!("another error: {error:?}");
+    };
+    assert_eq!(
+        reasons(error.throttling_reasons()),
+        [("TableWriteAccountLimitExceeded", "app")]
+    );
+    let counts = storm.counts();
+    let put = u32::try_from(counts.items.put).unwrap();
+    assert_eq!(counts.units.total.to_bits(), f64::from(4 * put).to_bits());
+}
+
+#[tokio::test]
 async fn a_hot_partition_refuses_and_others_take() {
     let (storm, client) = start("limits: { partition_wcu: 20 }");
     make_table(&client, BillingMode::PayPerRequest).await;
@@ -152,8 +169,7 @@ async fn a_hot_partition_refuses_and_others_take() {
     assert_eq!(table.partitions, 2);
     let of = |name: &str| {
         let mut all = table.busiest.iter();
-        all.find(|part| part.partition == format!("S:{name}"))
-            .unwrap()
+        all.find(|part| part.partition == *name).unwrap()
     };
     assert_eq!((of("cold").accepted, of("cold").refused), (20.0, 0.0));
     assert!(of("hot").accepted >= 20.0 && of("hot").refused >= 1.0);

@@ -9,6 +9,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::{make_table, put_batch, start};
+use crate::readme::blocks::{blocks, page};
+use crate::readme::console::words;
+use crate::support::cli::{command, run};
 use crate::support::storm::{Arguments, Kind, Settings, Storm};
 
 fn arguments(words: &[&str]) -> Result<Settings, String> {
@@ -167,6 +170,88 @@ async fn the_map_answers_a_whole_scan_in_segments_and_pages() {
         .collect();
     assert_eq!(numbers.len(), 100);
     assert!(numbers.is_sorted());
+}
+
+#[test]
+fn the_documentation_shows_what_can_be_said() {
+    let page = page("docs/rehearse.md");
+    let (mut lines, mut files) = (0, 0);
+    for block in blocks(&page) {
+        match block.language.as_str() {
+            "yaml" => {
+                Settings::read(&block.text).unwrap_or_else(|e| panic!("{}: {e}", block.place));
+                files += 1;
+            }
+            "sh" => {
+                for line in block.text.lines().filter(|line| line.starts_with("cargo")) {
+                    let words = words(line);
+                    let own = words.iter().position(|word| word == "--").unwrap();
+                    let own: Vec<&str> = words[own + 1..].iter().map(String::as_str).collect();
+                    let own = own
+                        .strip_prefix(&["--settings", "storm.yaml"])
+                        .unwrap_or(&own);
+                    if own != ["--help"] {
+                        arguments(own).unwrap_or_else(|e| panic!("{}: {e}", block.place));
+                    }
+                    lines += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    assert!(lines >= 5 && files >= 2, "{lines} lines, {files} files");
+    // Each setting and each fault is explained.
+    let all = Settings::read("faults: [{}]\nevents: [{}]\nlimits: { warm_up: {} }").unwrap();
+    let mut names = Vec::new();
+    keys(&serde_json::to_value(all).unwrap(), &mut names);
+    let help = Arguments::command().render_long_help().to_string();
+    let faults = help.split_once("Faults: ").unwrap().1;
+    let faults = faults.split_once('.').unwrap().0.replace('\n', " ");
+    names.extend(faults.split(", ").map(|name| name.trim().to_owned()));
+    assert!(names.len() > 50, "{names:?}");
+    for name in names {
+        let told = page.text.contains(&format!("`{name}`"));
+        assert!(told, "docs/rehearse.md says nothing of `{name}`");
+    }
+}
+
+/// The names of all members, at any depth.
+fn keys(value: &Value, names: &mut Vec<String>) {
+    for (name, value) in value.as_object().into_iter().flatten() {
+        names.push(name.clone());
+        keys(value, names);
+    }
+    for value in value.as_array().into_iter().flatten() {
+        keys(value, names);
+    }
+}
+
+#[test]
+fn a_load_gets_through_a_storm() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let told = run(command(&["demo"]).current_dir(folder.path()));
+    told.exits(0);
+    for store in ["engine", "map"] {
+        let faults = "[{ do: lost-answer, every: 3, operations: [BatchWriteItem] }, \
+                      { do: leave, every: 2, operations: [BatchWriteItem] }, \
+                      { do: reset, chance: 0.1, operations: [BatchWriteItem, BatchGetItem, Scan] }, \
+                      { do: error, chance: 0.2, operations: [BatchWriteItem, BatchGetItem, Scan] }]";
+        let settings =
+            format!("{{ store: {store}, limits: {{ table_wcu: 2000 }}, faults: {faults} }}");
+        let storm = Storm::start(Settings::read(&settings).unwrap()).unwrap();
+        let url = storm.url();
+        for verb in ["migrate", "verify"] {
+            let mut arguments = vec![verb, "dynafold-demo/portal.yaml"];
+            arguments.extend(["--source", "sqlite:dynafold-demo/portal.db"]);
+            arguments.extend(["--target", "dynamodb", "--endpoint-url", &url]);
+            run(command(&arguments).current_dir(folder.path())).exits(0);
+        }
+        let counts = storm.stop();
+        assert!(counts.faults["lost-answer"] >= 1, "{counts:?}");
+        let items = counts.items.put - counts.items.replaced;
+        let tables = counts.tables.values();
+        assert_eq!(items, tables.map(|table| table.items).sum::<u64>());
+    }
 }
 
 #[test]

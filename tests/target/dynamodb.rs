@@ -7,10 +7,10 @@ use dynafold::item::Item;
 use dynafold::target::{ErrorClass, Target, TargetError, TargetSpec, connect};
 use serde_json::{Value, json};
 
-use super::sample::{batch, full, item, number, table, text};
-use crate::support::endpoint::{Endpoint, Request, Step};
+use super::sample::{batch, delete, full, item, number, table, text};
+use crate::support::endpoint::{Endpoint, Step};
 
-async fn at(url: &str) -> Arc<dyn Target> {
+pub(super) async fn at(url: &str) -> Arc<dyn Target> {
     let spec = TargetSpec::parse("dynamodb", Some(url), None, None).unwrap();
     connect(&spec).await.unwrap()
 }
@@ -84,7 +84,9 @@ async fn unprocessed_items_are_found_again_by_their_keys() {
             "n": {"N": "1"}, "SK": {"S": "same"}, "PK": {"S": format!("\u{1F980}\"{n}")},
         }}})
     };
-    let answer = json!({"UnprocessedItems": {&table.name: [back(3), back(1)]}});
+    let gone = item([("PK", text("gone")), ("SK", text("same"))]);
+    let deleted = json!({"DeleteRequest": {"Key": {"SK": {"S": "same"}, "PK": {"S": "gone"}}}});
+    let answer = json!({"UnprocessedItems": {&table.name: [back(3), deleted, back(1)]}});
     let stranger = json!({"UnprocessedItems": {&table.name: [back(3), back(7)]}});
     let endpoint = Endpoint::start([
         Step::Answer(200, answer.to_string()),
@@ -92,8 +94,10 @@ async fn unprocessed_items_are_found_again_by_their_keys() {
     ])
     .await;
     let target = at(&endpoint.url).await;
-    let written = target.write(&table, &batch(&sent)).await.unwrap();
-    assert_eq!(written.unprocessed, [1, 3]);
+    let mut mixed = batch(&sent);
+    delete(&mut mixed, &gone);
+    let written = target.write(&table, &mixed).await.unwrap();
+    assert_eq!(written.unprocessed, [1, 3, 4]);
     let error = target.write(&table, &batch(&sent)).await.unwrap_err();
     assert_eq!(error.class, ErrorClass::Transient);
     assert_eq!(error.code, "UnprocessedItems");
@@ -146,12 +150,55 @@ async fn the_reason_of_throttling_is_told() {
     });
     let error = failed(Step::Answer(400, body.to_string())).await;
     assert_eq!(error.class, ErrorClass::Throttle);
+    let [throttle] = error.throttles.as_slice() else {
+        panic!("{error:?}")
+    };
+    assert_eq!(throttle.reason, "TableWriteMaxOnDemandThroughputExceeded");
+    assert_eq!(throttle.resource, "arn:aws:dynamodb:eu-west-1:1:table/app");
     assert!(
         error.message.ends_with(
             "; TableWriteMaxOnDemandThroughputExceeded (arn:aws:dynamodb:eu-west-1:1:table/app)"
         ),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
+    let body = json!({
+        "__type": "com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException",
+        "message": "slow down",
+        "ThrottlingReasons": [{"reason": "TableWriteKeyRangeThroughputExceeded"}],
+    });
+    let endpoint = Endpoint::start([
+        Step::Answer(400, body.to_string()),
+        Step::Answer(200, "{}".to_owned()),
+        Step::Answer(200, "{}".to_owned()),
+        Step::Answer(200, "<html>".to_owned()),
+    ])
+    .await;
+    let target = at(&endpoint.url).await;
+    let (table, mut two) = (table(true), batch(&[full(1)]));
+    delete(&mut two, &full(2));
+    let error = target.put(&table, &two, 0).await.unwrap_err();
+    assert_eq!(error.class, ErrorClass::Throttle);
+    assert_eq!(
+        error.throttles[0].reason,
+        "TableWriteKeyRangeThroughputExceeded"
+    );
+    target.put(&table, &two, 0).await.unwrap();
+    target.put(&table, &two, 1).await.unwrap();
+    let garbled = target.put(&table, &two, 0).await.unwrap_err();
+    assert_eq!(garbled.class, ErrorClass::Transient);
+    let requests = endpoint.requests();
+    assert_eq!(requests[1].operation(), "PutItem");
+    let body: Value = serde_json::from_str(&requests[1].body).unwrap();
+    let sent: Value = serde_json::from_str(two.json(0)).unwrap();
+    assert_eq!(body, json!({"TableName": table.name, "Item": sent}));
+    assert_eq!(requests[2].operation(), "DeleteItem");
+    let body: Value = serde_json::from_str(&requests[2].body).unwrap();
+    let sent: Value = serde_json::from_str(two.json(1)).unwrap();
+    assert_eq!(body, json!({"TableName": table.name, "Key": sent}));
 }
 
 #[tokio::test]
@@ -232,86 +279,4 @@ async fn reading_goes_on_through_throttling_and_unprocessed_keys() {
     assert_eq!(asked["Keys"].as_array().unwrap().len(), 2);
     let last: Value = serde_json::from_str(&requests[3].body).unwrap();
     assert_eq!(last["RequestItems"][&table.name]["Keys"], json!([key(2)]));
-}
-
-fn described(status: &str, index_status: &str) -> Step {
-    let body = json!({"Table": {
-        "TableName": "app",
-        "TableStatus": status,
-        "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
-        "AttributeDefinitions": [
-            {"AttributeName": "PK", "AttributeType": "S"},
-            {"AttributeName": "G", "AttributeType": "S"},
-        ],
-        "GlobalSecondaryIndexes": [{
-            "IndexName": "GSI1",
-            "IndexStatus": index_status,
-            "KeySchema": [{"AttributeName": "G", "KeyType": "HASH"}],
-            "Projection": {"ProjectionType": "ALL"},
-        }],
-        "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
-    }});
-    Step::Answer(200, body.to_string())
-}
-
-#[tokio::test]
-async fn a_table_is_waited_for_until_its_indexes_are_active() {
-    let endpoint = Endpoint::start([
-        Step::Answer(200, json!({"TableDescription": {}}).to_string()),
-        Step::Error(400, "ResourceNotFoundException", "not yet"),
-        described("CREATING", "CREATING"),
-        described("ACTIVE", "CREATING"),
-        described("ACTIVE", "ACTIVE"),
-        Step::Answer(
-            200,
-            json!({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}).to_string(),
-        ),
-        Step::Answer(200, json!({}).to_string()),
-    ])
-    .await;
-    at(&endpoint.url).await.create(&table(true)).await.unwrap();
-    let requests = endpoint.requests();
-    let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
-    assert_eq!(
-        operations,
-        [
-            "CreateTable",
-            "DescribeTable",
-            "DescribeTable",
-            "DescribeTable",
-            "DescribeTable",
-            "DescribeTimeToLive",
-            "UpdateTimeToLive",
-        ]
-    );
-    let create: Value = serde_json::from_str(&requests[0].body).unwrap();
-    assert_eq!(create["BillingMode"], "PAY_PER_REQUEST");
-    assert!(!requests[0].body.contains("ProvisionedThroughput"));
-    let defined: Vec<&str> = create["AttributeDefinitions"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|definition| definition["AttributeName"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        defined,
-        ["PK", "SK", "GSI1PK", "GSI2PK", "status", "placed", "total"]
-    );
-}
-
-#[tokio::test]
-async fn a_ttl_that_may_not_be_read_is_unknown() {
-    let endpoint = Endpoint::start([
-        described("ACTIVE", "ACTIVE"),
-        Step::Error(400, "AccessDeniedException", "no"),
-    ])
-    .await;
-    let found = at(&endpoint.url)
-        .await
-        .describe("app")
-        .await
-        .unwrap()
-        .unwrap();
-    assert!(!found.ttl_known);
-    assert_eq!(found.table.ttl, None);
 }

@@ -70,33 +70,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
     preview::run(&preview, output).await?;
 
     step(output, "Load it.", &commands.migrate)?;
-    let migrate = Migrate {
-        now: None,
-        archive: None,
-        mapping: paths.mapping.clone(),
-        source: source(),
-        target: target(),
-        no_create: false,
-        max_rejects: 0,
-        rejects: None,
-        max_wcu: None,
-        concurrency: None,
-        readers: None,
-        one_pass: false,
-        changes_only: false,
-        prune: false,
-        replace: false,
-        // A demo that is run again finds its own table.
-        append: paths.table.exists(),
-        plan: false,
-        items: Vec::new(),
-        partition: None,
-        retry_rejects: None,
-        state: None,
-        fresh: false,
-        yes: false,
-        format: Format::Text,
-    };
+    let migrate = load(&paths, source(), target());
     let loaded = migrate::run(&migrate, output).await?;
     if loaded == Outcome::Interrupted {
         return Ok(loaded);
@@ -131,6 +105,37 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         commands.inspect,
     ))?;
     Ok(ended)
+}
+
+/// The load, as the command line that is shown asks for it.
+fn load(paths: &Paths, source: SourceArguments, target: TargetArguments) -> Migrate {
+    Migrate {
+        now: None,
+        archive: None,
+        mapping: paths.mapping.clone(),
+        source,
+        target,
+        no_create: false,
+        max_rejects: 0,
+        rejects: None,
+        max_wcu: None,
+        concurrency: None,
+        readers: None,
+        one_pass: false,
+        changes_only: false,
+        prune: false,
+        replace: false,
+        // A demo that is run again finds its own table.
+        append: paths.table.exists(),
+        plan: false,
+        items: Vec::new(),
+        partition: None,
+        retry_rejects: None,
+        state: None,
+        fresh: false,
+        yes: false,
+        format: Format::Text,
+    }
 }
 
 /// A preview of the first items of each type.

@@ -127,7 +127,8 @@ async fn empty(
         "delete the table `{name}` at {} with {items}, and make it again?",
         target.place()
     );
-    if !arguments.yes && !(output.can_ask() && output.ask(&question)) {
+    let agreed = arguments.yes || (output.can_ask() && output.ask(&question));
+    if !agreed {
         return Err(Failure::failed("nothing was deleted").with_help("--yes answers the question"));
     }
     target.delete_table(name).await?;

@@ -45,10 +45,10 @@ pub(super) async fn cut(
     };
     let ranges = cutter.cut(source, wanted).await?;
     let middle = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
-    let Some(middle) = middle.filter(|_| scan.embeds().next().is_some()) else {
+    let Some(middle) = middle else {
         return Ok(ranges);
     };
-    let found = finds_children(source, scan, middle).await;
+    let found = finds(source, scan, table, middle).await;
     let found = found.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
     Ok(if found { ranges } else { Vec::new() })
 }
@@ -100,10 +100,11 @@ fn kind(declared: &str) -> Option<Kind> {
     }
 }
 
-/// Whether a range's children are looked up along an index.
-async fn finds_children(
+/// Whether a range's rows and their children are looked up along an index.
+async fn finds(
     source: &mut Mysql,
     scan: &Scan,
+    table: &TableName,
     range: &Range,
 ) -> Result<bool, sqlx::Error> {
     let mut part = scan.clone();
@@ -112,7 +113,7 @@ async fn finds_children(
     // SQL from outside: preparing takes one statement only.
     let prepared = AssertSqlSafe(sql.clone()).into_sql_str();
     source.connection.prepare(prepared).await?;
-    let mut children = Vec::new();
+    let mut children = vec![table.name.as_str()];
     if !collect(scan, &mut children) {
         return Ok(false);
     }

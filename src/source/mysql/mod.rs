@@ -9,6 +9,7 @@ mod catalog;
 mod cut;
 mod decode;
 mod describe;
+mod error;
 mod scan;
 
 use std::fmt;
@@ -16,13 +17,15 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
-use sqlx::mysql::{MySqlConnectOptions, MySqlConnection, MySqlDatabaseError};
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _};
 use url::Url;
 
 use self::cancel::Session;
 use self::catalog::{optional, rows, text};
+use self::error::{help, place, timed_out};
 use self::scan::{MysqlDialect, object};
+use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
     SourceError, check_parameters, statement,
@@ -39,6 +42,7 @@ pub struct Mysql {
     /// The URL without its secrets.
     place: String,
     server: Server,
+    patience: Duration,
     /// Kept for [`Source::describe`].
     catalog: Option<Catalog>,
 }
@@ -103,8 +107,15 @@ impl Mysql {
             options,
             place: place(&url),
             server,
+            patience: PATIENCE,
             catalog: None,
         })
+    }
+
+    /// Says how long a scan may give nothing before it is asked, over another connection, whether
+    /// the server is still at it. A minute otherwise.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
     }
 
     async fn read_catalog(&mut self) -> Result<&Catalog, SourceError> {
@@ -197,7 +208,8 @@ impl Source for Mysql {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         let server = &self.server;
-        scan::scan(&mut self.connection, scan, |object, cause| {
+        let watch = cancel::watch(self.patience, self.options.clone(), server.session.clone());
+        scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
         })
     }
@@ -261,103 +273,4 @@ async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::
     };
     rows(connection, own).await?;
     Ok(server)
-}
-
-impl Server {
-    /// Puts the driver's error into the protocol's words.
-    fn fault(&self, object: String, cause: sqlx::Error) -> SourceError {
-        match number(&cause) {
-            // Access denied: to a schema, a table, a column, a routine.
-            Some(1044 | 1142 | 1143 | 1370) => {
-                let (user, host) = self.user.rsplit_once('@').unwrap_or((&self.user, "%"));
-                let help =
-                    format!("let an administrator GRANT SELECT ON {object} TO '{user}'@'{host}'");
-                SourceError::Permission {
-                    object,
-                    help,
-                    cause,
-                }
-            }
-            // Shutdown, killed, out of time, timed out between rows, a network error that the server
-            // saw.
-            Some(1053 | 1152 | 1158..=1161 | 1317 | 1927 | 1969 | 2006 | 2013 | 3024 | 4031) => {
-                SourceError::Lost { object, cause }
-            }
-            Some(_) => SourceError::Query { object, cause },
-            None => match &cause {
-                sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => {
-                    SourceError::Lost { object, cause }
-                }
-                _ => SourceError::Query { object, cause },
-            },
-        }
-    }
-}
-
-/// The server's own error number.
-fn number(cause: &sqlx::Error) -> Option<u16> {
-    let error = cause.as_database_error()?;
-    Some(error.try_downcast_ref::<MySqlDatabaseError>()?.number())
-}
-
-/// The URL without user, password and parameters.
-fn place(url: &Url) -> String {
-    let host = url.host_str().unwrap_or("localhost");
-    let port = url.port().unwrap_or(3306);
-    format!("mysql://{host}:{port}{}", url.path().trim_end_matches('/'))
-}
-
-fn timed_out() -> std::io::Error {
-    std::io::Error::from(std::io::ErrorKind::TimedOut)
-}
-
-/// What to do when no connection can be made.
-fn help(cause: &sqlx::Error) -> String {
-    use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
-    let known = match (cause, number(cause)) {
-        (_, Some(1045 | 1698)) => {
-            "the server refuses this user or password; in a URL, write special characters of the \
-             password as %XX"
-        }
-        (_, Some(1044)) => {
-            "this user may not use the database; let an administrator GRANT SELECT on its tables"
-        }
-        (_, Some(1049)) => "the server has no database of this name; SHOW DATABASES lists them",
-        (_, Some(1040 | 1203 | 1226)) => {
-            "the server takes no more connections now; try again later"
-        }
-        (_, Some(1129 | 1130)) => "the server takes no connections from this machine",
-        (sqlx::Error::Io(error), _) if error.kind() == ConnectionRefused => {
-            "nothing listens there; check host and port, and that the server runs"
-        }
-        (sqlx::Error::Io(error), _) if error.kind() == TimedOut => {
-            "the server does not answer; check host and port, and the firewalls on the way"
-        }
-        (sqlx::Error::Io(error), _) if error.kind() == NotFound => {
-            "there is no such socket; check the URL's `socket`"
-        }
-        (sqlx::Error::Io(error), _) if error.to_string().contains("lookup") => {
-            "the host's name is not known; check its spelling"
-        }
-        (sqlx::Error::Tls(_), _) => {
-            "no encrypted connection could be made; `?ssl-ca=FILE` names the authority, \
-             `?ssl-mode=disabled` does without encryption on a network that you trust"
-        }
-        (sqlx::Error::Configuration(_), _) => {
-            "the server wants the password over an encrypted connection; add `?ssl-mode=required`"
-        }
-        _ => "check the URL, and that this is a MySQL or MariaDB server",
-    };
-    known.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_holds_no_secret() {
-        let url = Url::parse("mysql://app:s3cret@db.example/shop?ssl-mode=required&password=x");
-        assert_eq!(place(&url.unwrap()), "mysql://db.example:3306/shop");
-    }
 }

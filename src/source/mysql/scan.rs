@@ -10,6 +10,7 @@ use crate::catalog::DataType;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
+use crate::source::watch::Watch;
 use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
@@ -59,6 +60,7 @@ pub(super) fn object(from: &Relation) -> String {
 /// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut MySqlConnection,
+    watch: Watch,
     scan: &'a Scan,
     fault: impl Fn(String, sqlx::Error) -> SourceError + Send + 'a,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -78,6 +80,7 @@ pub(super) fn scan<'a>(
     let outputs = layout.outputs.clone();
     chunks(
         rows,
+        Some(watch),
         layout,
         move |row, output| read(row, output, &outputs),
         move |cause| fault(object(&scan.from), cause),
@@ -106,4 +109,22 @@ fn read(
         _ => Value::Bool(bytes == Some(b"1")),
     };
     Ok((value, 8 + bytes.map_or(0, <[u8]>::len)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_of_a_range_depends_on_what_the_sql_mode_makes_of_a_backslash() {
+        for (value, sql) in [
+            (r"'\'", "_utf8mb4 x'5c'"),
+            ("'it''s'", "_utf8mb4 x'69742773'"),
+            ("''", "_utf8mb4 x''"),
+            ("x'00ff'", "x'00ff'"),
+            ("-1.5", "-1.5"),
+        ] {
+            assert_eq!(MysqlDialect.literal(value), sql);
+        }
+    }
 }

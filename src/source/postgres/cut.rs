@@ -156,32 +156,36 @@ async fn finds_children(
     let sql = format!("EXPLAIN (FORMAT JSON) {}", statement(&Sql, &part));
     let plan = source.ask(sql, &subject).await?;
     let plan = plan.and_then(|row| serde_json::from_str(row.first()?).ok());
+    let parents = parents(scan);
+    Ok(plan.is_some_and(|plan: Json| looks_up(&plan, &parents)))
+}
+
+/// The tables that are joined, and nowhere children: those may be read as a whole where the planner
+/// thinks that cheaper than looking all rows up.
+fn parents(scan: &Scan) -> Vec<&str> {
+    let mut joined: Vec<&str> = scan.joins.iter().map(|j| j.table.name.as_str()).collect();
     let mut children = Vec::new();
-    collect(scan, &mut children);
-    Ok(plan.is_some_and(|plan: Json| looks_up(&plan, &children)))
-}
-
-/// The tables of all embeds; a query among them is one that no index is known of.
-fn collect<'s>(scan: &'s Scan, children: &mut Vec<Option<&'s str>>) {
     for (_, embed) in scan.embeds() {
-        children.push(match &embed.rows.from {
-            Relation::Table(name) => Some(&name.name),
-            Relation::Query(_) => None,
-        });
-        collect(&embed.rows, children);
+        joined.extend(parents(&embed.rows));
+        if let Relation::Table(name) = &embed.rows.from {
+            children.push(name.name.as_str());
+        }
     }
+    joined.retain(|name| !children.contains(name));
+    joined
 }
 
-fn looks_up(plan: &Json, children: &[Option<&str>]) -> bool {
+/// Whether every table but these is read along an index. A partition goes by its own name.
+fn looks_up(plan: &Json, parents: &[&str]) -> bool {
     match plan {
-        Json::Array(nodes) => nodes.iter().all(|node| looks_up(node, children)),
+        Json::Array(nodes) => nodes.iter().all(|node| looks_up(node, parents)),
         Json::Object(node) => {
-            let text = |name: &str| node.get(name).and_then(Json::as_str);
-            let child = text("Relation Name").is_some_and(|name| children.contains(&Some(name)));
+            let table = node.get("Relation Name").and_then(Json::as_str);
             let condition = ["Index Cond", "Recheck Cond", "TID Cond"];
-            let found = !child || condition.iter().any(|name| node.contains_key(*name));
+            let found = table.is_none_or(|name| parents.contains(&name))
+                || condition.iter().any(|name| node.contains_key(*name));
             let mut below = ["Plan", "Plans"].iter().filter_map(|name| node.get(*name));
-            found && !children.contains(&None) && below.all(|node| looks_up(node, children))
+            found && below.all(|node| looks_up(node, parents))
         }
         _ => true,
     }

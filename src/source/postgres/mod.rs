@@ -23,6 +23,7 @@ mod catalog;
 mod cut;
 mod decode;
 mod describe;
+mod elsewhere;
 mod error;
 mod literal;
 mod scan;
@@ -38,8 +39,9 @@ use serde::de::DeserializeOwned;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
+use self::elsewhere::Backend;
 use self::error::Subject;
-use self::session::Backend;
+use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Scan, Source, SourceError,
     check_parameters,
@@ -72,6 +74,7 @@ pub struct Postgres {
     exported: Option<String>,
     /// Whether the planner was told to keep to indexes.
     by_index: bool,
+    patience: Duration,
 }
 
 /// What a URL may say after `?`.
@@ -144,6 +147,12 @@ impl Postgres {
         Self::open(options).await
     }
 
+    /// Says how long a scan may give nothing before it is asked, over another connection, whether
+    /// the server is still at it. A minute otherwise.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
     /// Connects with the settings of a session.
     async fn open(options: PgConnectOptions) -> Result<Self, SourceError> {
         let connected = tokio::time::timeout(CONNECT_TIMEOUT, options.connect()).await;
@@ -158,6 +167,7 @@ impl Postgres {
             backend: None,
             exported: None,
             by_index: false,
+            patience: PATIENCE,
         })
     }
 

@@ -41,12 +41,14 @@ pub(super) async fn open<'a>(
             Output::Tag => Decoder::Number,
         })
         .collect();
+    let watch = source.watch_from_elsewhere();
     let Postgres {
         connection, user, ..
     } = source;
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     Ok(chunks(
         rows,
+        watch,
         layout,
         move |row, output| read(row, output, &decoders),
         move |cause| error::query(cause, &Subject::Scan(scan), user),

@@ -1,31 +1,15 @@
-//! What more than one connection is needed for: a second reader of the snapshot, a second voice that
-//! cancels; and what tells the database from others.
-
-use std::time::Duration;
+//! What holds for the whole session: a second connection to its snapshot, what tells its database
+//! from others, and what no part of a pass tells.
 
 use serde::Deserialize;
-use sqlx::postgres::{PgConnectOptions, PgRow};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Row as _};
 
+use super::elsewhere::Backend;
 use super::error::{self, Subject};
 use super::{BEGIN, Postgres, SETTINGS, Sql};
 use crate::source::orphans::Count;
-use crate::source::{Canceller, Dialect as _, Identity, LeftBehind, Scan, SourceError};
-
-/// How long a cancelled query may take to notice.
-const GRACE: Duration = Duration::from_millis(300);
-/// How long cancelling may take at all.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// What `sql/backend.sql` says: the process behind a transaction.
-#[derive(Debug, Clone, Deserialize)]
-pub(super) struct Backend {
-    process: i32,
-    started: Option<String>,
-    server_started: String,
-    snapshot: String,
-    exports: bool,
-}
+use crate::source::{Dialect as _, Identity, LeftBehind, Scan, SourceError};
 
 #[derive(Deserialize)]
 struct State {
@@ -134,40 +118,6 @@ impl Postgres {
         });
         rows.map_err(|cause| error::query(cause, subject, &self.user))
     }
-
-    /// A way to cancel what this connection is at.
-    pub(super) fn cancel_from_elsewhere(&self) -> Option<Canceller> {
-        let backend = self.backend.clone()?;
-        let options = self.options.clone();
-        Some(Canceller::new(move || {
-            let (backend, options) = (backend.clone(), options.clone());
-            Box::pin(async move {
-                // Whoever cannot reach the server cannot cancel there.
-                let _ = tokio::time::timeout(CANCEL_TIMEOUT, cancel(&backend, &options)).await;
-            })
-        }))
-    }
-}
-
-/// Cancels what the process is at; ends it where it does not notice, because it waits for somebody to
-/// take its rows. A process of the same number that began later is another.
-async fn cancel(backend: &Backend, options: &PgConnectOptions) -> Result<(), sqlx::Error> {
-    let mut connection = options.connect().await?;
-    let started = backend.started.as_deref().unwrap_or_default();
-    let about = |what: &str| {
-        AssertSqlSafe(format!(
-            "SELECT {what} FROM pg_catalog.pg_stat_activity AS a WHERE a.pid = {} \
-             AND a.backend_start = {}::pg_catalog.timestamptz AND a.state = 'active'",
-            backend.process,
-            Sql.literal(started)
-        ))
-    };
-    let cancelling = about("pg_catalog.pg_cancel_backend(a.pid)");
-    sqlx::raw_sql(cancelling).execute(&mut connection).await?;
-    tokio::time::sleep(GRACE).await;
-    let ending = about("pg_catalog.pg_terminate_backend(a.pid)");
-    sqlx::raw_sql(ending).execute(&mut connection).await?;
-    connection.close().await
 }
 
 fn number(row: &PgRow, index: usize) -> Result<u64, sqlx::Error> {

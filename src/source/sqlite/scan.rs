@@ -126,6 +126,7 @@ pub(super) fn scan<'a>(
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     chunks(
         rows,
+        None,
         layout,
         move |row, output| read(row, output, &outputs, disagreements, first),
         move |cause| fault(object(&scan.from), cause),

@@ -1,8 +1,8 @@
-//! A table behind DynamoDB's protocol, spoken by the AWS SDK.
+//! A table behind DynamoDB's protocol, spoken by the AWS SDK and, for writes, below it (`wire`).
 //!
 //! Two clients share one HTTP client and one chain of credentials: the one for the control plane
-//! retries by itself, the one for items never does, because the retries of writes and reads are
-//! ours. The embedded engine answers behind the same clients (see `target::local`).
+//! retries by itself, the one for reading items never does, because the retries of writes and reads
+//! are ours. The embedded engine answers behind the same clients (see `target::local`).
 
 mod classify;
 mod client;

@@ -37,9 +37,13 @@ impl Dynamodb {
             .map_err(|error| action.garbled(&error))?;
         let projection = wanted.attributes.as_deref().map(Projection::new);
         let answer = match &wanted.partition {
-            None => persist(|| self.scan_once(table, wanted, projection.as_ref(), &start)).await?,
+            None => {
+                persist(|| self.scan_once(table, wanted, projection.as_ref(), start.as_ref()))
+                    .await?
+            }
             Some(partition) => {
-                persist(|| self.query_once(table, partition, projection.as_ref(), &start)).await?
+                persist(|| self.query_once(table, partition, projection.as_ref(), start.as_ref()))
+                    .await?
             }
         };
         let items = answer.items.ok_or_else(|| action.incomplete("Items"))?;
@@ -62,7 +66,7 @@ impl Dynamodb {
         table: &Table,
         wanted: &Wanted,
         projection: Option<&Projection>,
-        start: &Option<Fields>,
+        start: Option<&Fields>,
     ) -> Result<Answer, TargetError> {
         let action = self.action("Scan", &table.name);
         let mut request = self
@@ -71,7 +75,7 @@ impl Dynamodb {
             .table_name(&table.name)
             .consistent_read(true)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_exclusive_start_key(start.clone());
+            .set_exclusive_start_key(start.cloned());
         if wanted.segments > 1 {
             request = request
                 .segment(number(wanted.segment))
@@ -95,7 +99,7 @@ impl Dynamodb {
         table: &Table,
         partition: &Attribute,
         projection: Option<&Projection>,
-        start: &Option<Fields>,
+        start: Option<&Fields>,
     ) -> Result<Answer, TargetError> {
         let action = self.action("Query", &table.name);
         let value = convert::scalar(partition).map_err(|error| action.garbled(&error))?;
@@ -111,7 +115,7 @@ impl Dynamodb {
             .set_projection_expression(projection.map(|p| p.expression.clone()))
             .set_expression_attribute_names(Some(names))
             .expression_attribute_values(":partition", value)
-            .set_exclusive_start_key(start.clone());
+            .set_exclusive_start_key(start.cloned());
         let answer = request.send().await.map_err(|e| action.classify(&e))?;
         Ok(Answer {
             items: answer.items,

@@ -55,6 +55,9 @@ pub(crate) struct Arguments {
     /// Write units a second of each global index, or of one
     #[arg(long, value_name = "[INDEX=]UNITS")]
     index_wcu: Vec<String>,
+    /// Write units a second of each table with all its indexes
+    #[arg(long, value_name = "UNITS")]
+    account_wcu: Option<f64>,
     /// Write units a second of each partition
     #[arg(long, value_name = "UNITS")]
     partition_wcu: Option<f64>,
@@ -114,6 +117,7 @@ impl Arguments {
             }
         }
         limits.table_wcu = self.table_wcu.or(limits.table_wcu);
+        limits.account_wcu = self.account_wcu.or(limits.account_wcu);
         limits.partition_wcu = self.partition_wcu.or(limits.partition_wcu);
         limits.partitions = self.partitions.or(limits.partitions);
         limits.split_after_seconds = self.split_after.or(limits.split_after_seconds);

@@ -96,7 +96,7 @@ pub(crate) struct TableCounts {
 /// One partition.
 #[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct PartitionCounts {
-    /// The first hash, or the partition key with its type where each is a partition.
+    /// The first hash; or the partition key, where each is a partition of its own.
     pub(crate) partition: String,
     pub(crate) accepted: f64,
     pub(crate) refused: f64,

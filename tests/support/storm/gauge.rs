@@ -155,3 +155,37 @@ impl Warm {
         self.bucket.has(now, units)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cold_table_doubles_what_it_takes_from_its_first_write_on() {
+        let limits = Limits {
+            warm_up: Some(WarmUp {
+                start_wcu: 100.0,
+                doubling_seconds: 10.0,
+                most_wcu: 300.0,
+            }),
+            ..Limits::default()
+        };
+        let mut warm = Warm::new(&limits, true, Duration::ZERO).unwrap();
+        let mut granted = Vec::new();
+        for period in 0..4 {
+            let mut units = 0.0;
+            for millisecond in 0..10_000 {
+                let now = Duration::from_millis(50_000 + period * 10_000 + millisecond);
+                if warm.has(now, 1.0) {
+                    warm.bucket.take(1.0);
+                    units += 1.0;
+                }
+            }
+            granted.push(units);
+        }
+        for (units, wanted) in granted.iter().zip([1_100.0, 2_000.0, 3_000.0, 3_000.0]) {
+            assert!((units / wanted - 1.0_f64).abs() < 0.02, "{granted:?}");
+        }
+        assert!(Warm::new(&limits, false, Duration::ZERO).is_none());
+    }
+}

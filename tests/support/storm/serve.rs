@@ -82,7 +82,8 @@ fn accept(listener: &TcpListener, open: &Open, service: &Arc<Service>) {
         all.insert(number, copy);
         drop(all);
         let (open, service) = (Arc::clone(open), Arc::clone(service));
-        thread::spawn(move || {
+        // Where there is no thread to be had, the connection is closed.
+        let _ = thread::Builder::new().spawn(move || {
             // A client that goes away is no matter.
             let _ = serve(stream, &service);
             // With the last copy, a reset goes out.
@@ -103,7 +104,7 @@ fn serve(stream: TcpStream, service: &Service) -> io::Result<()> {
         }
         service.in_flight.fetch_add(1, Ordering::Relaxed);
         let reply = service.handle(&request);
-        let stays = wait(&connection.stream, reply.wait);
+        let stays = wait(&connection.stream, service, reply.wait);
         service.in_flight.fetch_sub(1, Ordering::Relaxed);
         conclude(service, request.operation(), &reply, stays);
         let skew = service.active().settings.clock_skew_seconds;
@@ -140,7 +141,7 @@ fn conclude(service: &Service, operation: &str, reply: &Reply, stays: bool) {
 }
 
 /// Waits; false where the client has gone meanwhile.
-fn wait(stream: &TcpStream, long: Duration) -> bool {
+fn wait(stream: &TcpStream, service: &Service, long: Duration) -> bool {
     if long < LOOK {
         thread::sleep(long);
         return true;
@@ -149,7 +150,7 @@ fn wait(stream: &TcpStream, long: Duration) -> bool {
     let mut stays = true;
     loop {
         let left = end.saturating_duration_since(Instant::now()).min(LOOK);
-        if left.is_zero() || !stays {
+        if left.is_zero() || !stays || service.stopped.load(Ordering::Relaxed) {
             break;
         }
         let _ = stream.set_read_timeout(Some(left));

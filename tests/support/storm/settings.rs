@@ -60,6 +60,8 @@ pub(crate) struct Limits {
     pub(crate) indexes: BTreeMap<String, f64>,
     /// Holds provisioned tables and indexes to what they were made with, where nothing is said above.
     pub(crate) declared: bool,
+    /// Of each table with all its indexes.
+    pub(crate) account_wcu: Option<f64>,
     /// Of each partition.
     pub(crate) partition_wcu: Option<f64>,
     /// Of each partition of an index; without it, `partition_wcu`.
@@ -81,6 +83,7 @@ impl Default for Limits {
             index_wcu: None,
             indexes: BTreeMap::new(),
             declared: false,
+            account_wcu: None,
             partition_wcu: None,
             index_partition_wcu: None,
             partitions: None,
@@ -215,6 +218,7 @@ impl Settings {
         let warm_up = limits.warm_up.unwrap_or_default();
         let rates = [limits.table_wcu, limits.index_wcu, limits.partition_wcu];
         let more = [
+            limits.account_wcu,
             limits.index_partition_wcu,
             limits.split_after_seconds,
             self.credentials_seconds,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use dynoxide::types::{AttributeValue, Item};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::bucket::Bucket;
 use super::counts::TableCounts;
 use super::gauge::{Gauge, Reason};
 use super::image::{Charge, Image};
@@ -39,6 +40,7 @@ pub(crate) struct Table {
     pub(crate) rows: BTreeMap<RowKey, Row>,
     pub(crate) on_demand: bool,
     gauge: Gauge,
+    quota: Option<Bucket>,
     /// For each index; local ones have none.
     indexes: Vec<Option<Gauge>>,
 }
@@ -68,6 +70,9 @@ impl Table {
             rows: BTreeMap::new(),
             on_demand,
             gauge: Gauge::of_table(limits, &schema, on_demand, now),
+            quota: limits
+                .account_wcu
+                .map(|wcu| Bucket::new(wcu, limits.burst_seconds, now)),
             indexes: indexes.collect(),
             schema: Arc::new(schema),
         }
@@ -104,6 +109,13 @@ impl Table {
                 gauge.refusals(now, loads, &mut reasons);
             }
         }
+        let quota = self.quota.as_mut();
+        if quota.is_some_and(|quota| !quota.has(now, charge.total())) {
+            reasons.push(Reason {
+                reason: "TableWriteAccountLimitExceeded".to_owned(),
+                resource: self.schema.arn.clone(),
+            });
+        }
         if !reasons.is_empty() {
             return Err(reasons);
         }
@@ -112,6 +124,9 @@ impl Table {
     }
 
     fn take(&mut self, now: Duration, key: &RowKey, charge: &Charge) {
+        if let Some(quota) = &mut self.quota {
+            quota.take(charge.total());
+        }
         let loads = self.loads(key, charge);
         self.gauge.take(now, &loads.0);
         for (gauge, loads) in self.indexes.iter_mut().zip(&loads.1) {
@@ -135,7 +150,7 @@ impl Table {
     fn loads<'k>(&self, key: &'k RowKey, charge: &Charge) -> (Vec<Load<'k>>, Vec<Vec<Load<'k>>>) {
         let mut own = Load {
             hash: key.hash,
-            key: &key.partition,
+            key: key.partition.split_once(':').map_or("", |(_, value)| value),
             units: charge.table,
         };
         let mut indexes = vec![Vec::new(); self.indexes.len()];

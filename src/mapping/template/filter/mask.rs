@@ -34,11 +34,8 @@ impl Secret {
     #[must_use]
     pub fn check(&self) -> String {
         let digest = self.digest(&[b"check"]);
-        digest
-            .iter()
-            .take(4)
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        let first = digest.first_chunk().copied().unwrap_or_default();
+        format!("{:08x}", u32::from_be_bytes(first))
     }
 
     /// HMAC-SHA256 of the parts, one after the other.

@@ -15,6 +15,8 @@ mod clock;
 mod hash;
 mod sign;
 mod template;
+#[cfg(test)]
+mod tests;
 mod vault;
 
 use std::time::Duration;
@@ -107,7 +109,7 @@ impl Wire {
             &sign::Signed {
                 path: &template.path,
                 headers: &signed.collect::<Vec<_>>(),
-                payload: &body.hash(),
+                payload: body.hash(),
                 time: &time,
             },
         );

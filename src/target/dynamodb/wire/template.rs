@@ -8,6 +8,7 @@
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
+use aws_credential_types::attributes::AccountId;
 use aws_sdk_dynamodb::Client;
 use aws_smithy_runtime_api::box_error::BoxError;
 use aws_smithy_runtime_api::client::http::{
@@ -74,7 +75,7 @@ impl Templates {
         attempt: &Attempt<'_>,
         held: &Held,
     ) -> Result<Arc<Template>, TargetError> {
-        let account = held.credentials.account_id().map(|id| id.as_str());
+        let account = held.credentials.account_id().map(AccountId::as_str);
         let last = self
             .last
             .read()
@@ -161,7 +162,7 @@ impl Dressed {
 }
 
 /// The path of a URL as it stands there.
-fn path_of(url: &str) -> &str {
+pub(super) fn path_of(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = rest.find('/').and_then(|at| rest.get(at..));
     let path = path.unwrap_or("/");

@@ -1,0 +1,131 @@
+//! Networks that forget a connection without a word.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use dynafold::catalog::DataType;
+use dynafold::source::{Relation, Scan, ScanColumn, Source, SourceError, mysql, postgres};
+use futures_util::TryStreamExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use url::Url;
+
+use crate::support::source::Source as Database;
+
+/// A way to a server. Once it stalls, what comes on connections that stand goes nowhere; new ones work.
+struct Way {
+    url: Url,
+    stalls: Arc<AtomicBool>,
+}
+
+impl Way {
+    async fn to(url: &str) -> Self {
+        let mut url: Url = url.parse().unwrap();
+        let host = url.host_str().unwrap().to_owned();
+        let server = (host, url.port().unwrap());
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        url.set_port(Some(listener.local_addr().unwrap().port()))
+            .unwrap();
+        url.set_host(Some("127.0.0.1")).unwrap();
+        let stalls = Arc::new(AtomicBool::new(false));
+        let stalled = Arc::clone(&stalls);
+        tokio::spawn(async move {
+            loop {
+                let (client, _) = listener.accept().await.unwrap();
+                let server = TcpStream::connect(server.clone()).await.unwrap();
+                let (from_client, to_client) = client.into_split();
+                let (from_server, to_server) = server.into_split();
+                let never = Arc::new(AtomicBool::new(false));
+                let stalls = if stalled.load(Ordering::SeqCst) {
+                    never
+                } else {
+                    Arc::clone(&stalled)
+                };
+                tokio::spawn(pass(from_client, to_server, Arc::clone(&stalls)));
+                tokio::spawn(pass(from_server, to_client, stalls));
+            }
+        });
+        Self { url, stalls }
+    }
+}
+
+async fn pass(
+    mut from: tokio::net::tcp::OwnedReadHalf,
+    mut to: tokio::net::tcp::OwnedWriteHalf,
+    stalls: Arc<AtomicBool>,
+) {
+    let mut buffer = vec![0; 1 << 14];
+    while let Ok(read @ 1..) = from.read(&mut buffer).await {
+        while stalls.load(Ordering::SeqCst) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        if to.write_all(&buffer[..read]).await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn open(database: &Database, url: &Url, patience: Duration) -> Box<dyn Source> {
+    let mut source: Box<dyn Source> = if let Database::Postgres(_) = database {
+        let mut source = postgres::Postgres::connect(url.as_str()).await.unwrap();
+        source.set_patience(patience);
+        Box::new(source)
+    } else {
+        let mut source = mysql::Mysql::connect(url.as_str()).await.unwrap();
+        source.set_patience(patience);
+        Box::new(source)
+    };
+    source.begin().await.unwrap();
+    source
+}
+
+fn query(sql: &str) -> Scan {
+    let integer = DataType::Integer {
+        bits: 64,
+        unsigned: false,
+    };
+    Scan::of(
+        Relation::Query(sql.to_owned()),
+        vec![ScanColumn::base("n", integer)],
+    )
+}
+
+#[tokio::test]
+async fn a_connection_that_went_silent_is_lost_and_a_slow_query_is_not() {
+    for database in Database::each(|_| "CREATE TABLE t (n INTEGER)".to_owned()).await {
+        let (many, slow) = match database {
+            Database::Sqlite(_) => continue,
+            Database::Postgres(_) => (
+                "SELECT a AS n FROM generate_series(1, 100000000) a",
+                "SELECT 1 AS n FROM pg_sleep(2)",
+            ),
+            Database::Mysql(..) => (
+                "SELECT seq AS n FROM seq_1_to_100000000",
+                "SELECT SLEEP(2) AS n",
+            ),
+        };
+        let product = database.product();
+        if product == "mysql" {
+            continue;
+        }
+        let way = Way::to(&database.url()).await;
+        let mut source = open(&database, &way.url, Duration::from_millis(300)).await;
+        let scan = query(slow);
+        let rows: Vec<_> = source.scan(&scan).try_collect().await.unwrap();
+        assert_eq!(rows.len(), 1, "{product}");
+        let scan = query(many);
+        let mut stream = source.scan(&scan);
+        stream.try_next().await.unwrap().unwrap();
+        way.stalls.store(true, Ordering::SeqCst);
+        let begun = Instant::now();
+        let rest: Result<(), SourceError> =
+            stream.try_for_each(|_| std::future::ready(Ok(()))).await;
+        let error = rest.expect_err("nothing comes any more");
+        assert!(error.is_lost(), "{product}: {error:?}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{product}");
+        drop(source);
+        way.stalls.store(false, Ordering::SeqCst);
+        database.drop().await;
+    }
+}

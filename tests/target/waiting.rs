@@ -1,0 +1,89 @@
+//! What is told of a table by its description: that it is ACTIVE, and its TTL.
+
+use serde_json::{Value, json};
+
+use super::dynamodb::at;
+use super::sample::table;
+use crate::support::endpoint::{Endpoint, Request, Step};
+
+fn described(status: &str, index_status: &str) -> Step {
+    let body = json!({"Table": {
+        "TableName": "app",
+        "TableStatus": status,
+        "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}],
+        "AttributeDefinitions": [
+            {"AttributeName": "PK", "AttributeType": "S"},
+            {"AttributeName": "G", "AttributeType": "S"},
+        ],
+        "GlobalSecondaryIndexes": [{
+            "IndexName": "GSI1",
+            "IndexStatus": index_status,
+            "KeySchema": [{"AttributeName": "G", "KeyType": "HASH"}],
+            "Projection": {"ProjectionType": "ALL"},
+        }],
+        "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
+    }});
+    Step::Answer(200, body.to_string())
+}
+
+#[tokio::test]
+async fn a_table_is_waited_for_until_its_indexes_are_active() {
+    let endpoint = Endpoint::start([
+        Step::Answer(200, json!({"TableDescription": {}}).to_string()),
+        Step::Error(400, "ResourceNotFoundException", "not yet"),
+        described("CREATING", "CREATING"),
+        described("ACTIVE", "CREATING"),
+        described("ACTIVE", "ACTIVE"),
+        Step::Answer(
+            200,
+            json!({"TimeToLiveDescription": {"TimeToLiveStatus": "DISABLED"}}).to_string(),
+        ),
+        Step::Answer(200, json!({}).to_string()),
+    ])
+    .await;
+    at(&endpoint.url).await.create(&table(true)).await.unwrap();
+    let requests = endpoint.requests();
+    let operations: Vec<&str> = requests.iter().map(Request::operation).collect();
+    assert_eq!(
+        operations,
+        [
+            "CreateTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTable",
+            "DescribeTimeToLive",
+            "UpdateTimeToLive",
+        ]
+    );
+    let create: Value = serde_json::from_str(&requests[0].body).unwrap();
+    assert_eq!(create["BillingMode"], "PAY_PER_REQUEST");
+    assert!(!requests[0].body.contains("ProvisionedThroughput"));
+    let defined: Vec<&str> = create["AttributeDefinitions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|definition| definition["AttributeName"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        defined,
+        ["PK", "SK", "GSI1PK", "GSI2PK", "status", "placed", "total"]
+    );
+}
+
+#[tokio::test]
+async fn a_ttl_that_may_not_be_read_is_unknown() {
+    let endpoint = Endpoint::start([
+        described("ACTIVE", "ACTIVE"),
+        Step::Error(400, "AccessDeniedException", "no"),
+    ])
+    .await;
+    let found = at(&endpoint.url)
+        .await
+        .describe("app")
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(!found.ttl_known);
+    assert_eq!(found.table.ttl, None);
+}
