@@ -17,6 +17,7 @@ mod prices;
 mod progress;
 mod proofs;
 mod report;
+mod selection;
 mod target;
 mod usage;
 mod verify;
