@@ -1,7 +1,7 @@
 //! `dynafold migrate`: the load.
 
 mod ground;
-mod selection;
+mod rows;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -11,11 +11,10 @@ use super::args::{Format, Migrate};
 use super::failure::Failure;
 use super::output::Output;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, progress, report, target};
+use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
 use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
-use crate::mapping::Proofs;
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
 
@@ -79,7 +78,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     let resumable = state.is_some();
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
-    let selection = selection::of(arguments, &model)?;
+    let selection = rows::of(arguments, &model)?;
     let report = load::run(Load {
         source: Some(source),
         begun: true,
@@ -180,7 +179,7 @@ fn doing(arguments: &Migrate) -> Doing {
 
 /// How shared keys are found: not at all where `check` has proved that there are none.
 fn key_check(arguments: &Migrate, checked: &mapping::Checked) -> KeyCheck {
-    if checked.proofs.as_ref().is_some_and(Proofs::keys_differ) {
+    if checked.keys_differ() {
         KeyCheck::Proved
     } else if arguments.one_pass {
         KeyCheck::Late

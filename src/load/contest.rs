@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::feed::RowKey;
 use super::rejects::{Rejected, json, row_json};
-use super::ticket::{ChunkId, Ticket};
+use super::ticket::ChunkId;
 use crate::item::Folded;
 use crate::mapping::model::Model;
 use crate::value::{Value, write_document};
@@ -104,13 +104,14 @@ impl Contest {
         }
     }
 
-    /// Whether a row's item is loaded. Asked once for each row that is folded.
-    pub(super) fn wins(
+    /// Whether a row's item is loaded. Asked once for each row that is folded. `reading`: the chunk
+    /// that the row is in, and which attempt at it.
+    pub(crate) fn wins(
         &self,
         fingerprint: u128,
         item_type: usize,
         row: &[Value],
-        ticket: &Ticket,
+        reading: (ChunkId, u64),
     ) -> bool {
         let Some(winner) = self.winners.get(&fingerprint) else {
             return true;
@@ -119,16 +120,15 @@ impl Contest {
             return false;
         }
         let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = (ticket.id, ticket.attempt);
-        let free = taken.is_none_or(|(chunk, attempt)| chunk == now.0 && attempt < now.1);
+        let free = taken.is_none_or(|(chunk, attempt)| chunk == reading.0 && attempt < reading.1);
         if free {
-            *taken = Some(now);
+            *taken = Some(reading);
         }
         free
     }
 
     /// The reject of a row that is not loaded.
-    pub(super) fn reject(
+    pub(crate) fn reject(
         &self,
         model: &Model,
         item_type: usize,

@@ -70,6 +70,11 @@ impl LineFile {
         }
     }
 
+    /// No file: its lines are dropped.
+    pub(super) fn nowhere() -> Self {
+        Self::rejects(PathBuf::new())
+    }
+
     pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
         Self {
             which: Which::Archive,
@@ -116,7 +121,7 @@ impl LineFile {
 
     /// Appends lines; they are on disk afterwards.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
-        if lines.is_empty() {
+        if lines.is_empty() || self.path.as_os_str().is_empty() {
             return Ok(());
         }
         let annex = match self.open.take() {

@@ -39,7 +39,9 @@ pub struct Selection {
 }
 
 /// The locator of keys that no item of the run has, and that are not to be deleted.
-pub(super) const KEPT: u64 = (1 << 63) - 1;
+pub(crate) const KEPT: u64 = (1 << 63) - 1;
+/// The locator of keys of items that have expired: DynamoDB deletes them when it comes to it.
+pub(crate) const EXPIRED: u64 = KEPT - 1;
 
 /// The rules of a run.
 #[derive(Debug)]

@@ -23,7 +23,7 @@ pub(crate) struct ChunkId {
 
 /// The ticket of a chunk.
 #[derive(Debug)]
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     pub(super) id: ChunkId,
     /// Which attempt at it: no two tickets of a run have one number.
     pub(super) attempt: u64,

@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::books::{Books, Failure, Largest};
-use super::differ::{Differ, Known, Looked};
+use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
 use super::life::enter;
@@ -50,7 +50,7 @@ pub(super) struct Worker {
     /// Of the items that wait in the batcher.
     origins: VecDeque<Origin>,
     parcels: mpsc::Sender<Parcel>,
-    differ: Differ,
+    differ: Differ<Origin, Known>,
 }
 
 /// What one block comes to.
@@ -81,7 +81,13 @@ impl Worker {
     ) -> Self {
         Self {
             batcher: Batcher::new(delivery.target.batch_limit()),
-            differ: Differ::new(&delivery, folder.clone()),
+            differ: Differ::new(
+                delivery.target.clone(),
+                &delivery.model.table,
+                folder.clone(),
+                Arc::new(|_, folded, found| known(folded, found.as_ref())),
+                REQUESTS,
+            ),
             sieve: Sieve::without_keys(folder),
             origins: VecDeque::new(),
             delivery,
@@ -259,7 +265,10 @@ impl Worker {
                     tally.books(index).filtered += 1;
                     return ControlFlow::Continue(());
                 }
-                if !rules.contest.wins(folded.fingerprint, index, &row, ticket) {
+                if !rules
+                    .contest
+                    .wins(folded.fingerprint, index, &row, (ticket.id, ticket.attempt))
+                {
                     let model = &self.delivery.model;
                     let reject = rules.contest.reject(model, index, row, &folded);
                     return self.rejected(reject, tally);
@@ -350,7 +359,7 @@ impl Worker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: Looked) {
+    async fn looked(&mut self, looked: Looked<Origin, Known>) {
         match looked {
             Err((origins, failure)) => {
                 self.delivery.halt.set(Why::Failed(failure));

@@ -9,7 +9,7 @@ use dynafold::preview::sample;
 use dynafold::source::{self, Source};
 use dynafold::target::{self, Target, TargetSpec};
 use dynafold::verify::{
-    AttributeDifference, FindingKind, Verify, VerifyOutcome, VerifyReport, verify,
+    AttributeDifference, FindingKind, Options, Verify, VerifyOutcome, VerifyReport, verify,
 };
 use serde_json::json;
 use tempfile::tempdir;
@@ -83,10 +83,11 @@ async fn load(database: &Database, target: &Arc<dyn Target>, bulk: bool) -> dyna
 
 async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) -> VerifyReport {
     let report = verify(Verify {
-        source: open(database).await,
+        source: Some(open(database).await),
         target: target.clone(),
         model: Arc::new(model()),
         context: Context::default(),
+        options: Options::default(),
         examples: 10,
         estimates: Vec::new(),
         cancel,

@@ -11,7 +11,7 @@ pub(crate) fn hold_compared(report: &Value) {
     for books in item_types.iter().chain([total]) {
         let sum = |names: &[&str]| names.iter().map(|name| figure(books, name)).sum::<u64>();
         let rows = sum(&["rows_read", "expanded"]);
-        let left_out = sum(&["filtered", "empty", "expired", "rejected"]);
+        let left_out = sum(&["filtered", "empty", "expired", "rejected", "unsampled"]);
         let expected = figure(books, "expected");
         assert_eq!(rows, left_out + expected, "{report:#}");
         let found = sum(&["equal", "missing", "gone", "different", "uncompared"]);
