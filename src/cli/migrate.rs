@@ -147,7 +147,9 @@ fn ended(report: load::Report, resumable: bool, output: &Output) -> Result<Outco
             if resumable && failure.code != "ResourceNotFoundException" {
                 output.note(AGAIN);
                 // A source that knows of no state says it otherwise.
-                failure.help = failure.help.filter(|_| failure.code != "source");
+                failure.help = failure
+                    .help
+                    .filter(|help| !help.starts_with("start the same"));
             }
             Err(failure.into())
         }

@@ -157,10 +157,8 @@ pub(super) async fn set(
     // Rows that are gone since an earlier attempt have left their items behind, where the source
     // has changed; none but the run's own are in a table that was empty.
     let stale = done.changed && done.ground == Some(Ground::Empty);
-    let overlooked = done.changed
-        && !stale
-        && load.options.prune.is_none()
-        && load.options.doing == Doing::Put;
+    let overlooked =
+        done.changed && !stale && load.options.prune.is_none() && load.options.doing == Doing::Put;
     Ok(Setting {
         overlooked,
         source,
