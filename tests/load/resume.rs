@@ -4,7 +4,12 @@
 //! Everything here runs the program itself, against the endpoint that misbehaves.
 
 mod bench;
+mod case;
+mod connections;
+mod disks;
 mod faults;
 mod kills;
+mod left;
 mod moving;
 mod repeat;
+mod signals;

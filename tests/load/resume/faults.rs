@@ -1,24 +1,23 @@
 //! What goes wrong around a load: each has its message, true books, and a way to go on.
 
-use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
-use sqlx::Connection as _;
-
-use super::bench::{Case, books, ran, script};
+use super::bench::script;
+use super::case::{Case, ran};
 use super::kills::Reference;
+use super::left::books;
 use crate::support::books::hold_loaded;
 use crate::support::cli::{Ran, run};
 use crate::support::source::Source;
 use crate::support::sqlite::Database;
 
 /// So slow that there is time to disturb it.
-const SLOW: &str = "latency: { milliseconds: 40 }";
-const FEW: &[&str] = &["--concurrency", "4"];
+pub(super) const SLOW: &str = "latency: { milliseconds: 40 }";
+pub(super) const FEW: &[&str] = &["--concurrency", "4"];
 
 /// Starts a load and waits until so many items have been put.
-fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
+pub(super) fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
     let mut child = case.start(&[FEW, further].concat());
     let begun = Instant::now();
     while case.storms().counts().items.put < items {
@@ -33,22 +32,15 @@ fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
     child
 }
 
-fn signal(child: &Child, name: &str) {
-    let sent = Command::new("kill")
-        .args([name, &child.id().to_string()])
-        .status();
-    assert!(sent.unwrap().success());
-}
-
 /// A source, and what an undisturbed load of it leaves behind.
-async fn sqlite() -> (Source, Reference) {
+pub(super) async fn sqlite() -> (Source, Reference) {
     let source = Source::Sqlite(Database::new(&script("sqlite")).await);
     let reference = Reference::of(&source).await;
     (source, reference)
 }
 
 /// Fails unless the same command, said again, ends as an undisturbed load does.
-async fn goes_on(case: &Case, reference: &Reference, said: &str) -> Ran {
+pub(super) async fn goes_on(case: &Case, reference: &Reference, said: &str) -> Ran {
     case.set("");
     let ended = case.migrate(&[]).exits(3);
     hold_loaded(&ended.json());
@@ -59,7 +51,7 @@ async fn goes_on(case: &Case, reference: &Reference, said: &str) -> Ran {
 
 /// Fails unless a load ended with this, once, on the standard error, and with books that balance.
 #[track_caller]
-fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
+pub(super) fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
     eprintln!("{}", ran.stderr);
     let ran = ran.exits(code);
     for word in words {
@@ -74,160 +66,6 @@ fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
         hold_loaded(&ran.json());
     }
     ran
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn of_two_loads_with_one_state_the_second_does_not_begin() {
-    let (source, reference) = sqlite().await;
-    let case = Case::storm(&source.url(), SLOW);
-    let first = begun(&case, 200, &[]);
-    let at = Instant::now();
-    let process = format!("process {}", first.id());
-    says(case.migrate(&[]), 1, &[&process, "another run"]);
-    assert!(at.elapsed() < Duration::from_secs(5));
-    ran(first).exits(3);
-    case.left().await.hold(&reference.left, "the first");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_drains_and_says_how_to_go_on() {
-    let (source, reference) = sqlite().await;
-    let case = Case::storm(&source.url(), SLOW);
-    let child = begun(&case, 1000, &[]);
-    signal(&child, "-INT");
-    let ended = says(
-        ran(child),
-        130,
-        &["stopping", "start the same command again"],
-    );
-    let report = ended.json();
-    assert_eq!(report["outcome"]["state"], "interrupted");
-    // What was sent is counted: nothing is in the table that the books do not know.
-    let held = case.contents().await.len();
-    assert_eq!(
-        super::bench::total(&report, "written"),
-        u64::try_from(held).unwrap()
-    );
-    assert_eq!(super::bench::total(&report, "unwritten"), 0);
-    goes_on(&case, &reference, "after an interrupt").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
-    let (source, reference) = sqlite().await;
-    let case = Case::storm(&source.url(), "latency: { milliseconds: 3000 }");
-    let mut child = case.start(FEW);
-    while !case
-        .storms()
-        .counts()
-        .requests
-        .contains_key("BatchWriteItem")
-    {
-        assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    signal(&child, "-INT");
-    std::thread::sleep(Duration::from_millis(300));
-    let at = Instant::now();
-    signal(&child, "-INT");
-    ran(child).exits(130);
-    assert!(at.elapsed() < Duration::from_secs(2), "{:?}", at.elapsed());
-    goes_on(&case, &reference, "after two interrupts").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_state_that_is_damaged_is_found_out_and_nothing_is_skipped() {
-    let (source, reference) = sqlite().await;
-    let case = Case::storm(&source.url(), SLOW);
-    let mut child = begun(&case, 1000, &[]);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let state = case.path(".dynafold/app.state");
-    let length = std::fs::metadata(&state).unwrap().len();
-    for (name, length) in [("app.state", length / 2), ("app.state-wal", 0)] {
-        let path = case.path(".dynafold").join(name);
-        if let Ok(file) = std::fs::OpenOptions::new().write(true).open(path) {
-            file.set_len(length).unwrap();
-        }
-    }
-    let ended = goes_on(&case, &reference, "after damage").await;
-    assert!(ended.stderr.contains("damaged"), "{}", ended.stderr);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_state_that_cannot_be_kept_is_told_before_anything_is_written() {
-    let source = Database::new(&script("sqlite")).await;
-    let case = Case::storm(&source.url(), "");
-    let in_a_file = case
-        .path("app.yaml")
-        .join("app.state")
-        .display()
-        .to_string();
-    let nowhere = case.path("nowhere/app.state").display().to_string();
-    let no_state = case.path("app.yaml").display().to_string();
-    for state in ["/proc/app.state", &in_a_file, &nowhere, &no_state] {
-        says(case.migrate(&["--state", state]), 1, &["state", "help"]);
-    }
-    assert!(
-        !case
-            .storms()
-            .counts()
-            .requests
-            .contains_key("BatchWriteItem")
-    );
-}
-
-/// A small file system; `None` where we may not make one.
-struct Small<'p>(&'p Path);
-
-impl<'p> Small<'p> {
-    fn mount(path: &'p Path) -> Option<Self> {
-        std::fs::create_dir_all(path).unwrap();
-        let mut command = Command::new("mount");
-        let mounted = command
-            .args(["-t", "tmpfs", "-o", "size=200k", "tmpfs"])
-            .arg(path)
-            .output();
-        mounted
-            .is_ok_and(|mounted| mounted.status.success())
-            .then_some(Self(path))
-    }
-
-    fn remount(&self, options: &str) {
-        let options = format!("remount,{options}");
-        let mounted = Command::new("mount")
-            .args(["-o", &options])
-            .arg(self.0)
-            .status();
-        assert!(mounted.unwrap().success());
-    }
-}
-
-impl Drop for Small<'_> {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(self.0).status();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_full_or_read_only_disk_ends_a_load_that_can_go_on() {
-    let (source, reference) = sqlite().await;
-    let case = Case::storm(&source.url(), SLOW);
-    let folder = case.path(".dynafold");
-    let Some(small) = Small::mount(&folder) else {
-        eprintln!("no file system can be made here: skipped");
-        return;
-    };
-    let child = begun(&case, 500, &[]);
-    let filler = folder.join("filler");
-    // It fails when there is no room left.
-    let _ = std::fs::write(&filler, vec![0; 1 << 20]);
-    says(ran(child), 1, &["room on the disk"]);
-    std::fs::remove_file(&filler).unwrap();
-    small.remount("ro");
-    says(case.migrate(&[]), 1, &["state", "help"]);
-    small.remount("rw,size=10m");
-    goes_on(&case, &reference, "after a full disk").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -297,78 +135,4 @@ echo "{\"Version\":1,\"AccessKeyId\":\"key-$(date +%s%N)\",\"SecretAccessKey\":\
         "{counts:?}"
     );
     case.left().await.hold(&reference.left, "with fresh keys");
-}
-
-/// Has the server end connections to a database but our own: all, or the youngest.
-async fn end_connections(source: &Source, all: bool) -> usize {
-    match source {
-        Source::Postgres(database) => {
-            let mut connection = sqlx::PgConnection::connect(&database.url()).await.unwrap();
-            let some = if all {
-                ""
-            } else {
-                "ORDER BY backend_start DESC LIMIT 1"
-            };
-            let sql = format!(
-                "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_activity
-                 WHERE datname = current_database() AND pid <> pg_backend_pid() {some}) ours"
-            );
-            let ended: Vec<bool> = sqlx::query_scalar(sqlx::AssertSqlSafe(sql))
-                .fetch_all(&mut connection)
-                .await
-                .unwrap();
-            ended.len()
-        }
-        Source::Mysql(_, database) => {
-            let mut connection = sqlx::MySqlConnection::connect(database.url().as_str())
-                .await
-                .unwrap();
-            let sql = "SELECT id FROM information_schema.processlist
-                       WHERE db = DATABASE() AND id <> CONNECTION_ID()";
-            let all: Vec<i64> = sqlx::query_scalar(sql)
-                .fetch_all(&mut connection)
-                .await
-                .unwrap();
-            for id in &all {
-                let kill = sqlx::AssertSqlSafe(format!("KILL CONNECTION {id}"));
-                sqlx::raw_sql(kill).execute(&mut connection).await.unwrap();
-            }
-            all.len()
-        }
-        Source::Sqlite(_) => 0,
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_source_that_drops_all_connections_ends_a_load_that_can_go_on() {
-    for source in Source::each(script).await {
-        if source.product() != "sqlite" {
-            let reference = Reference::of(&source).await;
-            let case = Case::storm(&source.url(), SLOW);
-            let child = begun(&case, 500, &["--readers", "3"]);
-            assert!(end_connections(&source, true).await > 0);
-            says(ran(child), 1, &["start the same command again"]);
-            goes_on(&case, &reference, source.product()).await;
-        }
-        source.drop().await;
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_chunk_whose_connection_breaks_is_read_again_on_the_same_snapshot() {
-    for source in Source::each(script).await {
-        if source.product() == "postgres" {
-            let reference = Reference::of(&source).await;
-            let case = Case::storm(&source.url(), SLOW);
-            let child = begun(&case, 500, &["--readers", "3"]);
-            assert_eq!(end_connections(&source, false).await, 1);
-            let ended = ran(child).exits(3);
-            hold_loaded(&ended.json());
-            assert_eq!(books(&ended.json()), books(&reference.report));
-            case.left()
-                .await
-                .hold(&reference.left, "with another connection");
-        }
-        source.drop().await;
-    }
 }

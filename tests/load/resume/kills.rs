@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::{Case, Left, When, books, script};
+use super::bench::script;
+use super::case::{Case, When};
+use super::left::{Left, books};
 use crate::support::books::hold_loaded;
 use crate::support::source::Source;
 

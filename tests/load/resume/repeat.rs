@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use dynafold::target::{Action, Batch, Entry};
 use serde_json::Value;
 
-use super::bench::{Case, MAPPING, script, total};
+use super::bench::{MAPPING, script};
+use super::case::Case;
+use super::left::total;
 use crate::support::books::hold_loaded;
 use crate::support::sqlite::Database;
 

@@ -1,0 +1,188 @@
+//! A load that is started, killed and looked at.
+
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dynafold::target::{Target, TargetSpec, connect};
+
+use super::bench::MAPPING;
+use super::left::Left;
+use crate::support::cli::{Ran, command, run};
+use crate::support::contents::contents;
+use crate::support::storm::{Settings, Storm};
+
+/// A mapping in a folder, a source, and a table that is loaded.
+pub(super) struct Case {
+    pub(super) folder: tempfile::TempDir,
+    source: String,
+    /// `None`: a table in a file.
+    pub(super) storm: Option<Storm>,
+    /// Options of every `migrate`.
+    pub(super) options: Vec<String>,
+}
+
+impl Case {
+    /// Into an endpoint with these settings.
+    pub(super) fn storm(source: &str, settings: &str) -> Self {
+        let settings = Settings::read(&format!("store: map\n{settings}")).unwrap();
+        Self::new(source, Some(Storm::start(settings).unwrap()))
+    }
+
+    /// Into a file.
+    pub(super) fn file(source: &str) -> Self {
+        Self::new(source, None)
+    }
+
+    fn new(source: &str, storm: Option<Storm>) -> Self {
+        let options = ["--max-rejects", "1000", "--chunk-rows", "120"];
+        let case = Self {
+            folder: tempfile::tempdir().unwrap(),
+            source: source.to_owned(),
+            storm,
+            options: options.map(str::to_owned).to_vec(),
+        };
+        case.map(MAPPING);
+        case
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes the mapping.
+    pub(super) fn map(&self, mapping: &str) {
+        std::fs::write(self.path("app.yaml"), mapping).unwrap();
+    }
+
+    pub(super) fn storms(&self) -> &Storm {
+        self.storm.as_ref().unwrap()
+    }
+
+    /// From now on the endpoint does this; counts begin anew.
+    pub(super) fn set(&self, settings: &str) {
+        self.storms().set(Settings::read(settings).unwrap());
+        self.storms().reset();
+    }
+
+    fn target(&self) -> Vec<String> {
+        match &self.storm {
+            Some(storm) => vec![
+                "--target".into(),
+                "dynamodb".into(),
+                "--endpoint-url".into(),
+                storm.url(),
+            ],
+            None => vec![
+                "--target".into(),
+                format!("local:{}", self.path("app.ddb").display()),
+            ],
+        }
+    }
+
+    /// A command of the program on this case.
+    pub(super) fn command(&self, name: &str, further: &[&str]) -> Command {
+        let mut all = vec![name.to_owned(), self.path("app.yaml").display().to_string()];
+        all.extend(["--source".to_owned(), self.source.clone()]);
+        all.extend(self.target());
+        all.extend(["--format".to_owned(), "json".to_owned()]);
+        if name == "migrate" {
+            all.extend(self.options.iter().cloned());
+        }
+        all.extend(further.iter().map(|word| (*word).to_owned()));
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        command(&all)
+    }
+
+    pub(super) fn migrate(&self, further: &[&str]) -> Ran {
+        run(&mut self.command("migrate", further))
+    }
+
+    pub(super) fn verify(&self) -> Ran {
+        run(&mut self.command("verify", &[]))
+    }
+
+    /// Starts a load, and leaves it to the caller.
+    pub(super) fn start(&self, further: &[&str]) -> Child {
+        let mut command = self.command("migrate", further);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    }
+
+    /// Starts a load and kills it after a while, or when so many more items have been put; what it
+    /// left behind where it was faster.
+    pub(super) fn killed(&self, when: When, further: &[&str]) -> Option<Ran> {
+        let mut child = self.start(further);
+        let begun = Instant::now();
+        let put = || {
+            self.storm
+                .as_ref()
+                .map_or(0, |storm| storm.counts().items.put)
+        };
+        let before = put();
+        let comes = || match when {
+            When::After(while_) => begun.elapsed() >= while_,
+            When::Put(items) => put() >= before + items,
+        };
+        while !comes() {
+            if child.try_wait().unwrap().is_some() {
+                return Some(ran(child));
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        let ran = ran(child);
+        (ran.code != -1).then_some(ran)
+    }
+
+    /// The lines of a file beside the mapping, sorted; none where there is no such file.
+    pub(super) fn lines(&self, name: &str) -> Vec<String> {
+        let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort_unstable();
+        lines
+    }
+
+    pub(super) async fn open(&self) -> Arc<dyn Target> {
+        let target = self.target();
+        let spec = TargetSpec::parse(&target[1], target.get(3).map(String::as_str), None, None);
+        connect(&spec.unwrap()).await.unwrap()
+    }
+
+    /// What the table holds, a line for each item. The endpoint is in order from then on.
+    pub(super) async fn contents(&self) -> Vec<String> {
+        if self.storm.is_some() {
+            self.set("");
+        }
+        let all = contents(&*self.open().await, "app").await;
+        all.lines().map(str::to_owned).collect()
+    }
+
+    /// All that a load leaves behind.
+    pub(super) async fn left(&self) -> Left {
+        Left {
+            items: self.contents().await,
+            rejects: self.lines("app.rejects.ndjson"),
+            archive: self.lines("app.archive.ndjson"),
+            part: self.path("app.archive.ndjson.part").exists(),
+        }
+    }
+}
+
+/// When a load is killed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum When {
+    After(Duration),
+    Put(u64),
+}
+
+/// Waits for a program's end.
+pub(super) fn ran(child: Child) -> Ran {
+    let output = child.wait_with_output().unwrap();
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}

@@ -1,0 +1,71 @@
+//! Two loads at one time, and loads that are interrupted.
+
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use super::case::{Case, ran};
+use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
+use super::left::total;
+
+fn signal(child: &Child, name: &str) {
+    let sent = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_loads_with_one_state_the_second_does_not_begin() {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), SLOW);
+    let first = begun(&case, 200, &[]);
+    let at = Instant::now();
+    let process = format!("process {}", first.id());
+    says(case.migrate(&[]), 1, &[&process, "another run"]);
+    assert!(at.elapsed() < Duration::from_secs(5));
+    ran(first).exits(3);
+    case.left().await.hold(&reference.left, "the first");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_drains_and_says_how_to_go_on() {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), SLOW);
+    let child = begun(&case, 1000, &[]);
+    signal(&child, "-INT");
+    let ended = says(
+        ran(child),
+        130,
+        &["stopping", "start the same command again"],
+    );
+    let report = ended.json();
+    assert_eq!(report["outcome"]["state"], "interrupted");
+    // What was sent is counted: nothing is in the table that the books do not know.
+    let held = case.contents().await.len();
+    assert_eq!(total(&report, "written"), u64::try_from(held).unwrap());
+    assert_eq!(total(&report, "unwritten"), 0);
+    goes_on(&case, &reference, "after an interrupt").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), "latency: { milliseconds: 3000 }");
+    let mut child = case.start(FEW);
+    while !case
+        .storms()
+        .counts()
+        .requests
+        .contains_key("BatchWriteItem")
+    {
+        assert!(child.try_wait().unwrap().is_none());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    signal(&child, "-INT");
+    std::thread::sleep(Duration::from_millis(300));
+    let at = Instant::now();
+    signal(&child, "-INT");
+    ran(child).exits(130);
+    assert!(at.elapsed() < Duration::from_secs(2), "{:?}", at.elapsed());
+    goes_on(&case, &reference, "after two interrupts").await;
+}
