@@ -19,7 +19,6 @@ const PATIENCE: Duration = Duration::from_millis(250);
 pub(super) struct Pace {
     begun: Instant,
     inner: Mutex<Inner>,
-    /// Whose turn it is to be let in: one asks, and the others wait in the order in which they came.
     turn: tokio::sync::Mutex<()>,
     freed: Notify,
 }
@@ -29,6 +28,11 @@ struct Inner {
     gate: Gate,
     heat: Heat,
 }
+
+/// The turn to ask.
+pub(super) struct Turn<'p>(
+    #[expect(dead_code, reason = "it is held")] tokio::sync::MutexGuard<'p, ()>,
+);
 
 /// Write units of a request or of several.
 pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> f64 {
@@ -63,18 +67,24 @@ impl Pace {
         self.begun.elapsed()
     }
 
+    /// Waits for the turn to be let in: one asks, and the others wait in the order in which they
+    /// came, so that what becomes free does not wake all of them.
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        Turn(self.turn.lock().await)
+    }
+
     /// Waits until a request of so many units may be sent. Every request that is let in must be
     /// answered to [`Pace::answered`].
-    pub(super) async fn admit(&self, units: f64) {
-        let _turn = self.turn.lock().await;
+    pub(super) async fn admit(&self, _turn: Turn<'_>, units: f64) {
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
-    /// Waits until a request to one hot partition may be sent.
+    /// Waits until a request to one hot partition may be sent. It waits behind no others than
+    /// those of its partition: it is slower than they are anyway.
     pub(super) async fn admit_hot(&self, partition: u64, units: f64) {
         self.wait(|inner, now| inner.heat.admit(now, partition, units))
             .await;
-        self.admit(units).await;
+        self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
     async fn wait(&self, ask: impl Fn(&mut Inner, Duration) -> Admission) {

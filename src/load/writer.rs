@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::books::Failure;
 use super::halt::{Halt, Why};
 use super::ledger::Ledger;
-use super::pace::{Pace, units};
+use super::pace::{Pace, of, units};
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
 use super::progress::Progress;
@@ -24,6 +24,10 @@ use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
 use crate::target::{Action, Entry, ErrorClass, Target, TargetError};
 use crate::throttle::{Answer, Kind};
+
+/// How many times the units that a batch should hold it may hold when it is sent: the rate changes
+/// a little all the time.
+const SLACK: f64 = 1.5;
 
 /// What the writers share.
 pub(super) struct Delivery {
@@ -66,7 +70,7 @@ impl Delivery {
     pub(super) async fn deliver(self: &Arc<Self>, parcel: Parcel, hot: Option<u64>) {
         let mut parts = vec![parcel];
         while let Some(part) = parts.pop() {
-            match self.send(part, hot).await {
+            match self.send(part, hot, &mut parts).await {
                 Sent::Done => {}
                 Sent::Abandoned(part) => self.abandon(part),
                 Sent::Refused(mut part, error) => {
@@ -84,7 +88,13 @@ impl Delivery {
         }
     }
 
-    async fn send(self: &Arc<Self>, mut parcel: Parcel, hot: Option<u64>) -> Sent {
+    /// Sends a parcel. What is too much at one time as things stand is left in `parts`.
+    async fn send(
+        self: &Arc<Self>,
+        mut parcel: Parcel,
+        hot: Option<u64>,
+        parts: &mut Vec<Parcel>,
+    ) -> Sent {
         let mut begun = Instant::now();
         let mut retry = Retry::new(self.policy, fastrand::u64(..));
         loop {
@@ -94,11 +104,10 @@ impl Delivery {
             if parcel.is_empty() {
                 return Sent::Done;
             }
-            let estimated = units(parcel.batch.entries());
-            tokio::select! {
-                () = self.admit(hot, estimated) => {}
+            let estimated = tokio::select! {
+                estimated = self.admit(hot, &mut parcel, parts) => estimated,
                 () = self.halt.failed() => return Sent::Abandoned(parcel),
-            }
+            };
             let sent = Instant::now();
             let answer = self.target.write(&self.model.table, &parcel.batch).await;
             let latency = sent.elapsed();
@@ -166,11 +175,31 @@ impl Delivery {
         }
     }
 
-    async fn admit(&self, hot: Option<u64>, units: f64) {
-        match hot {
-            None => self.pace.admit(units).await,
-            Some(partition) => self.pace.admit_hot(partition, units).await,
+    /// Waits until a parcel may be sent; its units.
+    async fn admit(&self, hot: Option<u64>, parcel: &mut Parcel, parts: &mut Vec<Parcel>) -> f64 {
+        if let Some(partition) = hot {
+            let estimated = units(parcel.batch.entries());
+            self.pace.admit_hot(partition, estimated).await;
+            return estimated;
         }
+        let turn = self.pace.turn().await;
+        // It was filled when the table may have been thought to take more.
+        let most = self.pace.batch_units();
+        let mut estimated = units(parcel.batch.entries());
+        if estimated > most * SLACK && parcel.len() > 1 {
+            let mut sum = 0.0;
+            let entries = parcel.batch.entries().iter();
+            let fits = entries.take_while(|entry| {
+                sum += of(entry.units);
+                sum <= most
+            });
+            let over: Vec<usize> = (fits.count().max(1)..parcel.len()).collect();
+            let over = parcel.take(&over);
+            parts.push(over);
+            estimated = units(parcel.batch.entries());
+        }
+        self.pace.admit(turn, estimated).await;
+        estimated
     }
 
     /// Sends items of hot partitions to the park.

@@ -53,7 +53,7 @@ impl Ceiling {
         }
     }
 
-    /// The most units of a batch. A request that has more is one item.
+    /// The most units of a batch. A request that has half as many more is one item.
     pub(super) fn batch_units(&self) -> f64 {
         self.units * BATCH / self.ratio
     }
@@ -61,7 +61,7 @@ impl Ceiling {
     /// How long a request has to wait at least.
     pub(super) fn wait(&mut self, now: f64, units: f64) -> f64 {
         self.forget(now);
-        let need = (units * self.ratio).min(self.units * BATCH);
+        let need = (units * self.ratio).min(self.units * BATCH * 1.5);
         let used = self.in_window + self.in_flight * self.ratio;
         let wait = self.bucket.wait(now);
         if used <= 0.0 || used + need <= self.units * WINDOW {

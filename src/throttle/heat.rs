@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::pace::Pace;
 use super::{Admission, at};
 
-/// Units a second that DynamoDB's partitions take.
+/// Units a second that DynamoDB's partitions take: a hot one begins with no more.
 const MOST: f64 = 1_000.0;
 /// Seconds in which what is remembered fades to a third.
 const FADE: f64 = 2.0;
@@ -216,7 +216,7 @@ impl Heat {
             let units = suspect.units;
             self.all = self.all.less(&units);
             self.suspects.remove(&partition);
-            self.hot.insert(partition, Pace::known(now, rate, MOST));
+            self.hot.insert(partition, Pace::known(now, rate.min(MOST)));
         }
         true
     }
@@ -235,7 +235,7 @@ impl Heat {
         }
         self.hot.retain(|_, pace| {
             let quiet = now - pace.refused() >= COOL;
-            !quiet || (pace.waits(now, IDLE) && !pace.is_fastest())
+            !quiet || pace.waits(now, IDLE)
         });
     }
 

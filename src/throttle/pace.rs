@@ -26,24 +26,26 @@ const TELLING: f64 = 0.1;
 const FEW: u32 = 4;
 /// Seconds without a refusal before the rate is raised, and before it is raised faster.
 const HOLD: f64 = 1.0;
-const QUIET: f64 = 5.0;
+const QUIET: f64 = 4.0;
 /// Raise in a second: as a rule, at most, and while the rate is looked for.
 const STEP: f64 = 0.02;
 const FASTEST: f64 = 0.5;
 const SEARCH: f64 = 1.2;
 /// Seconds in which the raise doubles when it is quiet.
-const DOUBLING: f64 = 2.5;
+const DOUBLING: f64 = 1.5;
 /// No pace is slower: units a second.
 const SLOWEST: f64 = 0.5;
 /// Cuts in a row, within so many seconds of each other, that show that they do not help.
 const STREAK: u32 = 5;
 const SOON: f64 = 1.5;
+/// The most that noise can be, as a share; seconds in which it is forgotten by half.
+const NOISE: f64 = 0.05;
+const MEMORY: f64 = 60.0;
 
 #[derive(Debug)]
 pub(super) struct Pace {
     /// Units a second; infinite before the first refusal.
     rate: f64,
-    most: f64,
     bucket: Bucket,
     meter: Meter,
     /// Whether the rate is not known yet.
@@ -52,6 +54,8 @@ pub(super) struct Pace {
     raised: f64,
     cut: f64,
     refused: f64,
+    /// When refusals began that were left without consequences.
+    doubt: Option<f64>,
     /// When a request last had to wait.
     waited: f64,
     streak: u32,
@@ -65,7 +69,6 @@ impl Pace {
         let rate = start.map_or(f64::INFINITY, |rate| rate.max(SLOWEST));
         Self {
             rate,
-            most: f64::INFINITY,
             bucket: Bucket::new(rate.min(f64::MAX), BURST),
             meter: Meter::default(),
             searching: true,
@@ -73,16 +76,16 @@ impl Pace {
             raised: 0.0,
             cut: 0.0,
             refused: 0.0,
+            doubt: None,
             waited: f64::NEG_INFINITY,
             streak: 0,
             noise: 0.0,
         }
     }
 
-    /// For a partition that was seen to take so many units a second, and can take `most`.
-    pub(super) fn known(now: f64, rate: f64, most: f64) -> Self {
-        let mut pace = Self::new(Some((rate * MARGIN).min(most)));
-        pace.most = most;
+    /// For a partition that was seen to take so many units a second.
+    pub(super) fn known(now: f64, rate: f64) -> Self {
+        let mut pace = Self::new(Some(rate * MARGIN));
         pace.searching = false;
         pace.begun = Some(now);
         pace.raised = now;
@@ -101,11 +104,6 @@ impl Pace {
     /// Whether requests had to wait in the seconds before.
     pub(super) fn waits(&self, now: f64, seconds: f64) -> bool {
         now - self.waited < seconds
-    }
-
-    /// Whether it is as fast as it can be.
-    pub(super) fn is_fastest(&self) -> bool {
-        self.rate >= self.most
     }
 
     /// When something was last refused.
@@ -150,30 +148,48 @@ impl Pace {
         let sums = self.meter.since(self.cut.max(now - 1.0));
         let recent = self.meter.since(now - 1.0).share();
         let gone = now - self.cut;
-        if recent <= self.noise * 0.5_f64.powf(gone / 10.0) {
+        if recent <= self.noise * (-gone / MEMORY).exp2() {
             return;
         }
         self.refused = now;
         let heavy =
             sums.share() > HEAVY && sums.answers >= FEW && gone >= TELLING.max(latency * 1.5);
         if heavy || gone >= BETWEEN {
-            self.lower(now, sums);
+            self.lower(now, sums, recent);
         }
     }
 
-    /// The first refusal: what was accepted may have been saved up, so it says little. A second's
-    /// units as if a whole second had passed are a guess from which the rate is looked for.
+    /// Before there is a rate. Where much is refused at once the table is full, and what it took
+    /// before may have been saved up: a second's units, as if a whole second had passed, are a
+    /// guess from which the rate is looked for. Where little is refused, but for some time, the
+    /// rate is known.
     fn first(&mut self, now: f64) {
         let begun = self.begun.unwrap_or(now);
+        let much = self.meter.since(now - TELLING).share() > HEAVY;
+        let doubt = *self.doubt.get_or_insert(now);
+        if !much && now - doubt < BETWEEN {
+            return;
+        }
         let sums = self.meter.since(now - 1.0);
-        let offered = (sums.accepted + sums.refused) / (now - begun).clamp(TELLING, 1.0);
-        let guess = sums.accepted.max(offered / 16.0).max(SLOWEST);
+        let span = (now - begun).clamp(TELLING, 1.0);
+        let offered = (sums.accepted + sums.refused) / span;
+        let guess = if much {
+            sums.accepted.max(offered / 16.0)
+        } else if now - doubt < 2.0 {
+            sums.accepted / span
+        } else {
+            // That was long ago.
+            self.doubt = Some(now);
+            return;
+        };
+        self.searching = much;
+        let guess = guess.max(SLOWEST);
         self.bucket = Bucket::new(guess, BURST);
         self.set(now, guess);
         self.raised = now;
     }
 
-    fn lower(&mut self, now: f64, sums: Sums) {
+    fn lower(&mut self, now: f64, sums: Sums, recent: f64) {
         let span = (now - sums.since).max(TELLING);
         let left = self.rate * (1.0 - sums.share());
         let accepted = sums.accepted / span;
@@ -195,14 +211,14 @@ impl Pace {
             self.streak = 0;
         }
         if self.streak >= STREAK {
-            self.noise = sums.share() * 2.0;
+            self.noise = (recent * 2.0).min(NOISE);
             self.streak = 0;
         }
         self.set(now, (taken * MARGIN).clamp(floor, self.rate * MARGIN));
     }
 
     fn set(&mut self, now: f64, rate: f64) {
-        self.rate = rate.clamp(SLOWEST, self.most);
+        self.rate = rate.max(SLOWEST);
         self.bucket.set_rate(now, self.rate);
         // What the table has none of now, it will have then.
         self.bucket.pause(now, BURST);
@@ -227,7 +243,7 @@ impl Pace {
         } else {
             (STEP * ((quiet - QUIET).max(0.0) / DOUBLING).exp2()).min(FASTEST)
         };
-        let rate = (self.rate * (step * gone).exp()).min(self.most);
+        let rate = self.rate * (step * gone).exp();
         if rate > self.rate {
             self.rate = rate;
             self.bucket.set_rate(now, rate);
