@@ -5,6 +5,7 @@ mod duplicates;
 mod faults;
 mod local;
 mod rejects;
+mod resume;
 mod verify;
 
 use std::path::Path;

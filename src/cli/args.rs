@@ -302,6 +302,9 @@ pub(super) struct Migrate {
     /// Connections that read side by side, where the database allows it [default: one a processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) readers: Option<u16>,
+    /// About how many rows are read, entered and gone on with as one
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(super) chunk_rows: Option<u64>,
     /// Read the source once, and find rows with equal keys only while they are loaded
     #[arg(long)]
     pub(super) one_pass: bool,

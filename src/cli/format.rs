@@ -43,13 +43,14 @@ pub(super) fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
 }
 
+/// The nearest whole number.
 #[expect(
     clippy::as_conversions,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a rate for people; saturates"
+    reason = "a figure for people; saturates"
 )]
-fn rounded(number: f64) -> u64 {
+pub(super) fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 

@@ -53,6 +53,8 @@ fn numbers(row: &[Value]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(crate) struct Contest {
     winners: HashMap<u128, Winner>,
+    /// Whether nothing tells the first two rows of some key apart.
+    ties: bool,
 }
 
 #[derive(Debug)]
@@ -66,8 +68,10 @@ struct Winner {
 }
 
 impl Contest {
-    /// Enters a key and the locator of the row that is loaded.
-    pub(super) fn enter(&mut self, fingerprint: u128, locator: u64) {
+    /// Enters a key and the locators of its first rows; the least is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
+        let locator = locators.first().copied().unwrap_or_default();
+        self.ties |= locators.get(1) == Some(&locator);
         self.winners.insert(
             fingerprint,
             Winner {
@@ -76,6 +80,11 @@ impl Contest {
                 row: None,
             },
         );
+    }
+
+    /// Whether it depends on the order of reading which of some rows is loaded.
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties
     }
 
     pub(super) fn is_contested(&self, fingerprint: u128) -> bool {

@@ -149,8 +149,8 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// Whether this run has just made the table.
-    pub fresh: bool,
+    /// Whether the target may use a faster way than BatchWriteItem that has the same result.
+    pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
     /// When to send again, and when to give up.
@@ -173,6 +173,8 @@ pub struct Options {
     pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
+    /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
+    pub chunk_rows: Option<u64>,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
     /// Write units a second to begin with, where the table takes no more at first.
@@ -186,7 +188,7 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            fresh: false,
+            bulk: true,
             estimates: Vec::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
@@ -201,6 +203,7 @@ impl Default for Options {
             remember: None,
             table_id: None,
             readers: None,
+            chunk_rows: None,
             ceiling: None,
             start: None,
         }

@@ -138,10 +138,9 @@ impl Keys<'_> {
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
         proved.spilled = groups.spilled();
-        while let Some(group) = groups.next_group(1, |_| ())? {
+        while let Some(group) = groups.next_group(2, |_| ())? {
             proved.rejected += group.count - 1;
-            let first = group.locators.first().copied().unwrap_or_default();
-            proved.contest.enter(group.fingerprint, first);
+            proved.contest.enter(group.fingerprint, &group.locators);
         }
         if proved.rejected > 0 {
             self.progress.step(Step::NamingDuplicates);

@@ -109,7 +109,12 @@ impl Worker {
         let waited = self.times.target();
         self.batcher.limit_units(self.delivery.pace.batch_units());
         let mut tally = Tally::default();
-        let flow = self.rows(&ticket, rows, &mut tally).await;
+        let forgotten = ticket.page().forgotten;
+        let flow = if forgotten {
+            ControlFlow::Continue(())
+        } else {
+            self.rows(&ticket, rows, &mut tally).await
+        };
         let entered = self.enter(&ticket, number, tally);
         let waited = self.times.target().saturating_sub(waited);
         self.times.add_fold(begun.elapsed().saturating_sub(waited));
@@ -234,7 +239,7 @@ impl Worker {
         let rules = self.rules.clone();
         match fate {
             Fate::Expired(folded) => {
-                if rules.wants_keys() {
+                if rules.keeps_rejected() {
                     tally.keys.push((folded.fingerprint, KEPT));
                 }
                 let books = tally.books(index);
@@ -248,7 +253,7 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.wants_keys()
+                if rules.keeps_rejected()
                     && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
                 {
                     tally.keys.push((fingerprint, KEPT));
@@ -427,6 +432,10 @@ impl Worker {
             line(&mut lines, &delivery.model, reject);
         }
         let mut page = ticket.page();
+        if page.forgotten {
+            delivery.ledger.take_back(count(tally.rejects.len()));
+            return Ok(());
+        }
         for (index, books) in tally.books {
             if let Some(all) = page.books(index) {
                 all.take(books);

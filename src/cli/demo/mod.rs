@@ -121,6 +121,7 @@ fn load(paths: &Paths, source: SourceArguments, target: TargetArguments) -> Migr
         max_wcu: None,
         concurrency: None,
         readers: None,
+        chunk_rows: None,
         one_pass: false,
         changes_only: false,
         prune: false,

@@ -27,7 +27,7 @@ pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<
     let failed = |error| Why::Failed(Failure::from(&error));
     let opened = async {
         source.begin().await.map_err(failed)?;
-        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates);
+        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
         Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
     };
     let plan = tokio::select! {
