@@ -1,4 +1,4 @@
-//! From the source to the fold: what `migrate`, `verify` and duplicate naming have in common.
+//! From the source to the fold: what `preview` reads by, and what all runs make of a row.
 //!
 //! A task of its own reads the passes one after the other and hands on chunks through a short
 //! channel, so that the database, the fold and the target work at the same time.

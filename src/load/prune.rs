@@ -28,7 +28,7 @@ use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
 /// Pages that wait to be taken in.
-const PAGES_AHEAD: usize = 4;
+const PAGES_AHEAD: usize = 2;
 /// Marks the locators of items that the table holds; those of rows are below.
 const IN_TABLE: u64 = 1 << 63;
 /// Stands for the item type of items from elsewhere.

@@ -16,6 +16,7 @@ use crate::support::contents::contents;
 use crate::support::dynamodb_local;
 use crate::support::source::Source;
 use crate::support::sqlite;
+use crate::support::storm::{Settings, Storm};
 
 /// Forty users in four groups, each with a list and a map.
 fn script(product: &str) -> String {
@@ -140,12 +141,6 @@ impl Case {
             }
         }
         target.finish().await.unwrap();
-    }
-
-    async fn end(self) {
-        if self.endpoint.is_some() {
-            dynamodb_local::delete_table(&self.table).await;
-        }
     }
 }
 
@@ -280,11 +275,9 @@ async fn finds_and_mends(case: &Case, product: &str) {
     let mended = case.contents().await;
     let extra: Vec<&str> = mended.lines().filter(|l| l.contains("USER#9999")).collect();
     assert_eq!(extra.len(), 1);
-    let without: String = mended
-        .lines()
-        .filter(|line| !line.contains("USER#9999"))
-        .map(|line| format!("{line}\n"))
-        .collect();
+    let mut without: Vec<&str> = mended.lines().collect();
+    without.retain(|line| !line.contains("USER#9999"));
+    let without = without.join("\n") + "\n";
     assert_eq!(without, whole, "{product}");
     let report = case.verify(&["--allow-unexpected"], 0);
     assert_eq!(figures(&report, FOUND), [80, 80, 0, 0, 0]);
@@ -308,7 +301,6 @@ async fn each_kind_of_fault_is_found_and_mended_from_every_database() {
     for source in Source::each(script).await {
         let case = Case::new(&source, None);
         finds_and_mends(&case, source.product()).await;
-        case.end().await;
         source.drop().await;
     }
 }
@@ -318,7 +310,7 @@ async fn each_kind_of_fault_is_found_and_mended_in_dynamodb_local() {
     for source in Source::each(script).await {
         let case = Case::new(&source, Some(dynamodb_local::endpoint()));
         finds_and_mends(&case, source.product()).await;
-        case.end().await;
+        dynamodb_local::delete_table(&case.table).await;
         source.drop().await;
     }
 }
@@ -475,4 +467,43 @@ items:
     assert_eq!(report["findings"][0]["item_type"], "LOW");
     assert_eq!(report["findings"][0]["made_by"], "HIGH");
     assert_eq!(before, case.contents().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_repaired_is_sent_again_until_a_struggling_table_has_taken_it() {
+    let storm = Storm::start(Settings::default()).unwrap();
+    let source = Source::Sqlite(sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source, Some(storm.url()));
+    case.run("migrate", &[]).exits(0);
+    let whole = case.contents().await;
+    case.spoil(|sort, item| match sort {
+        "-" => None,
+        _ => faults(sort, item)
+            .filter(|_| sort != "USER#0006")
+            .or(Some(Vec::new())),
+    })
+    .await;
+    let faults = "faults: [{ do: throttle, operations: [BatchWriteItem], until: 2 },
+        { do: lost-answer, operations: [BatchWriteItem], after: 2, until: 3 },
+        { do: leave, operations: [BatchWriteItem], after: 3, until: 6 },
+        { do: leave, operations: [BatchGetItem], until: 2 },
+        { do: error, operations: [BatchGetItem, Scan], every: 3 }]";
+    storm.set(Settings::read(faults).unwrap());
+    let report = case.verify(&["--repair"], 0);
+    assert_eq!(report["outcome"]["state"], "repaired");
+    assert_eq!(figures(&report, FOUND), [80, 37, 40, 3, 43]);
+    assert!(report["repair"]["throttled"].as_u64().unwrap() > 0);
+    assert!(report["repair"]["unprocessed"].as_u64().unwrap() > 0);
+    storm.set(Settings::default());
+    assert_eq!(case.contents().await, whole);
+
+    // What cannot be written ends the run, and the books say how far it came.
+    case.spoil(|sort, _| (sort != "-").then(Vec::new)).await;
+    let refuses = "faults: [{ do: access-denied, operations: [BatchWriteItem] }]";
+    storm.set(Settings::read(refuses).unwrap());
+    let report = case.run("verify", &["--repair"]).exits(1).json();
+    hold_compared(&report);
+    assert_eq!(report["outcome"]["state"], "failed");
+    assert_eq!(figures(&report, &["repaired"]), [0]);
+    assert_eq!(report["unexpected"], Value::Null);
 }

@@ -12,6 +12,10 @@ use crate::item::Attribute;
 use crate::mapping::model::Table;
 use crate::target::{Key, Page, TargetError, Wanted};
 
+/// Most items of a page. DynamoDB ends a page at a megabyte, which may be tens of thousands of small
+/// items: as objects they are many times as large.
+const PAGE: i32 = 2_000;
+
 /// What a page of either operation holds.
 struct Answer {
     items: Option<Vec<Fields>>,
@@ -74,6 +78,7 @@ impl Dynamodb {
             .scan()
             .table_name(&table.name)
             .consistent_read(true)
+            .limit(PAGE)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .set_exclusive_start_key(start.cloned());
         if wanted.segments > 1 {
@@ -110,6 +115,7 @@ impl Dynamodb {
             .query()
             .table_name(&table.name)
             .consistent_read(true)
+            .limit(PAGE)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .key_condition_expression("#partition = :partition")
             .set_projection_expression(projection.map(|p| p.expression.clone()))

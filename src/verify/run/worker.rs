@@ -145,7 +145,7 @@ impl Worker {
                 break;
             }
         }
-        self.enter(&sheet, &pass.item_types, tally);
+        self.enter(&sheet, &pass.item_types, &tally);
         if shared.halt.is_set() {
             ControlFlow::Break(())
         } else {
@@ -342,7 +342,7 @@ impl Worker {
     }
 
     /// Enters what a block came to.
-    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: Tally) {
+    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: &Tally) {
         let shared = &self.shared;
         for index in item_types {
             let Some(books) = tally.books.get(*index) else {

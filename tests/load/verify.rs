@@ -1,0 +1,106 @@
+//! Comparisons that do not come to their end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dynafold::load::{Cancel, Silent, ensure_table};
+use dynafold::mapping::template::Context;
+use dynafold::target::{TargetSpec, connect};
+use dynafold::verify::{Options, Verify, VerifyOutcome, VerifyReport, verify};
+
+use crate::support::faults::FakeSource;
+use crate::support::model::{relation, user_rows, users};
+
+async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> VerifyReport {
+    let target = connect(&TargetSpec::Local { file: None }).await.unwrap();
+    let model = Arc::new(users());
+    ensure_table(&*target, &model.table, true).await.unwrap();
+    let report = verify(Verify {
+        source: Some(Box::new(source)),
+        target,
+        model,
+        context: Context::default(),
+        options,
+        examples: 10,
+        estimates: Vec::new(),
+        cancel,
+        progress: Arc::new(Silent),
+    })
+    .await;
+    assert!(report.balanced, "{report:#?}");
+    report
+}
+
+fn source() -> FakeSource {
+    FakeSource::default().with(&relation("users"), user_rows(100))
+}
+
+fn proved() -> Options {
+    Options {
+        keys: dynafold::load::KeyCheck::Proved,
+        ..Options::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up() {
+    for options in [Options::default(), proved()] {
+        let source = FakeSource {
+            stalls_after: Some(3),
+            ..source()
+        };
+        let cancel = Cancel::default();
+        let later = cancel.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            later.cancel();
+        });
+        let proves = options.keys != dynafold::load::KeyCheck::Proved;
+        let run = compare(source, cancel, options);
+        let report = tokio::time::timeout(Duration::from_secs(20), run)
+            .await
+            .unwrap();
+        assert_eq!(report.outcome, VerifyOutcome::Interrupted);
+        assert_eq!(report.unexpected, None);
+        let compared = if proves { 0 } else { 30 };
+        assert_eq!(report.total.missing, compared, "{report:#?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_source_that_is_lost_fails_the_comparison() {
+    let source = FakeSource {
+        breaks_after: Some(2),
+        ..source()
+    };
+    let report = compare(source, Cancel::default(), proved()).await;
+    let VerifyOutcome::Failed(failure) = &report.outcome else {
+        panic!("{report:#?}")
+    };
+    assert_eq!(failure.code, "source");
+    assert_eq!(report.unexpected, None);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_item_that_is_missing_is_counted_and_the_first_are_named_in_order() {
+    for repair in [false, true] {
+        let options = Options {
+            repair,
+            ..Options::default()
+        };
+        let report = compare(source(), Cancel::default(), options).await;
+        assert_eq!(report.total.missing, 100);
+        let rows = report.findings.iter();
+        let rows: Vec<&str> = rows.map(|f| f.row.as_ref().unwrap().get()).collect();
+        let first: Vec<String> = (0..10).map(|n| format!("{{\"id\":{n}}}")).collect();
+        assert_eq!(rows, first);
+        let repaired = VerifyOutcome::Repaired;
+        let ended = if repair {
+            repaired
+        } else {
+            VerifyOutcome::Different
+        };
+        assert_eq!(report.outcome, ended);
+        assert_eq!(report.total.repaired, if repair { 100 } else { 0 });
+    }
+}
