@@ -1,14 +1,17 @@
-//! The hot path of a load, one row at a time: decoded values in, DynamoDB JSON out.
+//! The hot path of a load, as its workers go it: decoded values in, a batch of requests in
+//! BatchWriteItem's JSON out.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use dynafold::batch::Batcher;
 use dynafold::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind, TableName};
 use dynafold::item::{Folder, write_item};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::source::ScanColumn;
+use dynafold::target::{Action, Batch, BatchLimit, Entry};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
 /// The mapping of `scripts/bench`.
@@ -22,6 +25,9 @@ items:
     from: events
     key: { PK: "CUSTOMER#{quantity | pad(6)}", SK: "EVENT#{id | pad(12)}" }
 "#;
+
+/// The items of a full batch.
+const ROWS: u64 = 25;
 
 fn column(name: &str, data_type: DataType) -> Column {
     Column {
@@ -146,7 +152,34 @@ fn fold(criterion: &mut Criterion) {
             json
         });
     });
+    group.throughput(Throughput::Elements(ROWS));
+    group.bench_function("fold and batch", |bencher| {
+        let mut batcher = Batcher::new(BatchLimit::BATCH_WRITE);
+        assert_eq!(
+            batch(&folder, &row, &mut batcher).map(|batch| batch.len()),
+            usize::try_from(ROWS).ok()
+        );
+        bencher.iter(|| batch(&folder, black_box(&row), &mut batcher));
+    });
     group.finish();
+}
+
+/// Folds rows until they fill a batch, with the fingerprints of different keys.
+fn batch(folder: &Folder, row: &[Value], batcher: &mut Batcher) -> Option<Batch> {
+    let mut full = None;
+    for number in 0..u128::from(ROWS) {
+        let folded = folder.fold(0, row).ok()?;
+        let entry = Entry {
+            action: Action::Put,
+            size: folded.size,
+            units: folded.units,
+            item_type: 0,
+            fingerprint: folded.fingerprint ^ number,
+            partition: folded.partition,
+        };
+        full = batcher.push(entry, |out| write_item(out, &folded.item));
+    }
+    full
 }
 
 criterion_group!(benches, fold);
