@@ -68,6 +68,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         state.as_ref().map(Opened::state),
         &place,
         &conditions,
+        ground.held,
         output,
     );
     let model = pruned(model, prune);
@@ -81,7 +82,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
     let selection = selection::of(arguments, &model)?;
-    let report = load::run(Load {
+    let mut report = load::run(Load {
         source: Some(source),
         begun: true,
         target: target.clone(),
@@ -111,6 +112,12 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         state,
     })
     .await;
+    if !arguments.items.is_empty() {
+        // The others were not looked at, and have no books.
+        report
+            .item_types
+            .retain(|books| arguments.items.contains(&books.item_type));
+    }
     match arguments.format {
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
@@ -189,6 +196,13 @@ impl Files {
             rejects: rejects_file(arguments),
             archive: archive_file(arguments),
         };
+        if let Some(retried) = &arguments.retry_rejects
+            && is_same(retried, &files.rejects)
+        {
+            let message = "--retry-rejects and --rejects name one file";
+            return Err(Failure::usage(message)
+                .with_help("name another file for the rejects of this run"));
+        }
         let mut item_types = model.item_types.iter();
         if item_types.any(|item| item.expired == Expired::Archive) {
             if files.archive == files.rejects {
@@ -251,13 +265,20 @@ fn say(text: &str) {
     eprintln!("{text}");
 }
 
-/// Beside the mapping, under its name, unless `--rejects` says otherwise.
+/// Beside the mapping, under its name, unless `--rejects` says otherwise. The rejects of a retry
+/// never go to the file that is retried: it would be emptied before it is read.
 fn rejects_file(arguments: &Migrate) -> PathBuf {
-    let beside = |mapping: &Path| mapping.with_extension("rejects.ndjson");
-    arguments
-        .rejects
-        .clone()
-        .unwrap_or_else(|| beside(&arguments.mapping))
+    let beside = || match &arguments.retry_rejects {
+        Some(retried) => retried.with_extension("again.ndjson"),
+        None => arguments.mapping.with_extension("rejects.ndjson"),
+    };
+    arguments.rejects.clone().unwrap_or_else(beside)
+}
+
+/// Whether two paths lead to one file that is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    real(one).is_some_and(|one| real(other) == Some(one))
 }
 
 /// Beside the mapping, under its name, unless `--archive` says otherwise.
