@@ -32,6 +32,7 @@ fn column(name: &str, data_type: DataType) -> Column {
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     }
 }
 

@@ -5,6 +5,7 @@ mod life;
 mod preview;
 mod source;
 mod target;
+mod verify;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

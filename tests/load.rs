@@ -5,6 +5,7 @@ mod duplicates;
 mod faults;
 mod local;
 mod rejects;
+mod resume;
 
 use std::path::Path;
 use std::sync::Arc;

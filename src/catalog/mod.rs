@@ -146,6 +146,10 @@ pub struct Column {
     /// The comment, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
+    /// The character set, where it may have several codes for one character: texts that differ to
+    /// the database may be one text when read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ambiguous_charset: Option<String>,
 }
 
 /// A unique key.

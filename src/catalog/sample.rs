@@ -11,6 +11,7 @@ fn column(name: &str, declared: &str, nullable: bool) -> Column {
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     }
 }
 

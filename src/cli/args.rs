@@ -302,6 +302,9 @@ pub(super) struct Migrate {
     /// Connections that read side by side, on PostgreSQL [default: one a processor, 8 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) readers: Option<u16>,
+    /// About how many rows are read, entered and gone on with as one
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub(super) chunk_rows: Option<u64>,
     /// Read the source once, and find equal keys only after they have overwritten each other
     #[arg(long)]
     pub(super) one_pass: bool,
@@ -347,7 +350,10 @@ pub(super) struct Migrate {
 #[command(after_help = "\
 Examples:
   dynafold verify shop.yaml --source sqlite:shop.db --target local:shop.ddb
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --format json")]
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --format json
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --sample 10000
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7")]
 pub(super) struct Verify {
     /// The mapping file
     pub(super) mapping: PathBuf,
@@ -355,9 +361,25 @@ pub(super) struct Verify {
     pub(super) source: SourceArguments,
     #[command(flatten)]
     pub(super) target: TargetArguments,
+    /// Compare only so many items, from all over the source
+    #[arg(long, value_name = "N", conflicts_with = "repair",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub(super) sample: Option<u64>,
+    /// Write what is missing or different; nothing is deleted
+    #[arg(long)]
+    pub(super) repair: bool,
+    /// Only this item type; may be said several times
+    #[arg(long = "items", value_name = "NAME")]
+    pub(super) items: Vec<String>,
+    /// Only items with this value of the table's partition key, a tenant say
+    #[arg(long, value_name = "VALUE")]
+    pub(super) partition: Option<String>,
     /// Do not mind items that the mapping does not make
     #[arg(long)]
     pub(super) allow_unexpected: bool,
+    /// Connections that read side by side, where the database allows it [default: one a processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub(super) readers: Option<u16>,
     /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(super) now: Option<Timestamp>,

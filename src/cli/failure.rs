@@ -53,7 +53,7 @@ impl Failure {
     pub(super) fn with_cause(mut self, error: &dyn Error) -> Self {
         let mut next = Some(error);
         while let Some(error) = next {
-            let text = error.to_string();
+            let text = plain(error.to_string());
             // Drivers repeat their causes in their own text.
             if !self.causes.iter().any(|cause| cause.contains(&text)) {
                 self.causes.push(text);
@@ -85,5 +85,14 @@ impl From<TargetError> for Failure {
             Some(help) => failure.with_help(help),
             None => failure,
         }
+    }
+}
+
+/// A driver's words without its preamble: what it says of a missing file or a refused connection
+/// is the operating system's, and the message above says what was tried.
+fn plain(text: String) -> String {
+    match text.strip_prefix("error communicating with database: ") {
+        Some(rest) => rest.to_owned(),
+        None => text,
     }
 }

@@ -15,11 +15,6 @@ pub(super) fn count(number: u64) -> String {
     out
 }
 
-/// A measured count to the nearest whole: `1,235`.
-pub(super) fn whole(number: f64) -> String {
-    count(rounded(number))
-}
-
 /// A count with its noun: `1 row`, `2 rows`.
 pub(super) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -48,13 +43,14 @@ pub(super) fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
 }
 
+/// The nearest whole number.
 #[expect(
     clippy::as_conversions,
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "a figure for people; saturates"
 )]
-fn rounded(number: f64) -> u64 {
+pub(super) fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 

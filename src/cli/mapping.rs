@@ -72,6 +72,11 @@ impl Checked {
         render(&self.path.display().to_string(), &self.text, &wanted, color)
     }
 
+    /// Whether it is proved from the schema that no two items have one key.
+    pub(super) fn keys_differ(&self) -> bool {
+        self.proofs.as_ref().is_some_and(Proofs::keys_differ)
+    }
+
     /// The model, or the faults on stderr and a failure.
     pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
         if self.model.is_none() {

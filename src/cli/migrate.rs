@@ -1,7 +1,7 @@
 //! `dynafold migrate`: the load.
 
 mod ground;
-mod selection;
+mod rows;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -11,11 +11,10 @@ use super::args::{Format, Migrate};
 use super::failure::Failure;
 use super::output::Output;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, progress, report, target};
+use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
-use crate::load::state::{Opened, Selection};
+use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
-use crate::mapping::Proofs;
 use crate::mapping::model::{Expired, Model};
 use crate::source::Relation;
 
@@ -56,32 +55,30 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         &context,
     )?;
     let context = state::context(context, state.as_ref(), output);
+    let place = state::place(&model, target.as_ref());
+    let (last, now) = (
+        state::last(arguments, state.as_ref(), &place),
+        state::Selected::of(&model),
+    );
+    state::same_keys(arguments, last.as_ref(), &now, output)?;
     let ground =
         ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
     if !arguments.plan && !state::goes_on(state.as_ref()) {
         load::clear_rejects(&files.rejects)?;
     }
-    let place = state::place(&model, target.as_ref());
-    let conditions = state::conditions(&model);
-    let prune = ground::prune(
-        arguments,
-        state.as_ref().map(Opened::state),
-        &place,
-        &conditions,
-        ground.held,
-        output,
-    );
+    let prune = ground::prune(arguments, last.as_ref(), &now, ground.held, output);
     let model = pruned(model, prune);
     let whole = arguments.items.is_empty()
         && arguments.partition.is_none()
         && arguments.retry_rejects.is_none();
     let remember = whole.then_some(Selection {
         place,
-        json: conditions,
+        json: ground::remembered(prune, last, now).json(),
     });
+    let resumable = state.is_some();
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
-    let selection = selection::of(arguments, &model)?;
+    let selection = rows::of(arguments, &model)?;
     let mut report = load::run(Load {
         source: Some(source),
         begun: true,
@@ -92,12 +89,12 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
             rejects_file: files.rejects,
             archive_file: files.archive,
             writers: arguments.concurrency.map(usize::from),
-            fresh: ground.made,
             estimates: estimates(&model, &catalog),
             keys,
             doing: doing(arguments),
             selection,
             readers: arguments.readers.map(usize::from),
+            chunk_rows: arguments.chunk_rows,
             ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
             start: ground.start,
             prune,
@@ -125,11 +122,11 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     for warning in &report.warnings {
         output.warning(warning);
     }
-    ended(report, output)
+    ended(report, resumable, output)
 }
 
 /// The outcome of a report, with what there is to say about it.
-fn ended(report: load::Report, output: &Output) -> Result<Outcome, Failure> {
+fn ended(report: load::Report, resumable: bool, output: &Output) -> Result<Outcome, Failure> {
     let line = report::migration_outcome(&report);
     match report.outcome {
         load::Outcome::Complete if !report.balanced => {
@@ -143,15 +140,25 @@ fn ended(report: load::Report, output: &Output) -> Result<Outcome, Failure> {
         }
         load::Outcome::Interrupted => {
             output.warning(&line);
-            output.note("start the same command again: it goes on where this run ended");
+            if resumable {
+                output.note(AGAIN);
+            }
             Ok(Outcome::Interrupted)
         }
         load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
             "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
         )),
-        load::Outcome::Failed(failure) => Err(failure.into()),
+        load::Outcome::Failed(failure) => {
+            if resumable {
+                output.note(AGAIN);
+            }
+            Err(failure.into())
+        }
     }
 }
+
+/// What is said of a run that did not come to its end.
+const AGAIN: &str = "start the same command again: it goes on where this run ended";
 
 /// Rows that conditions leave out are read too, where their items must not be deleted.
 fn pruned(mut model: Arc<Model>, prune: Option<Prune>) -> Arc<Model> {
@@ -175,7 +182,7 @@ fn doing(arguments: &Migrate) -> Doing {
 
 /// How shared keys are found: not at all where `check` has proved that there are none.
 fn key_check(arguments: &Migrate, checked: &mapping::Checked) -> KeyCheck {
-    if checked.proofs.as_ref().is_some_and(Proofs::keys_differ) {
+    if checked.keys_differ() {
         KeyCheck::Proved
     } else if arguments.one_pass {
         KeyCheck::Late
@@ -193,16 +200,9 @@ struct Files {
 impl Files {
     fn of(arguments: &Migrate, model: &Model) -> Result<Self, Failure> {
         let files = Self {
-            rejects: rejects_file(arguments),
+            rejects: rejects_file(arguments)?,
             archive: archive_file(arguments),
         };
-        if let Some(retried) = &arguments.retry_rejects
-            && is_same(retried, &files.rejects)
-        {
-            let message = "--retry-rejects and --rejects name one file";
-            return Err(Failure::usage(message)
-                .with_help("name another file for the rejects of this run"));
-        }
         let mut item_types = model.item_types.iter();
         if item_types.any(|item| item.expired == Expired::Archive) {
             if files.archive == files.rejects {
@@ -265,20 +265,27 @@ fn say(text: &str) {
     eprintln!("{text}");
 }
 
-/// Beside the mapping, under its name, unless `--rejects` says otherwise. The rejects of a retry
-/// never go to the file that is retried: it would be emptied before it is read.
-fn rejects_file(arguments: &Migrate) -> PathBuf {
-    let beside = || match &arguments.retry_rejects {
-        Some(retried) => retried.with_extension("again.ndjson"),
-        None => arguments.mapping.with_extension("rejects.ndjson"),
-    };
-    arguments.rejects.clone().unwrap_or_else(beside)
-}
-
-/// Whether two paths lead to one file that is there.
-fn is_same(one: &Path, other: &Path) -> bool {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    real(one).is_some_and(|one| real(other) == Some(one))
+/// Beside the mapping, under its name, unless `--rejects` says otherwise. Never the file whose rows
+/// are loaded again: it is read by each attempt.
+fn rejects_file(arguments: &Migrate) -> Result<PathBuf, Failure> {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let again = arguments.retry_rejects.as_deref();
+    let is_read = |path: &Path| again.is_some_and(|read| real(read) == real(path));
+    match &arguments.rejects {
+        Some(path) if is_read(path) => Err(Failure::usage(
+            "--retry-rejects and --rejects name one file",
+        )
+        .with_help("give the rows that are rejected again a file of their own")),
+        Some(path) => Ok(path.clone()),
+        None => {
+            let beside = arguments.mapping.with_extension("rejects.ndjson");
+            Ok(if is_read(&beside) {
+                arguments.mapping.with_extension("rejects-again.ndjson")
+            } else {
+                beside
+            })
+        }
+    }
 }
 
 /// Beside the mapping, under its name, unless `--archive` says otherwise.

@@ -17,7 +17,9 @@ mod prices;
 mod progress;
 mod proofs;
 mod report;
+mod selection;
 mod target;
+mod usage;
 mod verify;
 
 use std::io::IsTerminal as _;
@@ -47,7 +49,7 @@ enum Outcome {
 #[must_use]
 pub fn run() -> ExitCode {
     // clap answers --help, --version and wrong usage (exit code 2) by itself.
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
     let runtime = match tokio::runtime::Builder::new_multi_thread()

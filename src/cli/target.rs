@@ -25,6 +25,10 @@ pub(super) enum Use {
     Writes,
     /// Reads every item, strongly consistent, and scans the keys.
     Reads,
+    /// Reads so many items.
+    Samples(u64),
+    /// Reads every item and writes those that are not as they should be.
+    Repairs,
 }
 
 pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
@@ -95,7 +99,11 @@ pub(super) async fn confirm(
     }
     let question = match usage {
         Use::Writes => format!("Write to the table `{}`?", model.table.name),
-        Use::Reads => format!("Read the table `{}`?", model.table.name),
+        Use::Reads | Use::Samples(_) => format!("Read the table `{}`?", model.table.name),
+        Use::Repairs => format!(
+            "Read the table `{}` and write what is missing or different?",
+            model.table.name
+        ),
     };
     if output.ask(&question) {
         Ok(())
@@ -116,41 +124,61 @@ async fn estimate(
     let mut source = catalog::open(source).await?;
     let samples =
         preview::sample(source.as_mut(), model, context.clone(), SAMPLE, &|_| true).await?;
-    let (mut items, mut units) = (0_u64, 0_u64);
-    for (item_type, sample) in model.item_types.iter().zip(&samples) {
-        let Some(pass) = model.passes.get(item_type.pass) else {
+    let (mut items, mut writes, mut reads) = (0_u64, 0_u64, 0_u64);
+    for (index, sample) in samples.iter().enumerate() {
+        let pass = model.item_types.get(index).map(|item| item.pass);
+        let pass = pass.and_then(|pass| model.passes.get(pass));
+        // Others are left out by a selection.
+        let Some(pass) = pass.filter(|pass| pass.item_types.contains(&index)) else {
             continue;
         };
         let rows = source.count(&pass.scan.from).await?;
         let folded = u64::try_from(sample.items.len()).unwrap_or(u64::MAX);
-        let sampled: u64 = match usage {
-            Use::Writes => sample.items.iter().map(|item| item.units).sum(),
-            Use::Reads => sample.items.iter().map(|item| read_units(item.size)).sum(),
+        let of_all = |sampled: u64| match folded {
+            0 => rows,
+            folded => rows.saturating_mul(sampled).div_ceil(folded),
         };
         items += rows;
-        units += if folded == 0 {
-            rows
-        } else {
-            rows.saturating_mul(sampled).div_ceil(folded)
-        };
+        writes += of_all(sample.items.iter().map(|item| item.units).sum());
+        reads += of_all(sample.items.iter().map(|item| read_units(item.size)).sum());
     }
+    if let Use::Samples(most) = usage
+        && items > most
+    {
+        reads = reads.saturating_mul(most).div_ceil(items);
+        items = most;
+    }
+    let read = || units(reads, "read", |units| prices.reads(units));
+    let write = || units(writes, "write", |units| prices.writes(units));
+    let what = match usage {
+        Use::Writes => write(),
+        Use::Reads | Use::Samples(_) => read(),
+        Use::Repairs => format!(
+            "{}, and if all of them are to be written {}",
+            read(),
+            write()
+        ),
+    };
+    Ok(format!(
+        "at most {}, {what} on demand (prices of {} in {}; check yours)",
+        format::counted(items, "item"),
+        prices.date,
+        prices.region,
+    ))
+}
+
+/// Units and their price, for people.
+fn units(units: u64, what: &str, price: impl Fn(f64) -> f64) -> String {
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
         reason = "an estimate for people"
     )]
-    let exact = units as f64;
-    let (what, usd) = match usage {
-        Use::Writes => ("write", prices.writes(exact)),
-        Use::Reads => ("read", prices.reads(exact)),
-    };
-    Ok(format!(
-        "at most {}, about {} {what} units, about {usd:.2} USD on demand (prices of {} in {}; check yours)",
-        format::counted(items, "item"),
-        format::count(units),
-        prices.date,
-        prices.region,
-    ))
+    let usd = price(units as f64);
+    format!(
+        "about {} {what} units, about {usd:.2} USD",
+        format::count(units)
+    )
 }
 
 /// Read units of a strongly consistent read: one per 4 KB.

@@ -6,9 +6,9 @@ use super::args::{Format, Verify};
 use super::failure::Failure;
 use super::output::Output;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, migrate, progress, report, target};
-use crate::load::{self, Cancel};
-use crate::verify::{self, VerifyOutcome};
+use super::{Outcome, catalog, mapping, migrate, progress, report, selection, target};
+use crate::load::{self, Cancel, KeyCheck};
+use crate::verify::{self, VerifyOutcome, VerifyReport};
 
 /// Findings that are named; all are counted.
 const EXAMPLES: usize = 20;
@@ -16,7 +16,14 @@ const EXAMPLES: usize = 20;
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let model = Arc::new(checked.into_model(output)?);
+    let keys = if checked.keys_differ() {
+        KeyCheck::Proved
+    } else {
+        KeyCheck::First
+    };
+    let model = selection::item_types(checked.into_model(output)?, &arguments.items)?;
+    let model = Arc::new(model);
+    let partition = selection::partition(arguments.partition.as_deref(), &model)?;
     let target = target::open(&arguments.target).await?;
     load::ensure_table(target.as_ref(), &model.table, false)
         .await
@@ -30,7 +37,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         &arguments.source,
         &model,
         &context,
-        Use::Reads,
+        usage(arguments),
         arguments.yes,
         output,
     )
@@ -38,9 +45,17 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let cancel = Cancel::default();
     migrate::stop_on_signals(cancel.clone());
     let report = verify::verify(verify::Verify {
-        source,
+        source: Some(source),
         target,
         context,
+        options: verify::Options {
+            keys,
+            partition,
+            sample: arguments.sample,
+            repair: arguments.repair,
+            readers: arguments.readers.map(usize::from),
+            ..verify::Options::default()
+        },
         examples: EXAMPLES,
         estimates: migrate::estimates(&model, &catalog),
         cancel,
@@ -52,13 +67,33 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         Format::Text => output.text(&report::verification(&report))?,
         Format::Json => output.json(&report)?,
     }
+    for warning in &report.warnings {
+        output.warning(warning);
+    }
+    ended(report, arguments.allow_unexpected)
+}
+
+fn usage(arguments: &Verify) -> Use {
+    match arguments.sample {
+        _ if arguments.repair => Use::Repairs,
+        Some(sample) => Use::Samples(sample),
+        None => Use::Reads,
+    }
+}
+
+/// The outcome of a report.
+fn ended(report: VerifyReport, allow_unexpected: bool) -> Result<Outcome, Failure> {
     let total = &report.total;
-    let only_unexpected = arguments.allow_unexpected && total.missing == 0 && total.different == 0;
-    match report.outcome {
-        VerifyOutcome::Equal if total.rejected == 0 => Ok(Outcome::Well),
-        VerifyOutcome::Different if only_unexpected && total.rejected == 0 => Ok(Outcome::Well),
-        VerifyOutcome::Equal | VerifyOutcome::Different => Ok(Outcome::Differs),
-        VerifyOutcome::Interrupted => Ok(Outcome::Interrupted),
-        VerifyOutcome::Failed(failure) => Err(failure.into()),
+    let well = match report.outcome {
+        VerifyOutcome::Interrupted => return Ok(Outcome::Interrupted),
+        VerifyOutcome::Failed(failure) => return Err(failure.into()),
+        _ if !report.balanced => return Err(Failure::failed("the books do not balance")),
+        VerifyOutcome::Equal | VerifyOutcome::Repaired => true,
+        VerifyOutcome::Different => allow_unexpected && total.amiss() == 0,
+    };
+    if well && total.rejected == 0 {
+        Ok(Outcome::Well)
+    } else {
+        Ok(Outcome::Differs)
     }
 }

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::feed::RowKey;
 use super::rejects::{Rejected, json, row_json};
-use super::ticket::{ChunkId, Ticket};
+use super::ticket::ChunkId;
 use crate::item::Folded;
 use crate::mapping::model::Model;
 use crate::value::{Value, write_document};
@@ -53,6 +53,8 @@ fn numbers(row: &[Value]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(crate) struct Contest {
     winners: HashMap<u128, Winner>,
+    /// Whether nothing tells the first two rows of some key apart.
+    ties: bool,
 }
 
 #[derive(Debug)]
@@ -66,8 +68,10 @@ struct Winner {
 }
 
 impl Contest {
-    /// Enters a key and the locator of the row that is loaded.
-    pub(super) fn enter(&mut self, fingerprint: u128, locator: u64) {
+    /// Enters a key and the locators of its first rows; the least is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
+        let locator = locators.first().copied().unwrap_or_default();
+        self.ties |= locators.get(1) == Some(&locator);
         self.winners.insert(
             fingerprint,
             Winner {
@@ -76,6 +80,11 @@ impl Contest {
                 row: None,
             },
         );
+    }
+
+    /// Whether it depends on the order of reading which of some rows is loaded.
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties
     }
 
     pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
@@ -95,13 +104,14 @@ impl Contest {
         }
     }
 
-    /// Whether a row's item is loaded. Asked once for each row that is folded.
-    pub(super) fn wins(
+    /// Whether a row's item is loaded. Asked once for each row that is folded. `reading`: the chunk
+    /// that the row is in, and which attempt at it.
+    pub(crate) fn wins(
         &self,
         fingerprint: u128,
         item_type: usize,
         row: &[Value],
-        ticket: &Ticket,
+        reading: (ChunkId, u64),
     ) -> bool {
         let Some(winner) = self.winners.get(&fingerprint) else {
             return true;
@@ -110,16 +120,15 @@ impl Contest {
             return false;
         }
         let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = (ticket.id, ticket.attempt);
-        let free = taken.is_none_or(|(chunk, attempt)| chunk == now.0 && attempt < now.1);
+        let free = taken.is_none_or(|(chunk, attempt)| chunk == reading.0 && attempt < reading.1);
         if free {
-            *taken = Some(now);
+            *taken = Some(reading);
         }
         free
     }
 
     /// The reject of a row that is not loaded.
-    pub(super) fn reject(
+    pub(crate) fn reject(
         &self,
         model: &Model,
         item_type: usize,

@@ -1,4 +1,5 @@
-//! Looks at what the table holds before anything is written: only what differs is to be written.
+//! Looks at what the table holds, a page of items at a time: before anything is written, where only
+//! what differs is to be written, and for `verify`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,8 +7,6 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::books::Failure;
-use super::parcel::Origin;
-use super::writer::Delivery;
 use crate::item::{Expiry, Folded, Folder, Item, fingerprint, same_unpacked};
 use crate::mapping::model::Table;
 use crate::target::{Key, Target};
@@ -16,8 +15,8 @@ use crate::target::{Key, Target};
 const KEYS: usize = 100;
 /// Bytes of items after which a request is sent with fewer keys.
 const BYTES: usize = 4 << 20;
-/// Requests on their way, of one worker.
-const REQUESTS: usize = 8;
+/// Requests on their way, of one worker of a load.
+pub(super) const REQUESTS: usize = 8;
 
 /// What the table holds under an item's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,29 +29,41 @@ pub(super) enum Known {
     Missing,
 }
 
-/// An item that was looked for.
-type Expected = (usize, Folded, Origin);
+/// Says what is known of an item of a type, from what the table holds under its key.
+pub(crate) type Judge<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync>;
+
+/// An item that was looked for, and where it comes from.
+type Expected<O> = (usize, Folded, O);
 
 /// What came of a page: its items with what is known of them, or why there is nothing known.
-pub(super) type Looked =
-    Result<Vec<(usize, Folded, Origin, Known)>, (Vec<(usize, Origin)>, Failure)>;
+pub(crate) type Looked<O, K> = Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Failure)>;
 
 /// Asks the table, a page at a time.
-pub(super) struct Differ {
+pub(crate) struct Differ<O, K> {
     target: Arc<dyn Target>,
     table: Arc<Table>,
     folder: Arc<Folder>,
-    page: Vec<Expected>,
+    judge: Judge<K>,
+    most_requests: usize,
+    page: Vec<Expected<O>>,
     bytes: usize,
-    requests: JoinSet<Looked>,
+    requests: JoinSet<Looked<O, K>>,
 }
 
-impl Differ {
-    pub(super) fn new(delivery: &Delivery, folder: Folder) -> Self {
+impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
+    pub(crate) fn new(
+        target: Arc<dyn Target>,
+        table: &Table,
+        folder: Folder,
+        judge: Judge<K>,
+        most_requests: usize,
+    ) -> Self {
         Self {
-            target: delivery.target.clone(),
-            table: Arc::new(delivery.model.table.clone()),
+            target,
+            table: Arc::new(table.clone()),
             folder: Arc::new(folder),
+            judge,
+            most_requests,
             page: Vec::new(),
             bytes: 0,
             requests: JoinSet::new(),
@@ -60,7 +71,7 @@ impl Differ {
     }
 
     /// Takes an item; `true` where the page is full and should be asked for.
-    pub(super) fn push(&mut self, item_type: usize, folded: Folded, origin: Origin) -> bool {
+    pub(crate) fn push(&mut self, item_type: usize, folded: Folded, origin: O) -> bool {
         let key = folded.fingerprint;
         // No request may ask for one key twice.
         if self
@@ -76,28 +87,28 @@ impl Differ {
     }
 
     /// Sends the page's request.
-    pub(super) fn ask(&mut self) {
+    pub(crate) fn ask(&mut self) {
         if self.page.is_empty() {
             return;
         }
         self.bytes = 0;
         let page = std::mem::take(&mut self.page);
         let (target, table) = (self.target.clone(), self.table.clone());
-        let folder = self.folder.clone();
+        let (folder, judge) = (self.folder.clone(), self.judge.clone());
         self.requests
-            .spawn(async move { look(&*target, &table, &folder, page).await });
+            .spawn(async move { look(&*target, &table, &folder, &*judge, page).await });
     }
 
-    pub(super) fn is_full(&self) -> bool {
-        self.requests.len() >= REQUESTS
+    pub(crate) fn is_full(&self) -> bool {
+        self.requests.len() >= self.most_requests
     }
 
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.page.is_empty() && self.requests.is_empty()
     }
 
     /// The next page that was answered; `None` where none is under way.
-    pub(super) async fn next(&mut self) -> Option<Looked> {
+    pub(crate) async fn next(&mut self) -> Option<Looked<O, K>> {
         match self.requests.join_next().await? {
             Ok(looked) => Some(looked),
             Err(_) => Some(Err((
@@ -108,7 +119,13 @@ impl Differ {
     }
 }
 
-async fn look(target: &dyn Target, table: &Table, folder: &Folder, page: Vec<Expected>) -> Looked {
+async fn look<O, K>(
+    target: &dyn Target,
+    table: &Table,
+    folder: &Folder,
+    judge: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
+    page: Vec<Expected<O>>,
+) -> Looked<O, K> {
     let keys = page
         .iter()
         .filter_map(|(_, folded, _)| folder.key(&folded.item));
@@ -127,18 +144,23 @@ async fn look(target: &dyn Target, table: &Table, folder: &Folder, page: Vec<Exp
         }
     }
     let known = page.into_iter().map(|(index, folded, origin)| {
-        let known = match found.remove(&folded.fingerprint) {
-            None if folded.expiry == Expiry::Past => Known::Same,
-            None => Known::Missing,
-            Some(item)
-                if folded.item.same(&item)
-                    || same_unpacked(&folded.item, &item, &folded.compressed) =>
-            {
-                Known::Same
-            }
-            Some(_) => Known::Different,
-        };
+        let known = judge(index, &folded, found.remove(&folded.fingerprint));
         (index, folded, origin, known)
     });
     Ok(known.collect())
+}
+
+/// Whether the table's item is the one that was made, compressed attributes by what is in them.
+pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
+    folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
+}
+
+/// What a load has to know of an item.
+pub(super) fn known(folded: &Folded, found: Option<&Item>) -> Known {
+    match found {
+        None if folded.expiry == Expiry::Past => Known::Same,
+        None => Known::Missing,
+        Some(item) if is_same(folded, item) => Known::Same,
+        Some(_) => Known::Different,
+    }
 }

@@ -70,6 +70,11 @@ impl LineFile {
         }
     }
 
+    /// No file: its lines are dropped.
+    pub(super) fn nowhere() -> Self {
+        Self::rejects(PathBuf::new())
+    }
+
     pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
         Self {
             which: Which::Archive,
@@ -85,16 +90,38 @@ impl LineFile {
 
     /// Goes on where an earlier attempt's lines end that count.
     pub(super) fn resume(&mut self, extent: &Extent) -> Result<(), Failure> {
-        if extent.length > 0 {
-            let annex = Annex::resume(&self.place(), extent);
-            self.open = Some(annex.map_err(|error| self.failure(&error))?);
+        self.open = None;
+        let place = self.place();
+        let moved = || {
+            // It was in its place already when the run was killed.
+            let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+            place != self.path && !place.exists() && length == extent.length
+        };
+        let resumed = if extent.length == 0 {
+            self.clear(&place).map(|()| None)
+        } else if moved() && Annex::resume(&self.path, extent).is_ok() {
+            std::fs::rename(&self.path, &place)
+                .map_err(|cause| unwritable(&place, cause))
+                .and_then(|()| Annex::resume(&place, extent).map(Some))
+        } else {
+            Annex::resume(&place, extent).map(Some)
+        };
+        self.open = resumed.map_err(|error| self.failure(&error))?;
+        Ok(())
+    }
+
+    /// Takes lines away of which none counts.
+    fn clear(&self, place: &Path) -> Result<(), AnnexError> {
+        let is_file = std::fs::metadata(place).is_ok_and(|metadata| metadata.is_file());
+        if is_file && refuse_unless(&self.beginning, "", place).is_ok() {
+            return std::fs::remove_file(place).map_err(|cause| unwritable(place, cause));
         }
         Ok(())
     }
 
     /// Appends lines; they are on disk afterwards.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
-        if lines.is_empty() {
+        if lines.is_empty() || self.path.as_os_str().is_empty() {
             return Ok(());
         }
         let annex = match self.open.take() {
@@ -119,10 +146,8 @@ impl LineFile {
         let place = annex.path().to_owned();
         drop(annex);
         if finished && place != self.path {
-            std::fs::rename(&place, &self.path).map_err(|cause| {
-                let path = self.path.clone();
-                self.failure(&AnnexError::Unwritable { path, cause })
-            })?;
+            std::fs::rename(&place, &self.path)
+                .map_err(|cause| self.failure(&unwritable(&self.path, cause)))?;
             return Ok(Some(self.path.clone()));
         }
         Ok(Some(place))
@@ -132,10 +157,7 @@ impl LineFile {
         let place = self.place();
         let why = "the file is there and holds something else";
         refuse_unless(&self.beginning, why, &place)
-            .map_err(|cause| AnnexError::Unwritable {
-                path: place.clone(),
-                cause,
-            })
+            .map_err(|cause| unwritable(&place, cause))
             .and_then(|()| Annex::create(&place))
             .map_err(|error| self.failure(&error))
     }
@@ -151,6 +173,13 @@ impl LineFile {
 
     fn failure(&self, error: &AnnexError) -> Failure {
         failure(self.which, error)
+    }
+}
+
+fn unwritable(path: &Path, cause: std::io::Error) -> AnnexError {
+    AnnexError::Unwritable {
+        path: path.to_owned(),
+        cause,
     }
 }
 
@@ -191,9 +220,7 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
     let beginning = beginning(table);
     [path, &part(path)].into_iter().try_for_each(|path| {
         let why = "the file is there and holds no archive of this table";
-        refuse_unless(&beginning, why, path).map_err(|cause| {
-            let path = path.to_owned();
-            failure(Which::Archive, &AnnexError::Unwritable { path, cause })
-        })
+        refuse_unless(&beginning, why, path)
+            .map_err(|cause| failure(Which::Archive, &unwritable(path, cause)))
     })
 }

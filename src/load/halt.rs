@@ -40,7 +40,7 @@ impl Cancel {
 
 /// Why a run ends early.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Why {
+pub(crate) enum Why {
     /// The caller wished it.
     Cancelled,
     /// There were more rejects than allowed.
@@ -51,14 +51,14 @@ pub(super) enum Why {
 
 /// The run's own signal.
 #[derive(Debug, Clone)]
-pub(super) struct Halt(Arc<watch::Sender<Option<Why>>>);
+pub(crate) struct Halt(Arc<watch::Sender<Option<Why>>>);
 
 impl Halt {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(Arc::new(watch::Sender::new(None)))
     }
 
-    pub(super) fn set(&self, why: Why) {
+    pub(crate) fn set(&self, why: Why) {
         self.0.send_if_modified(|now| {
             let gentler = !matches!(now, Some(Why::Failed(_)));
             let changes = now.is_none() || (gentler && matches!(why, Why::Failed(_)));
@@ -69,25 +69,25 @@ impl Halt {
         });
     }
 
-    pub(super) fn why(&self) -> Option<Why> {
+    pub(crate) fn why(&self) -> Option<Why> {
         self.0.borrow().clone()
     }
 
-    pub(super) fn is_set(&self) -> bool {
+    pub(crate) fn is_set(&self) -> bool {
         self.0.borrow().is_some()
     }
 
-    pub(super) fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         matches!(*self.0.borrow(), Some(Why::Failed(_)))
     }
 
     /// Waits until the run is to end.
-    pub(super) async fn stopped(&self) {
+    pub(crate) async fn stopped(&self) {
         let _ = self.0.subscribe().wait_for(Option::is_some).await;
     }
 
     /// Waits until something has failed.
-    pub(super) async fn failed(&self) {
+    pub(crate) async fn failed(&self) {
         let failed = |why: &Option<Why>| matches!(why, Some(Why::Failed(_)));
         let _ = self.0.subscribe().wait_for(failed).await;
     }

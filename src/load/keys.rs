@@ -1,14 +1,14 @@
-//! The keys of a run, as fingerprints: finds duplicates exactly.
+//! The keys of a few items, as fingerprints: finds duplicates exactly.
 //!
-//! 16 bytes for each item, kept in memory for the whole run; the one thing in a load that grows
-//! with the data.
+//! 16 bytes for each item, kept in memory: for samples. Whole runs compare their keys on disk, with
+//! [`crate::proof`].
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// The fingerprints seen so far.
 #[derive(Debug, Default)]
-pub struct Keys {
+pub(crate) struct Keys {
     seen: HashSet<u128, BuildHasherDefault<Fold64>>,
     /// Whether they are left to somebody else.
     unkept: bool,
@@ -24,26 +24,8 @@ impl Keys {
     }
 
     /// Takes a fingerprint in; `false` when it was there already.
-    pub fn insert(&mut self, fingerprint: u128) -> bool {
+    pub(crate) fn insert(&mut self, fingerprint: u128) -> bool {
         self.unkept || self.seen.insert(fingerprint)
-    }
-
-    /// Whether a fingerprint is there.
-    #[must_use]
-    pub fn contains(&self, fingerprint: u128) -> bool {
-        self.seen.contains(&fingerprint)
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.seen.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.seen.is_empty()
     }
 }
 

@@ -122,14 +122,7 @@ impl Ledger {
 
     /// Forgets a ticket whose chunk is read again under another one.
     pub(super) fn forget(&self, ticket: &Ticket) {
-        ticket.spoil();
-        let rejected: u64 = ticket
-            .page()
-            .books
-            .iter()
-            .map(|(_, books)| books.rejected)
-            .sum();
-        self.rejected.fetch_sub(rejected, Ordering::Relaxed);
+        self.take_back(ticket.forget());
         let mut inner = self.lock();
         let current = inner.live.get(&ticket.id);
         if current.is_some_and(|current| current.attempt == ticket.attempt) {
@@ -170,6 +163,11 @@ impl Ledger {
             return false;
         }
         true
+    }
+
+    /// Counts rejects no more, of a ticket that was forgotten.
+    pub(super) fn take_back(&self, rejects: u64) {
+        self.rejected.fetch_sub(rejects, Ordering::Relaxed);
     }
 
     /// Writes and notes a reject of a run that does not begin; the books know nothing of it.

@@ -31,6 +31,7 @@ mod lanes;
 mod ledger;
 mod life;
 mod lines;
+mod mend;
 mod narrow;
 mod owner;
 mod pace;
@@ -57,7 +58,6 @@ pub use books::{
 };
 pub use files::check_archive;
 pub use halt::Cancel;
-pub use keys::Keys;
 pub use progress::{Progress, Silent, Step};
 pub use rejects::clear_rejects;
 pub use resume::table_of;
@@ -66,9 +66,20 @@ pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 
 pub(crate) use books::rate;
+pub(crate) use contest::Contest;
+pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, meets, row_key, take_row_key};
+pub(crate) use halt::{Halt, Why};
 pub(crate) use keys::Fold64;
-pub(crate) use rejects::{Rejected, Rejects, json, raw, row_json};
+pub(crate) use lanes::{Issue, Lanes, Read as Reading, spread};
+pub(crate) use mend::{Mended, Mender, Mending};
+pub(crate) use owner::{Owners, Unowned};
+pub(crate) use plan::{Part, Plan};
+pub(crate) use prove::{Keys as KeyPass, Unproved};
+pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, compare, selected};
+pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
+pub(crate) use rules::{EXPIRED, KEPT};
+pub(crate) use ticket::{ChunkId, Ticket};
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,8 +149,8 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// Whether this run has just made the table.
-    pub fresh: bool,
+    /// Whether the target may use a faster way than BatchWriteItem that has the same result.
+    pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
     /// When to send again, and when to give up.
@@ -162,6 +173,8 @@ pub struct Options {
     pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
+    /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
+    pub chunk_rows: Option<u64>,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
     /// Write units a second to begin with, where the table takes no more at first.
@@ -175,7 +188,7 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            fresh: false,
+            bulk: true,
             estimates: Vec::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
@@ -190,6 +203,7 @@ impl Default for Options {
             remember: None,
             table_id: None,
             readers: None,
+            chunk_rows: None,
             ceiling: None,
             start: None,
         }
@@ -212,10 +226,10 @@ impl Options {
 }
 
 /// Memory for the comparison of keys.
-const KEY_MEMORY: usize = 16 << 20;
+pub(crate) const KEY_MEMORY: usize = 16 << 20;
 
 /// Tasks that fold side by side, and connections that read.
-fn processors() -> usize {
+pub(crate) fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.
     all.min(8)

@@ -19,6 +19,8 @@ const PATIENCE: Duration = Duration::from_millis(250);
 pub(super) struct Pace {
     begun: Instant,
     inner: Mutex<Inner>,
+    /// Whose turn it is to be let in: one asks, and the others wait in the order in which they came.
+    turn: tokio::sync::Mutex<()>,
     freed: Notify,
 }
 
@@ -47,6 +49,7 @@ impl Pace {
                 gate: Gate::new(settings),
                 heat: Heat::default(),
             }),
+            turn: tokio::sync::Mutex::default(),
             freed: Notify::new(),
         }
     }
@@ -63,6 +66,7 @@ impl Pace {
     /// Waits until a request of so many units may be sent. Every request that is let in must be
     /// answered to [`Pace::answered`].
     pub(super) async fn admit(&self, units: f64) {
+        let _turn = self.turn.lock().await;
         self.wait(|inner, now| inner.gate.admit(now, units)).await;
     }
 
@@ -92,7 +96,7 @@ impl Pace {
 
     /// Enters an answer. `refused`: the requests of the batch that were not taken; their share of
     /// what refuses the table as a whole, and not single partitions, slows the run.
-    pub(super) fn answered(&self, mut answer: Answer, accepted: &[Entry], refused: &[Entry]) {
+    pub(super) fn answered(&self, answer: Answer, accepted: &[Entry], refused: &[Entry]) {
         let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
             entries
                 .iter()
@@ -102,11 +106,12 @@ impl Pace {
         let now = self.now();
         {
             let mut inner = self.lock();
+            let mut blamed = 0.0;
             if !refused.is_empty() || inner.heat.is_watching() {
                 let verdict = inner.heat.judge(now, &pairs(accepted), &pairs(refused));
-                answer.refused = verdict.table_refused;
+                blamed = verdict.table_refused;
             }
-            inner.gate.answered(now, &answer);
+            inner.gate.answered(now, &answer, blamed);
         }
         self.freed.notify_one();
     }

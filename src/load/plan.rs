@@ -31,11 +31,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Cuts the passes of a mapping. `estimates`: about how many rows each has.
+    /// Cuts the passes of a mapping. `estimates`: about how many rows each has; `wanted`: about how
+    /// many rows a chunk is to have, where the caller knows better.
     pub(crate) async fn cut(
         source: &mut dyn Source,
         model: &Model,
         estimates: &[Option<u64>],
+        wanted: Option<u64>,
     ) -> Result<Self, SourceError> {
         let mut passes = Vec::with_capacity(model.passes.len());
         for (index, pass) in model.passes.iter().enumerate() {
@@ -45,7 +47,7 @@ impl Plan {
                 continue;
             }
             let rows = estimates.get(index).copied().flatten();
-            passes.push(parts(source, pass, rows).await?);
+            passes.push(parts(source, pass, wanted.unwrap_or_else(|| chunk(rows))).await?);
         }
         Ok(Self { passes })
     }
@@ -74,13 +76,17 @@ impl Plan {
     }
 }
 
+/// Rows of a chunk, for a pass of so many rows.
+fn chunk(rows: Option<u64>) -> u64 {
+    let wanted = rows.unwrap_or(0) / CHUNKS;
+    wanted.clamp(*ROWS.start(), *ROWS.end())
+}
+
 async fn parts(
     source: &mut dyn Source,
     pass: &Pass,
-    rows: Option<u64>,
+    wanted: u64,
 ) -> Result<Vec<Part>, SourceError> {
-    let wanted = rows.unwrap_or(0) / CHUNKS;
-    let wanted = wanted.clamp(*ROWS.start(), *ROWS.end());
     let ranges = source.cut(&pass.scan, wanted).await?;
     if ranges.len() < 2 {
         return Ok(vec![Part::Whole]);

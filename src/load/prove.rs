@@ -28,27 +28,27 @@ const NAMED: usize = 10_000;
 const LOSERS: usize = 1_000;
 
 /// What the proof needs.
-pub(super) struct Keys<'k> {
-    pub(super) model: &'k Model,
-    pub(super) context: &'k Context,
-    pub(super) plan: &'k Plan,
-    pub(super) lanes: usize,
-    pub(super) options: proof::Options,
-    pub(super) cancel: &'k Cancel,
-    pub(super) progress: &'k dyn Progress,
+pub(crate) struct Keys<'k> {
+    pub(crate) model: &'k Model,
+    pub(crate) context: &'k Context,
+    pub(crate) plan: &'k Plan,
+    pub(crate) lanes: usize,
+    pub(crate) options: proof::Options,
+    pub(crate) cancel: &'k Cancel,
+    pub(crate) progress: &'k dyn Progress,
 }
 
 /// What the proof found.
 #[derive(Debug, Default)]
-pub(super) struct Proved {
+pub(crate) struct Proved {
     /// Keys that came.
-    pub(super) keys: u64,
+    pub(crate) keys: u64,
     /// Items beyond the first of their keys.
-    pub(super) rejected: u64,
+    pub(crate) rejected: u64,
     /// Who wins.
-    pub(super) contest: Contest,
+    pub(crate) contest: Contest,
     /// Bytes that went to disk.
-    pub(super) spilled: u64,
+    pub(crate) spilled: u64,
     /// The first rows that are not loaded: their items as far as keys are made.
     losers: Vec<(usize, RowKey, Folded)>,
 }
@@ -68,7 +68,7 @@ impl Proved {
 
 /// Why there is no proof.
 #[derive(Debug)]
-pub(super) enum Unproved {
+pub(crate) enum Unproved {
     /// The caller wished it.
     Cancelled,
     /// A connection broke, and another one reads from the beginning.
@@ -84,13 +84,18 @@ impl From<crate::proof::ProofError> for Unproved {
 }
 
 impl Keys<'_> {
+    /// A mapping with nothing left but what its keys need.
+    pub(crate) fn narrow(model: &Model) -> Arc<Model> {
+        Arc::new(narrow(model))
+    }
+
     /// Reads all keys. `source` has the snapshot open, and is given back where it still has.
-    pub(super) async fn prove(
+    pub(crate) async fn prove(
         &self,
         source: &mut Option<Box<dyn Source>>,
     ) -> Result<Proved, Unproved> {
         self.progress.step(Step::ProvingKeys);
-        let model = Arc::new(narrow(self.model));
+        let model = Self::narrow(self.model);
         loop {
             match self.attempt(&model, source).await {
                 // Rows that came twice would look as if they shared a key.
@@ -133,10 +138,9 @@ impl Keys<'_> {
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
         proved.spilled = groups.spilled();
-        while let Some(group) = groups.next_group(1, |_| ())? {
+        while let Some(group) = groups.next_group(2, |_| ())? {
             proved.rejected += group.count - 1;
-            let first = group.locators.first().copied().unwrap_or_default();
-            proved.contest.enter(group.fingerprint, first);
+            proved.contest.enter(group.fingerprint, &group.locators);
         }
         if proved.rejected > 0 {
             self.progress.step(Step::NamingDuplicates);
@@ -163,8 +167,9 @@ impl Keys<'_> {
         Ok(proved)
     }
 
-    /// Folds every row; `each` says whether to go on.
-    async fn each(
+    /// Folds every row of a mapping narrowed to its keys; `each` says whether to go on. `source` is
+    /// given back where its snapshot still stands.
+    pub(crate) async fn each(
         &self,
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,

@@ -16,7 +16,7 @@ use super::books::Failure;
 use super::halt::{Cancel, Why};
 use super::owner::Owners;
 use super::parcel::{Origin, Parcel};
-use super::rules::{Doing, KEPT};
+use super::rules::{Doing, EXPIRED, KEPT};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::batch::Batcher;
@@ -31,6 +31,8 @@ const SEGMENTS: u32 = 4;
 const PAGES_AHEAD: usize = 4;
 /// Marks the locators of items that the table holds; those of rows are below.
 const IN_TABLE: u64 = 1 << 63;
+/// Stands for the item type of items from elsewhere.
+pub(crate) const STRANGER: usize = usize::MAX;
 
 /// What was found when the keys of the run and of the table were compared.
 #[derive(Debug, Default)]
@@ -39,13 +41,18 @@ pub(crate) struct Compared {
     pub(crate) unexpected: u64,
     /// Items that several rows have written over each other.
     pub(crate) overwritten: u64,
+    /// Items of the table whose rows are left out because they have expired.
+    pub(crate) expired: u64,
 }
 
 /// Reads the table's keys.
 pub(crate) struct Scan<'s> {
     pub(crate) target: &'s Arc<dyn Target>,
     pub(crate) model: &'s Arc<Model>,
-    pub(crate) owners: &'s Owners,
+    /// What tells the item types apart; without it every item is a stranger.
+    pub(crate) owners: Option<&'s Owners>,
+    /// Whether items from elsewhere are taken in too, as of the type [`STRANGER`].
+    pub(crate) strangers: bool,
     /// The partition that the run is about.
     pub(crate) partition: Option<Attribute>,
     pub(crate) cancel: &'s Cancel,
@@ -112,7 +119,9 @@ fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<(usize, S
     let mut number = || -> std::io::Result<usize> {
         let mut four = [0; 4];
         file.read_exact(&mut four)?;
-        Ok(usize::try_from(u32::from_le_bytes(four)).unwrap_or(usize::MAX))
+        let number = u32::from_le_bytes(four);
+        let number = usize::try_from(number).ok().filter(|_| number != u32::MAX);
+        Ok(number.unwrap_or(STRANGER))
     };
     let (item_type, length) = (number()?, number()?);
     let mut json = vec![0; length];
@@ -135,8 +144,8 @@ impl Scan<'_> {
             let wanted = Wanted {
                 segment,
                 segments,
-                attributes: Some(self.owners.attributes()),
                 partition: self.partition.clone(),
+                ..self.wanted()
             };
             let (target, model) = (self.target.clone(), self.model.clone());
             tasks.spawn(scan(target, model, wanted, sender.clone()));
@@ -153,12 +162,13 @@ impl Scan<'_> {
             let Some(page) = page else { return Ok(spool) };
             let page = page.map_err(|error| Broken::Failed(Failure::from(&error)))?;
             for item in page.items {
-                let Some(owner) = self.owners.owner(&item) else {
-                    continue;
-                };
-                if !wanted.get(owner).copied().unwrap_or_default() {
+                let owner = self.owners.and_then(|owners| owners.owner(&item));
+                if !owner.map_or(self.strangers, |owner| {
+                    wanted.get(owner).copied().unwrap_or_default()
+                }) {
                     continue;
                 }
+                let owner = owner.unwrap_or(STRANGER);
                 let key = self.key(item);
                 let mut values = key.attributes.iter().map(|(_, value)| value);
                 let Some(partition) = values.next() else {
@@ -169,6 +179,17 @@ impl Scan<'_> {
                 write_item(&mut json, &key);
                 keys.push(fingerprint, IN_TABLE | spool.push(owner, &json)?)?;
             }
+        }
+    }
+
+    /// What must be known of the items.
+    fn wanted(&self) -> Wanted {
+        match self.owners {
+            None => Wanted::keys(&self.model.table),
+            Some(owners) => Wanted {
+                attributes: Some(owners.attributes()),
+                ..Wanted::all()
+            },
         }
     }
 
@@ -217,9 +238,10 @@ pub(crate) async fn compare(
     let mut file = spool.reader()?;
     let mut compared = Compared::default();
     loop {
-        let (mut rows, mut kept, mut place) = (0_u64, false, None);
+        let (mut rows, mut kept, mut expired, mut place) = (0_u64, false, false, None);
         let found = groups.next_any(|locator| match locator {
             KEPT => kept = true,
+            EXPIRED => expired = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
             _ => rows += 1,
         })?;
@@ -227,7 +249,13 @@ pub(crate) async fn compare(
             return Ok(compared);
         }
         compared.overwritten += rows.saturating_sub(1);
-        if let (0, false, Some(place)) = (rows, kept, place) {
+        if rows > 0 || kept {
+            continue;
+        }
+        let Some(place) = place else { continue };
+        if expired {
+            compared.expired += 1;
+        } else {
             compared.unexpected += 1;
             let (item_type, key) = read_key(&mut file, place)?;
             if !each(item_type, key).await {
@@ -250,7 +278,8 @@ pub(super) async fn prune(
     let scan = Scan {
         target: &delivery.target,
         model,
-        owners,
+        owners: Some(owners),
+        strangers: false,
         partition,
         cancel,
     };

@@ -17,7 +17,7 @@ use crate::mapping::model::{ItemType, Model};
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.
-pub(super) const NOTED: usize = 20;
+pub(crate) const NOTED: usize = 20;
 
 /// A reject with the row it belongs to.
 #[derive(Debug)]
@@ -171,7 +171,7 @@ fn failure(path: &Path, cause: std::io::Error) -> Failure {
 }
 
 /// A reject as the report names it.
-pub(super) fn note(model: &Model, reject: &Rejected) -> RejectNote {
+pub(crate) fn note(model: &Model, reject: &Rejected) -> RejectNote {
     let item_type = model.item_types.get(reject.item_type);
     RejectNote {
         item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),

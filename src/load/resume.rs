@@ -29,9 +29,13 @@ pub(super) struct Done {
     pub(super) again: HashSet<ChunkId>,
     /// Whether that is so of all chunks of a plan that is still to be made.
     pub(super) everything_again: bool,
+    /// Whether rows may have changed since an earlier attempt wrote their items.
+    pub(super) changed: bool,
     /// What the table held before the first attempt; `None` where this is the first.
     pub(super) ground: Option<Ground>,
     stamps: Vec<Option<String>>,
+    /// How far the files beside the table count, by their names.
+    extents: Vec<(String, Extent)>,
 }
 
 impl Before {
@@ -55,17 +59,29 @@ impl Before {
                 let chunks = state.chunks().map_err(|error| Failure::of_state(&error))?;
                 self.state = Some(state);
                 self.done = Done::of(&chunks, &earlier);
-                let extent = |name: &str| {
-                    let mut annexes = earlier.annexes.iter();
-                    let found = annexes.find(|(other, _)| other == name);
-                    found.map_or_else(Extent::default, |(_, extent)| extent.clone())
-                };
-                for file in [&mut self.rejects, &mut self.archive] {
-                    file.resume(&extent(file.which().name()))?;
-                }
                 Ok(())
             }
         }
+    }
+
+    /// Goes on with the files beside the table. Where no chunk is skipped they begin anew: each of
+    /// their lines comes again.
+    pub(super) fn go_on(&mut self, done: &Done) -> Result<(), Failure> {
+        if !done.is_there() {
+            return Ok(());
+        }
+        let anew = done.skip.is_empty();
+        if anew && let Some(state) = &mut self.state {
+            // The state first: a file that is shorter than it says was changed by somebody else.
+            let forgotten = state.forget_annexes();
+            forgotten.map_err(|error| Failure::of_state(&error))?;
+        }
+        for file in [&mut self.rejects, &mut self.archive] {
+            let mut extents = done.extents.iter().filter(|_| !anew);
+            let found = extents.find(|(name, _)| name == file.which().name());
+            file.resume(&found.map_or_else(Extent::default, |(_, extent)| extent.clone()))?;
+        }
+        Ok(())
     }
 }
 
@@ -104,6 +120,8 @@ impl Done {
             skip,
             again: HashSet::new(),
             ground: Some(earlier.ground()),
+            changed: false,
+            extents: earlier.annexes.clone(),
             stamps: earlier
                 .attempts
                 .iter()
@@ -123,7 +141,8 @@ impl Done {
         if self.stamps.is_empty() || unchanged {
             return self;
         }
-        let done: HashSet<ChunkId> = self.skip.drain().map(|(id, _)| id).collect();
+        self.changed = true;
+        self.read_again();
         let places = self
             .plan
             .iter()
@@ -133,10 +152,13 @@ impl Done {
             // Places of rows live and die with their snapshot.
             self.plan = None;
             self.everything_again = true;
-        } else {
-            self.again = done;
         }
         self
+    }
+
+    /// Skips nothing: what was done is read again.
+    pub(super) fn read_again(&mut self) {
+        self.again.extend(self.skip.drain().map(|(id, _)| id));
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
+use super::Prune;
 use super::books::Failure;
 use super::contest::Contest;
 use super::feed::row_key;
@@ -38,7 +39,9 @@ pub struct Selection {
 }
 
 /// The locator of keys that no item of the run has, and that are not to be deleted.
-pub(super) const KEPT: u64 = (1 << 63) - 1;
+pub(crate) const KEPT: u64 = (1 << 63) - 1;
+/// The locator of keys of items that have expired: DynamoDB deletes them when it comes to it.
+pub(crate) const EXPIRED: u64 = KEPT - 1;
 
 /// The rules of a run.
 #[derive(Debug)]
@@ -52,6 +55,8 @@ pub(super) struct Rules {
     keys: Option<Mutex<Proof>>,
     /// Whether items of rows that are left out must not be deleted.
     keep_filtered: bool,
+    /// Whether items of rows that are rejected, or have expired, must not be deleted.
+    keep_rejected: bool,
 }
 
 impl Rules {
@@ -64,14 +69,16 @@ impl Rules {
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             keys: None,
             keep_filtered: false,
+            keep_rejected: false,
         }
     }
 
-    /// Has the keys of all items remembered, those of rows that are left out too where
-    /// `keep_filtered` says so.
-    pub(super) fn with_keys(mut self, proof: Proof, keep_filtered: bool) -> Self {
+    /// Has the keys of all items remembered, and of rows that make none what `prune` leaves alone.
+    /// Without it all items are the run's own, and none but those that it makes are to stay.
+    pub(super) fn with_keys(mut self, proof: Proof, prune: Option<Prune>) -> Self {
         self.keys = Some(Mutex::new(proof));
-        self.keep_filtered = keep_filtered;
+        self.keep_filtered = prune.is_some_and(|prune| prune.keep_filtered);
+        self.keep_rejected = prune.is_some();
         self
     }
 
@@ -86,6 +93,10 @@ impl Rules {
 
     pub(super) fn keeps_filtered(&self, _item_type: usize) -> bool {
         self.keep_filtered && self.wants_keys()
+    }
+
+    pub(super) fn keeps_rejected(&self) -> bool {
+        self.keep_rejected && self.wants_keys()
     }
 
     /// Whether a row is among those that the run is about.

@@ -24,7 +24,7 @@ use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
 use super::worker::{Block, KIB_IN_FLIGHT, Worker};
 use super::writer::{Delivery, count, write};
-use super::{Load, processors};
+use super::{KeyCheck, Load, processors};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
 
@@ -173,7 +173,7 @@ impl Run {
 
     /// What follows when every row is read and every item written: the late proof, and deleting.
     /// Gives the items that were written over another.
-    async fn after(&self, rules: Rules, stale: bool) -> u64 {
+    async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
         let deletes = stale || self.load.options.prune.is_some();
         let (doing, partition) = (rules.doing, rules.selection.partition.clone());
         let Some(keys) = rules.into_keys() else {
@@ -198,12 +198,20 @@ impl Run {
                     )
                     .await
                 }
+                Err(unowned) if self.load.options.prune.is_none() => {
+                    self.warnings.push(format!(
+                        "items of rows that are gone since the first attempt were not looked for: {unowned}"
+                    ));
+                    overwritten(keys).await
+                }
                 Err(unowned) => Err(Broken::Failed(Failure::unowned(&unowned))),
             }
         } else {
             overwritten(keys).await
         };
         match compared {
+            // Elsewhere they were found before; a chunk that was read twice tells its keys twice.
+            Ok(_) if self.load.options.keys != KeyCheck::Late => 0,
             Ok(compared) => compared.overwritten,
             Err(Broken::Cancelled) => {
                 self.delivery.halt.set(Why::Cancelled);

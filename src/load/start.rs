@@ -86,7 +86,7 @@ pub(super) async fn set(
     let opened = async {
         let started = load
             .target
-            .start(&load.model.table, load.options.fresh)
+            .start(&load.model.table, load.options.bulk)
             .await;
         started.map_err(|error| Failure::from(&error))?;
         if !load.begun {
@@ -95,12 +95,21 @@ pub(super) async fn set(
         let stamp = source.identity().await.map_err(failed)?.stamp;
         let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| is_fickle(&pass.scan)));
         let done = std::mem::take(&mut before.done);
-        let done = done.under(stamp.as_deref(), source.dbms());
+        let mut done = done.under(stamp.as_deref(), source.dbms());
+        if wants_all_keys(load) {
+            done.read_again();
+        }
+        before.go_on(&done)?;
         let plan = match done.plan.clone() {
             Some(plan) => plan,
-            None => Plan::cut(source.as_mut(), &load.model, &load.options.estimates)
-                .await
-                .map_err(failed)?,
+            None => Plan::cut(
+                source.as_mut(),
+                &load.model,
+                &load.options.estimates,
+                load.options.chunk_rows,
+            )
+            .await
+            .map_err(failed)?,
         };
         Ok::<_, Unset>((stamp, done, plan))
     };
@@ -111,13 +120,18 @@ pub(super) async fn set(
     if done.everything_again {
         done.again = plan.chunks().map(|(id, _)| id).collect();
     }
+    let mut slot = Some(source);
+    let proved = prove(load, &plan, &mut slot).await?;
+    if proved.contest.has_ties() && !done.skip.is_empty() {
+        // Which of two equal rows was loaded is not known any more.
+        done.read_again();
+        before.go_on(&done)?;
+    }
     for (index, books) in done.skip.values().flatten() {
         if let Some(entered) = before.entered.get_mut(*index) {
             entered.take(books.clone());
         }
     }
-    let mut slot = Some(source);
-    let proved = prove(load, &plan, &mut slot).await?;
     let keys = KeysReport {
         check: load.options.keys,
         compared: proved.keys,
@@ -140,7 +154,7 @@ pub(super) async fn set(
         .ok_or_else(|| Failure::internal("the source did not come back from the proof of keys"))?;
     // Rows that are gone since an earlier attempt have left their items behind, where the source
     // has changed; none but the run's own are in a table that was empty.
-    let stale = !done.again.is_empty() && done.ground == Some(Ground::Empty);
+    let stale = done.changed && done.ground == Some(Ground::Empty);
     Ok(Setting {
         source,
         skip: done.skip.keys().copied().collect(),
@@ -175,6 +189,11 @@ async fn prove(
     })
 }
 
+/// Whether the keys of all rows are compared at the end, those of chunks that are done too.
+fn wants_all_keys(load: &Load) -> bool {
+    load.options.prune.is_some() || load.options.keys == KeyCheck::Late
+}
+
 fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
     let options = &load.options;
     let rules = Rules::new(
@@ -183,9 +202,8 @@ fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
         options.selection.clone(),
         contest,
     );
-    if options.prune.is_some() || stale || options.keys == KeyCheck::Late {
-        let keep_filtered = options.prune.is_some_and(|prune| prune.keep_filtered);
-        return rules.with_keys(Proof::new(options.proof.clone()), keep_filtered);
+    if stale || wants_all_keys(load) {
+        return rules.with_keys(Proof::new(options.proof.clone()), options.prune);
     }
     rules
 }

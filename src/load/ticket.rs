@@ -23,7 +23,7 @@ pub(crate) struct ChunkId {
 
 /// The ticket of a chunk.
 #[derive(Debug)]
-pub(super) struct Ticket {
+pub(crate) struct Ticket {
     pub(super) id: ChunkId,
     /// Which attempt at it: no two tickets of a run have one number.
     pub(super) attempt: u64,
@@ -44,6 +44,8 @@ pub(super) struct Page {
     pub(super) notes: Vec<RejectNote>,
     /// Whether something of the chunk is missing: it cannot be done any more.
     spoiled: bool,
+    /// Whether the chunk is read again under another ticket, and nothing of this one counts.
+    pub(super) forgotten: bool,
 }
 
 impl Page {
@@ -99,6 +101,7 @@ impl Ticket {
                 archive: Lines::default(),
                 notes: Vec::new(),
                 spoiled: false,
+                forgotten: false,
             }),
         })
     }
@@ -116,6 +119,14 @@ impl Ticket {
     #[must_use]
     pub(super) fn release(&self, holders: u64) -> bool {
         self.holders.fetch_sub(holders, Ordering::AcqRel) == holders && !self.page().spoiled
+    }
+
+    /// Says that nothing of it counts. Gives the rejects that were counted.
+    pub(super) fn forget(&self) -> u64 {
+        let mut page = self.page();
+        page.spoiled = true;
+        page.forgotten = true;
+        page.books.iter().map(|(_, books)| books.rejected).sum()
     }
 
     /// Says that something of the chunk is missing: it will be read again.

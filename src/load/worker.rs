@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::books::{Books, Failure, Largest};
-use super::differ::{Differ, Known, Looked};
+use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
 use super::life::enter;
@@ -50,7 +50,7 @@ pub(super) struct Worker {
     /// Of the items that wait in the batcher.
     origins: VecDeque<Origin>,
     parcels: mpsc::Sender<Parcel>,
-    differ: Differ,
+    differ: Differ<Origin, Known>,
 }
 
 /// What one block comes to.
@@ -81,7 +81,13 @@ impl Worker {
     ) -> Self {
         Self {
             batcher: Batcher::new(delivery.target.batch_limit()),
-            differ: Differ::new(&delivery, folder.clone()),
+            differ: Differ::new(
+                delivery.target.clone(),
+                &delivery.model.table,
+                folder.clone(),
+                Arc::new(|_, folded, found| known(folded, found.as_ref())),
+                REQUESTS,
+            ),
             sieve: Sieve::without_keys(folder),
             origins: VecDeque::new(),
             delivery,
@@ -103,7 +109,12 @@ impl Worker {
         let waited = self.times.target();
         self.batcher.limit_units(self.delivery.pace.batch_units());
         let mut tally = Tally::default();
-        let flow = self.rows(&ticket, rows, &mut tally).await;
+        let forgotten = ticket.page().forgotten;
+        let flow = if forgotten {
+            ControlFlow::Continue(())
+        } else {
+            self.rows(&ticket, rows, &mut tally).await
+        };
         let entered = self.enter(&ticket, number, tally);
         let waited = self.times.target().saturating_sub(waited);
         self.times.add_fold(begun.elapsed().saturating_sub(waited));
@@ -228,7 +239,7 @@ impl Worker {
         let rules = self.rules.clone();
         match fate {
             Fate::Expired(folded) => {
-                if rules.wants_keys() {
+                if rules.keeps_rejected() {
                     tally.keys.push((folded.fingerprint, KEPT));
                 }
                 let books = tally.books(index);
@@ -242,7 +253,7 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.wants_keys()
+                if rules.keeps_rejected()
                     && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
                 {
                     tally.keys.push((fingerprint, KEPT));
@@ -254,7 +265,10 @@ impl Worker {
                     tally.books(index).filtered += 1;
                     return ControlFlow::Continue(());
                 }
-                if !rules.contest.wins(folded.fingerprint, index, &row, ticket) {
+                if !rules
+                    .contest
+                    .wins(folded.fingerprint, index, &row, (ticket.id, ticket.attempt))
+                {
                     let model = &self.delivery.model;
                     let reject = rules.contest.reject(model, index, row, &folded);
                     return self.rejected(reject, tally);
@@ -345,7 +359,7 @@ impl Worker {
     }
 
     /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: Looked) {
+    async fn looked(&mut self, looked: Looked<Origin, Known>) {
         match looked {
             Err((origins, failure)) => {
                 self.delivery.halt.set(Why::Failed(failure));
@@ -418,6 +432,10 @@ impl Worker {
             line(&mut lines, &delivery.model, reject);
         }
         let mut page = ticket.page();
+        if page.forgotten {
+            delivery.ledger.take_back(count(tally.rejects.len()));
+            return Ok(());
+        }
         for (index, books) in tally.books {
             if let Some(all) = page.books(index) {
                 all.take(books);

@@ -176,12 +176,19 @@ impl<'t> Builder<'t> {
             Some(Err(error)) => {
                 let at = byte(error.marker()).unwrap_or(self.text.len());
                 let info = error.info();
-                let message = if info.is_empty() { "not YAML" } else { &info };
-                Err(Diagnostic::new(Code::Yaml, at..at, message)
-                    .with_label("the YAML ends to make sense here")
-                    .with_help(
-                        "check the indentation (spaces, no tabs), and quote texts that hold `: `, `#`, `{` or `[`",
-                    ))
+                let is_tab = |word| matches!(word, "tab" | "tabs");
+                Err(if info.split(' ').any(is_tab) {
+                    Diagnostic::new(Code::Yaml, at..at, "a tab where YAML takes only spaces")
+                        .with_label("this is, or follows, a tab")
+                        .with_help("indent with spaces: YAML allows no tabs there")
+                } else {
+                    let message = if info.is_empty() { "not YAML" } else { &info };
+                    Diagnostic::new(Code::Yaml, at..at, message)
+                        .with_label("from here on it is no YAML")
+                        .with_help(
+                            "check the indentation (spaces, no tabs), and quote texts that hold `: `, `#`, `{` or `[`",
+                        )
+                })
             }
             None => Ok((Event::StreamEnd, Span::default())),
         }

@@ -221,10 +221,9 @@ pub trait Target: Send + Sync {
         Box::pin(async { Vec::new() })
     }
 
-    /// Says that a load of a table begins. `fresh`: this run has just made the table, so that the
-    /// target may load in bulk. [`Target::finish`] ends it.
-    fn start<'a>(&'a self, table: &'a Table, fresh: bool)
-    -> BoxFuture<'a, Result<(), TargetError>>;
+    /// Says that a load of a table begins. `bulk`: whether the target may use another way than
+    /// BatchWriteItem that has the same result. [`Target::finish`] ends it.
+    fn start<'a>(&'a self, table: &'a Table, bulk: bool) -> BoxFuture<'a, Result<(), TargetError>>;
 
     /// Says that the load has ended, for good or ill; what was written is durable afterwards.
     fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>>;

@@ -1,139 +1,95 @@
-//! Stand-in until the room comes.
+//! How fast to write: a ceiling that is kept, the rate that the table takes, requests in flight,
+//! and partitions that take less than the others. Pure: time is told, as the time since the run's
+//! begin, and randomness is not needed.
+//!
+//! A [`Gate`] lets requests in, and is told how each was answered; every request that it lets in
+//! must be answered to it once. It is three things together: the ceiling, which the user sets; the
+//! pace, which follows what the table refuses; and the flight, which follows latency. [`Heat`]
+//! finds the partitions that refuse while others take, and paces each of them on its own.
+
+mod bucket;
+mod ceiling;
+mod flight;
+mod gate;
+mod heat;
+mod meter;
+mod pace;
+
 use std::time::Duration;
-/// S
+
+pub use gate::Gate;
+pub use heat::{Heat, Verdict};
+
+/// What is known before the first request.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// c
+    /// Write units that may be used in a second, on an average of five seconds.
     pub ceiling: Option<f64>,
-    /// s
+    /// Write units a second to begin with, where the table takes no more at first.
     pub start: Option<f64>,
-    /// m
+    /// Requests in flight at most.
     pub most_in_flight: usize,
 }
-/// A
+
+/// Whether a request may be sent.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Admission {
-    /// g
+    /// It may, and is counted.
     Go,
-    /// a
+    /// Not yet: ask again then.
     At(Duration),
-    /// f
+    /// Not before another request is answered.
     Full,
 }
-/// K
+
+/// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// t
+    /// With an ordinary answer, which may have left items unprocessed.
     Took,
-    /// t
+    /// Refused as a whole, for lack of throughput.
     Throttled,
-    /// f
+    /// Without an answer, or with an error: whether it was done is not known.
     Failed,
 }
-/// A
+
+/// How a request was answered. Units are write units, indexes included.
 #[derive(Debug, Clone, Copy)]
 pub struct Answer {
-    /// e
+    /// As it was let in.
     pub estimated: f64,
-    /// c
+    /// As the service counted, where it did.
     pub consumed: Option<f64>,
-    /// r
+    /// Of the items that were not taken, as estimated.
     pub refused: f64,
-    /// l
+    /// From the sending to the answer.
     pub latency: Duration,
-    /// k
+    /// How it ended.
     pub kind: Kind,
 }
-/// L
+
+/// What held a run back most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
-    /// n
+    /// Nothing that is counted here.
     Nothing,
-    /// c
+    /// The ceiling.
     Ceiling,
-    /// t
+    /// What the table takes.
     Table,
 }
-/// S
+
+/// How a run was paced.
 #[derive(Debug, Clone, Copy)]
 pub struct Summary {
-    /// l
+    /// What held it back most.
     pub limit: Limit,
 }
-/// G
-#[derive(Debug)]
-pub struct Gate {
-    inflight: usize,
-    most: usize,
-}
-impl Gate {
-    /// n
-    #[must_use]
-    pub fn new(s: Settings) -> Self {
-        Self {
-            inflight: 0,
-            most: s.most_in_flight.max(1),
-        }
-    }
-    /// a
-    pub fn admit(&mut self, _now: Duration, _units: f64) -> Admission {
-        if self.inflight < self.most {
-            self.inflight += 1;
-            Admission::Go
-        } else {
-            Admission::Full
-        }
-    }
-    /// a
-    pub fn answered(&mut self, _now: Duration, _a: &Answer) {
-        self.inflight = self.inflight.saturating_sub(1);
-    }
-    /// b
-    #[must_use]
-    pub fn batch_units(&self) -> f64 {
-        f64::INFINITY
-    }
-    /// s
-    #[must_use]
-    pub fn summary(&self) -> Summary {
-        Summary {
-            limit: Limit::Nothing,
-        }
-    }
-}
-/// H
-#[derive(Debug, Default)]
-pub struct Heat;
-/// V
-#[derive(Debug)]
-pub struct Verdict {
-    /// t
-    pub table_refused: f64,
-}
-impl Heat {
-    /// j
-    pub fn judge(&mut self, _n: Duration, _a: &[(u64, f64)], r: &[(u64, f64)]) -> Verdict {
-        Verdict {
-            table_refused: r.iter().map(|x| x.1).sum(),
-        }
-    }
-    /// h
-    #[must_use]
-    pub fn is_hot(&self, _p: u64) -> bool {
-        false
-    }
-    /// a
-    #[must_use]
-    pub fn any_hot(&self) -> bool {
-        false
-    }
-    /// w
-    #[must_use]
-    pub fn is_watching(&self) -> bool {
-        false
-    }
-    /// a
-    pub fn admit(&mut self, _n: Duration, _p: u64, _u: f64) -> Admission {
-        Admission::Go
-    }
+
+/// So many seconds after the begin; an hour from `now` where that is not a time.
+fn at(now: Duration, seconds: f64) -> Duration {
+    let hour = Duration::from_hours(1);
+    let wait = Duration::try_from_secs_f64(seconds).map_or(hour, |wait| wait.min(hour));
+    // A nanosecond more: what was rounded down must not be asked for in vain.
+    now + wait + Duration::from_nanos(1)
 }

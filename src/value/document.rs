@@ -211,8 +211,10 @@ fn write(out: &mut String, value: &Value) {
 pub(crate) fn quote(out: &mut String, text: &str) {
     out.push('"');
     // Nearly all texts are plain, and this looks at many bytes at a time.
-    let special = |found, byte: &u8| found | (*byte < 0x20) | (*byte == b'"') | (*byte == b'\\');
-    if !text.as_bytes().iter().fold(false, special) {
+    let special = text.bytes().fold(0, |found, byte| {
+        found | u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\')
+    });
+    if special == 0 {
         out.push_str(text);
         out.push('"');
         return;

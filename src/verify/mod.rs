@@ -1,9 +1,11 @@
 //! Compares what the source says should be in the table with what is there.
 //!
-//! Every item is made again from one snapshot of the source and read from the table by its key,
-//! strongly consistently, up to 100 at a time and several requests at once. Then the table's keys
-//! are scanned for items that the source does not make. Nothing but the set of keys grows with the
-//! data. Findings name keys, attributes and types, never values.
+//! Every item is made again from one snapshot of the source, read in chunks side by side, and read
+//! from the table by its key, strongly consistently, up to 100 at a time and several requests at
+//! once. Then the table's keys are scanned for items that the source does not make. Nothing grows
+//! with the data: keys that do not fit into a small memory go to disk. Findings name keys,
+//! attributes and types, never values. On request what is missing or different is written as it
+//! should be; nothing else is, and nothing is deleted.
 
 mod compare;
 mod report;
@@ -13,4 +15,4 @@ pub use report::{
     AttributeDifference, AttributeFinding, Compared, Finding, FindingKind, VerifyOutcome,
     VerifyReport,
 };
-pub use run::{Verify, verify};
+pub use run::{Options, Verify, verify};

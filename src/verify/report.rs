@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::load::Failure;
+use crate::load::{Failure, RejectNote, Traffic};
 
 /// The books of one item type.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -24,7 +24,9 @@ pub struct Compared {
     pub expired: u64,
     /// Rows that make no item, those with the key of an earlier row among them.
     pub rejected: u64,
-    /// Items that the source makes.
+    /// Items that the source makes and that are not in the sample.
+    pub unsampled: u64,
+    /// Items that the source makes and that are compared.
     pub expected: u64,
     /// Items that are in the table as they should be.
     pub equal: u64,
@@ -36,6 +38,10 @@ pub struct Compared {
     pub different: u64,
     /// Items that were not compared, because the run ended before.
     pub uncompared: u64,
+    /// Of the missing and the different items, those that were written as they should be.
+    pub repaired: u64,
+    /// Of them, those that the service refused to take.
+    pub refused: u64,
 }
 
 impl Compared {
@@ -43,9 +49,21 @@ impl Compared {
     #[must_use]
     pub fn balances(&self) -> bool {
         self.rows_read + self.expanded
-            == self.filtered + self.empty + self.expired + self.rejected + self.expected
+            == self.filtered
+                + self.empty
+                + self.expired
+                + self.rejected
+                + self.unsampled
+                + self.expected
             && self.expected
                 == self.equal + self.missing + self.gone + self.different + self.uncompared
+            && self.repaired + self.refused <= self.missing + self.different
+    }
+
+    /// Items that are not in the table as they should be, after what was repaired.
+    #[must_use]
+    pub fn amiss(&self) -> u64 {
+        (self.missing + self.different).saturating_sub(self.repaired)
     }
 
     pub(super) fn add(&mut self, other: &Self) {
@@ -55,12 +73,15 @@ impl Compared {
         self.expanded += other.expanded;
         self.expired += other.expired;
         self.rejected += other.rejected;
+        self.unsampled += other.unsampled;
         self.expected += other.expected;
         self.equal += other.equal;
         self.missing += other.missing;
         self.gone += other.gone;
         self.different += other.different;
         self.uncompared += other.uncompared;
+        self.repaired += other.repaired;
+        self.refused += other.refused;
     }
 }
 
@@ -68,9 +89,12 @@ impl Compared {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum VerifyOutcome {
-    /// The table holds exactly what the source makes, but for what has expired.
+    /// The table holds what the source makes, but for what has expired. Of a sample: the items
+    /// compared are.
     Equal,
-    /// Something is missing, different or unexpected.
+    /// It does now: everything that was missing or different was written.
+    Repaired,
+    /// Something is missing, different or unexpected, and was not repaired.
     Different,
     /// The run was cancelled before everything was compared.
     Interrupted,
@@ -83,7 +107,7 @@ pub enum VerifyOutcome {
 pub struct Finding {
     /// What is wrong with it.
     pub kind: FindingKind,
-    /// The item type's name; `None` for an unexpected item.
+    /// The item type's name; of an unexpected item, as far as its attributes and key tell.
     pub item_type: Option<String>,
     /// The row: row key columns and their values; `None` for an unexpected item.
     pub row: Option<Box<RawValue>>,
@@ -91,6 +115,9 @@ pub struct Finding {
     pub key: Box<RawValue>,
     /// What differs, for an item that is different.
     pub attributes: Vec<AttributeFinding>,
+    /// Another item type of the mapping, where the table's item is one of its. Such are not
+    /// repaired.
+    pub made_by: Option<String>,
 }
 
 /// What is wrong with an item.
@@ -108,7 +135,7 @@ pub enum FindingKind {
 /// What is wrong with an attribute. Says types, never values.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AttributeFinding {
-    /// The attribute's name, with the path into it where it is a map.
+    /// The attribute's name, with the path into it: `address.city`, `orders[2].total`.
     pub name: String,
     /// What is wrong with it.
     #[serde(flatten)]
@@ -130,6 +157,8 @@ pub enum AttributeDifference {
         /// The type in the table.
         found: &'static str,
     },
+    /// It has the same elements in another order.
+    Order,
     /// It has another value of the same type.
     Value,
 }
@@ -149,14 +178,30 @@ pub struct VerifyReport {
     pub item_types: Vec<Compared>,
     /// All item types together.
     pub total: Compared,
-    /// Items in the table that the source does not make; `None` if they were not looked for to
-    /// the end.
+    /// Whether all books add up.
+    pub balanced: bool,
+    /// Items that were to be compared, where not all were.
+    pub sample: Option<u64>,
+    /// Items in the table that the source does not make, though they are of the mapping's item
+    /// types; all that it does not make, where these cannot be told. `None` if they were not
+    /// looked for to the end.
     pub unexpected: Option<u64>,
+    /// Why they were not looked for.
+    pub unexpected_why_not: Option<String>,
+    /// Items in the table that are of no item type of the mapping. `None` where they cannot be
+    /// told or were not looked for.
+    pub elsewhere: Option<u64>,
     /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
     /// when it comes to it. They are neither expected nor unexpected.
     pub lingering: u64,
     /// The first findings.
     pub findings: Vec<Finding>,
+    /// The first rows that make no item, and the first items that the service refused.
+    pub rejects: Vec<RejectNote>,
+    /// The requests of what was repaired; `None` where nothing was to be.
+    pub repair: Option<Traffic>,
+    /// What the source found odd in its values.
+    pub warnings: Vec<String>,
     /// Time in all.
     pub elapsed_seconds: f64,
     /// Items compared each second.
@@ -164,7 +209,7 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether the table holds exactly what the source makes.
+    /// Whether the table holds what the source makes, and did before.
     #[must_use]
     pub fn all_equal(&self) -> bool {
         self.outcome == VerifyOutcome::Equal

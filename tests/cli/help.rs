@@ -84,3 +84,12 @@ fn the_schema_and_the_completions_are_printed() {
         assert!(ran.stdout.contains("dynafold"), "{shell}");
     }
 }
+
+#[test]
+fn a_missing_argument_comes_with_a_tip() {
+    let ran = dynafold(&["check", "--source", "sqlite:x.db"]).exits(2);
+    assert!(ran.stderr.contains("tip: `dynafold init"), "{}", ran.stderr);
+    let ran = dynafold(&["migrate", "x.yaml", "--source", "sqlite:x.db"]).exits(2);
+    let targets = "tip: targets are `dynamodb`, `local` and `local:FILE`";
+    assert!(ran.stderr.contains(targets), "{}", ran.stderr);
+}

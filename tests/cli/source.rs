@@ -213,3 +213,25 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
     assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
     assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
 }
+
+#[test]
+fn what_the_system_says_comes_without_the_drivers_preamble() {
+    for (url, cause, help) in [
+        (
+            "postgres://app@127.0.0.1:1/app",
+            "Connection refused",
+            "is the server running",
+        ),
+        (
+            "mysql://app@127.0.0.1:1/app",
+            "Connection refused",
+            "is the server running",
+        ),
+        ("sqlite:missing.db", "No such file", "there is no such file"),
+    ] {
+        let ran = dynafold(&["inspect", "--source", url]).exits(1);
+        says(&ran, "cannot connect to", help);
+        let cause = format!("because: {cause}");
+        assert!(ran.stderr.contains(&cause), "{}", ran.stderr);
+    }
+}

@@ -9,7 +9,7 @@ use dynafold::preview::sample;
 use dynafold::source::{self, Source};
 use dynafold::target::{self, Target, TargetSpec};
 use dynafold::verify::{
-    AttributeDifference, FindingKind, Verify, VerifyOutcome, VerifyReport, verify,
+    AttributeDifference, FindingKind, Options, Verify, VerifyOutcome, VerifyReport, verify,
 };
 use serde_json::json;
 use tempfile::tempdir;
@@ -63,14 +63,10 @@ async fn open(database: &Database) -> Box<dyn Source> {
     source::connect(&database.url()).await.unwrap()
 }
 
-async fn load(
-    database: &Database,
-    target: &Arc<dyn Target>,
-    fresh: bool,
-) -> dynafold::load::Report {
+async fn load(database: &Database, target: &Arc<dyn Target>, bulk: bool) -> dynafold::load::Report {
     let folder = tempdir().unwrap();
     let mut options = options(folder.path(), Some(0));
-    options.fresh = fresh;
+    options.bulk = bulk;
     dynafold::load::run(dynafold::load::Load {
         source: Some(open(database).await),
         begun: false,
@@ -87,10 +83,11 @@ async fn load(
 
 async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) -> VerifyReport {
     let report = verify(Verify {
-        source: open(database).await,
+        source: Some(open(database).await),
         target: target.clone(),
         model: Arc::new(model()),
         context: Context::default(),
+        options: Options::default(),
         examples: 10,
         estimates: Vec::new(),
         cancel,
@@ -103,12 +100,12 @@ async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_loaded_is_found_equal_in_bulk_and_by_batches() {
-    for fresh in [true, false] {
+    for bulk in [true, false] {
         let database = Database::new(SCRIPT).await;
         let target = target().await;
         let ensured = ensure_table(&*target, &model().table, true).await.unwrap();
         assert!(ensured.made);
-        let report = load(&database, &target, fresh).await;
+        let report = load(&database, &target, bulk).await;
         assert!(matches!(report.outcome, Outcome::Complete), "{report:#?}");
         assert!(report.balanced);
         let counts = report.item_types.iter();

@@ -272,3 +272,43 @@ fn what_is_accepted_is_no_warning() {
         "{diagnostics:#?}"
     );
 }
+
+#[test]
+fn advice_on_an_empty_key_of_an_index_keeps_the_row_and_ends_the_warning() {
+    let help = |text: &str| {
+        let (_, diagnostics) = check_with(text, &typed());
+        diagnostics.first().and_then(|d| d.help.clone())
+    };
+    let empty = SOUND.replace("GSI1PK: \"MAIL#{email}\"\n", "GSI1PK: \"{email}\"\n");
+    let advised = "GSI1PK: { $value: \"{email}\", $when: \"email <> ''\" }";
+    assert!(help(&empty).is_some_and(|help| help.ends_with(advised)));
+    let mended = empty.replace("GSI1PK: \"{email}\"", advised);
+    assert_eq!(help(&mended), None);
+}
+
+#[test]
+fn a_tab_and_a_directive_out_of_place_are_told_in_plain_words() {
+    for (sound, broken, message, help) in [
+        (
+            "    columns: [email, name, gender]",
+            "\tcolumns: [email, name, gender]",
+            "a tab where YAML takes only spaces",
+            "indent with spaces",
+        ),
+        (
+            "    columns: [email, name, gender]",
+            "    columns: [email, name, gender]\n    embed: services",
+            "has no key `embed`",
+            "`$embed` is a directive: under `attributes`, say NAME: { $embed: … }",
+        ),
+    ] {
+        let text = SOUND.replace(sound, broken);
+        let (_, diagnostics) = check_with(&text, &typed());
+        let found = diagnostics.first().expect("a diagnostic");
+        assert!(found.message.contains(message), "{found:?}");
+        assert!(
+            found.help.as_ref().is_some_and(|h| h.contains(help)),
+            "{found:?}"
+        );
+    }
+}

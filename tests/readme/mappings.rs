@@ -101,6 +101,7 @@ fn table(name: &str, key: &str, printed: Option<&str>) -> Table {
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     };
     let number = DataType::Integer {
         bits: 64,

@@ -93,7 +93,7 @@ async fn a_login_that_fails_says_what_to_do_and_no_secret() {
             (wrong, "refuses this user or password"),
             (user, "may not use the database"),
             (nowhere, "no database of this name"),
-            (closed, "nothing listens there"),
+            (closed, "nothing answers there"),
             (unknown, "name is not known"),
         ] {
             let error = connect(url.as_str()).await.err().unwrap();

@@ -11,7 +11,7 @@ pub(crate) fn hold_compared(report: &Value) {
     for books in item_types.iter().chain([total]) {
         let sum = |names: &[&str]| names.iter().map(|name| figure(books, name)).sum::<u64>();
         let rows = sum(&["rows_read", "expanded"]);
-        let left_out = sum(&["filtered", "empty", "expired", "rejected"]);
+        let left_out = sum(&["filtered", "empty", "expired", "rejected", "unsampled"]);
         let expected = figure(books, "expected");
         assert_eq!(rows, left_out + expected, "{report:#}");
         let found = sum(&["equal", "missing", "gone", "different", "uncompared"]);
@@ -29,4 +29,36 @@ fn figure(books: &Value, name: &str) -> u64 {
     books[name]
         .as_u64()
         .unwrap_or_else(|| panic!("{name}: {books:#}"))
+}
+
+/// Fails unless the books of a load balance in the same way.
+#[track_caller]
+pub(crate) fn hold_loaded(report: &Value) {
+    let total = &report["total"];
+    let item_types = report["item_types"].as_array().unwrap();
+    assert!(report["balanced"] == true, "{report:#}");
+    for books in item_types.iter().chain([total]) {
+        let sum = |names: &[&str]| names.iter().map(|name| figure(books, name)).sum::<u64>();
+        let at_fold = figure(books, "rejected") - figure(books, "rejected_by_service");
+        let left_out = sum(&["filtered", "empty", "expired", "archived"]) + at_fold;
+        assert_eq!(
+            sum(&["rows_read", "expanded"]),
+            left_out + figure(books, "made"),
+            "{report:#}"
+        );
+        let ended = [
+            "written",
+            "unchanged",
+            "planned",
+            "rejected_by_service",
+            "unwritten",
+        ];
+        assert_eq!(figure(books, "made"), sum(&ended), "{report:#}");
+    }
+    for (name, all) in total.as_object().unwrap() {
+        if let Some(all) = all.as_u64() {
+            let sum: u64 = item_types.iter().map(|books| figure(books, name)).sum();
+            assert_eq!(all, sum, "{name}: {report:#}");
+        }
+    }
 }

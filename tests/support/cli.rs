@@ -28,9 +28,11 @@ impl Ran {
     }
 }
 
-/// A command without the tester's own environment: no credentials, no region, no `DATABASE_URL`.
+/// A command of the program that was built, or of the one that `DYNAFOLD_TEST_PROGRAM` names, without the tester's own environment: no credentials, no region, no `DATABASE_URL`.
 pub(crate) fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_dynafold"));
+    let program = std::env::var_os("DYNAFOLD_TEST_PROGRAM");
+    let program = program.unwrap_or_else(|| env!("CARGO_BIN_EXE_dynafold").into());
+    let mut command = Command::new(program);
     command
         .args(arguments)
         .env_clear()

@@ -154,7 +154,6 @@ async fn a_file_that_another_process_holds_is_a_passing_error() {
 }
 
 async fn load(target: &dyn Target, table: &Table, items: &[Item], bulk: bool) {
-    target.create(table).await.unwrap();
     target.start(table, bulk).await.unwrap();
     let mut limit = target.batch_limit();
     assert_eq!(limit.items > 25, bulk);
@@ -247,10 +246,30 @@ async fn a_bulk_load_leaves_what_an_ordinary_one_does() {
             ]),
         })
         .collect();
+    let keys = items.iter().map(|item| {
+        (
+            item.get("PK").unwrap().clone(),
+            item.get("SK").unwrap().clone(),
+        )
+    });
+    let before: Vec<Item> = (0_u32..)
+        .zip(keys)
+        .map(|(n, (partition, sort))| {
+            let other = full((n * 7 + 1) % 600);
+            let mut attributes = other.attributes;
+            attributes.retain(|(name, _)| !["PK", "SK"].contains(&&**name));
+            attributes.insert(0, ("SK".into(), sort));
+            attributes.insert(0, ("PK".into(), partition));
+            Item { attributes }
+        })
+        .collect();
     let mut found = Vec::new();
     for bulk in [false, true] {
         let file = folder.path().join(format!("{bulk}.db"));
         let target = open(&file).await.unwrap();
+        target.create(&table).await.unwrap();
+        // What is there before goes from some indexes into others, and is overwritten.
+        load(&*target, &table, &before, bulk).await;
         load(&*target, &table, &items, bulk).await;
         assert_eq!(target.batch_limit(), BatchLimit::BATCH_WRITE);
         let described = target.describe(&table.name).await.unwrap().unwrap();

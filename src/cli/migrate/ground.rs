@@ -1,9 +1,10 @@
 //! The table before a load: made, emptied, or what it holds.
 
+use super::state::Selected;
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::load::state::{Ground as Held, Opened, State};
+use crate::load::state::{Ground as Held, Opened};
 use crate::load::{self, Prune};
 use crate::mapping::model::{Billing, Model};
 use crate::target::{Target, Wanted};
@@ -15,8 +16,6 @@ const NEW_TABLE: f64 = 4_000.0;
 
 /// What a load finds.
 pub(super) struct Ground {
-    /// Whether this run has made the table.
-    pub(super) made: bool,
     pub(super) held: Held,
     pub(super) table_id: Option<String>,
     /// The rate that the table's billing suggests.
@@ -85,7 +84,6 @@ pub(super) async fn prepare(
         _ => (None, None),
     };
     Ok(Ground {
-        made: ensured.made,
         held: if empty { Held::Empty } else { Held::Held },
         table_id: ensured.id,
         ceiling,
@@ -145,28 +143,41 @@ async fn empty(
 /// Which items a run that prunes may delete.
 pub(super) fn prune(
     arguments: &Migrate,
-    state: Option<&State>,
-    place: &str,
-    conditions: &str,
+    last: Option<&Selected>,
+    now: &Selected,
     held: Held,
     output: &Output,
 ) -> Option<Prune> {
     if !arguments.prune {
         return None;
     }
-    let last = state.and_then(|state| state.selection(place).ok().flatten());
-    let same = last.as_deref() == Some(conditions);
-    let filters = conditions.contains("\",[\"");
-    if !same && filters && held == Held::Held {
+    let same = last.is_some_and(|last| last.conditions == now.conditions);
+    if !same && now.filters() && held == Held::Held {
         let why = match last {
             Some(_) => "the conditions of the mapping are not those of the last full load",
             None => "no earlier full load is known here",
         };
+        let how = match last {
+            Some(_) => "; a load without --prune makes these the conditions to go by",
+            None => "",
+        };
         output.note(&format!(
-            "{why}: items of rows that `where` leaves out are not deleted, only those whose rows are gone"
+            "{why}: items of rows that `where` leaves out are not deleted, only those whose rows are gone{how}"
         ));
     }
     Some(Prune {
         keep_filtered: !same,
     })
+}
+
+/// What is remembered of a full load. Conditions by which nothing was deleted do not take the place
+/// of those before: the next load must not delete by them either.
+pub(super) fn remembered(prune: Option<Prune>, last: Option<Selected>, now: Selected) -> Selected {
+    match last {
+        Some(last) if prune.is_some_and(|prune| prune.keep_filtered) && now.filters() => Selected {
+            conditions: last.conditions,
+            ..now
+        },
+        _ => now,
+    }
 }

@@ -1,15 +1,18 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
+use std::path::PathBuf;
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::load::state::{self, Mode, Opened, State, StateError};
-use crate::mapping::model::Model;
+use crate::mapping::model::{ItemType, Model, Node, Part};
 use crate::mapping::template::Context;
 use crate::source;
 use crate::target::Target;
@@ -27,8 +30,7 @@ pub(super) fn open(
     if arguments.plan || (arguments.state.is_none() && target.is_passing()) {
         return Ok(None);
     }
-    let path = arguments.state.clone();
-    let path = path.unwrap_or_else(|| state::default_path(&arguments.mapping));
+    let path = path(arguments);
     let mode = if arguments.fresh {
         Mode::Fresh
     } else {
@@ -37,6 +39,11 @@ pub(super) fn open(
     let identity = identity(arguments, mapping, source, target, model, context)?;
     let opened = State::open(&path, &identity, mode).map_err(|error| told(&error))?;
     Ok(Some(opened))
+}
+
+fn path(arguments: &Migrate) -> PathBuf {
+    let said = arguments.state.clone();
+    said.unwrap_or_else(|| state::default_path(&arguments.mapping))
 }
 
 fn told(error: &StateError) -> Failure {
@@ -127,9 +134,108 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
     format!("{} at {}", model.table.name, target.place())
 }
 
-/// The conditions of each item type, as text that is the same for the same selection.
-pub(super) fn conditions(model: &Model) -> String {
-    let passes = model.passes.iter();
-    let conditions = passes.map(|pass| (&pass.name, &pass.scan.conditions));
-    serde_json::to_string(&conditions.collect::<Vec<_>>()).unwrap_or_default()
+/// What the last full load of a table selected, where it is known.
+pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) -> Option<Selected> {
+    let json = match opened {
+        Some(opened) => opened.state().selection(place).ok().flatten(),
+        None => state::selection(&path(arguments), place),
+    };
+    serde_json::from_str(&json?).ok()
+}
+
+/// What a full load selects from its source, and how it makes its keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Selected {
+    /// The conditions of each pass.
+    pub(super) conditions: Vec<(String, Vec<String>)>,
+    /// The key templates of each item type, as text that is the same for the same keys.
+    pub(super) keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Selected {
+    pub(super) fn of(model: &Model) -> Self {
+        let conditions = model.passes.iter();
+        let conditions = conditions.map(|pass| (pass.name.clone(), pass.scan.conditions.clone()));
+        let keys = model.item_types.iter();
+        Self {
+            conditions: conditions.collect(),
+            keys: keys
+                .map(|item| (item.name.to_string(), templates(model, item)))
+                .collect(),
+        }
+    }
+
+    /// Whether any rows are left out.
+    pub(super) fn filters(&self) -> bool {
+        self.conditions.iter().any(|(_, all)| !all.is_empty())
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The item types that make other keys than they did.
+    fn made_otherwise(&self, last: &Self) -> Vec<&str> {
+        let keys = self.keys.iter();
+        keys.filter(|(name, keys)| last.keys.get(*name).is_some_and(|then| then != *keys))
+            .map(|(name, _)| name.as_str())
+            .collect()
+    }
+}
+
+/// Refuses to load single rows where the items of the others have other keys than they would have
+/// now.
+pub(super) fn same_keys(
+    arguments: &Migrate,
+    last: Option<&Selected>,
+    now: &Selected,
+    output: &Output,
+) -> Result<(), Failure> {
+    if arguments.retry_rejects.is_none() {
+        return Ok(());
+    }
+    let Some(last) = last else {
+        output.note(
+            "no earlier full load is known here: whether the keys of the items that it loaded are made as they were cannot be told",
+        );
+        return Ok(());
+    };
+    let changed = now.made_otherwise(last);
+    if changed.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the keys of {} are not made as they were in the last full load: the items that it loaded have the old ones",
+        changed.join(", ")
+    );
+    Err(Failure::failed(message).with_help(
+        "load everything again: --replace empties the table first, --changes-only with --prune deletes the items with old keys",
+    ))
+}
+
+fn templates(model: &Model, item: &ItemType) -> Vec<String> {
+    let table = &model.table;
+    let keys = std::iter::once(&table.partition).chain(&table.sort);
+    let template = |name: &str| {
+        let mut attributes = item.attributes.iter();
+        match attributes.find(|(other, _)| &**other == name) {
+            Some((_, Node::Template(template))) => parts(&template.parts),
+            other => format!("{other:?}"),
+        }
+    };
+    keys.map(|key| template(&key.name)).collect()
+}
+
+fn parts(all: &[Part]) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => format!("{text:?}"),
+        Part::Value(value) => format!(
+            "{{{} {:?} {}}}",
+            value.place.written,
+            value.filters,
+            value.escape.is_some()
+        ),
+        Part::Optional(inner) => format!("[{}]", parts(inner)),
+    };
+    all.iter().map(part).collect()
 }

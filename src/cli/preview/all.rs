@@ -77,6 +77,17 @@ pub(super) async fn run(
         model: model.clone(),
     })
     .await;
+    // Figures of a part of the rows, and a price of them, would be taken for those of all. The
+    // JSON document says that it failed, and why.
+    let failed = match &forecast.outcome {
+        ForecastOutcome::Failed(failure) if arguments.format != PreviewFormat::Json => {
+            Some(failure.clone())
+        }
+        _ => None,
+    };
+    if let Some(failure) = failed {
+        return Err(failure.into());
+    }
     let cost = cost(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
     match (arguments.format, file) {

@@ -1,7 +1,7 @@
 //! The books of a load, and how it ended.
 
 use super::{Column, books};
-use crate::cli::format::{bytes, count, counted, rate, seconds, whole};
+use crate::cli::format::{bytes, count, counted, rate, rounded, seconds};
 use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, Report};
 
 /// The books of a load.
@@ -74,7 +74,7 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     ));
     let traffic = &report.traffic;
     let consumed = traffic.consumed_units.map_or(String::new(), |units| {
-        format!(", {} write units consumed", whole(units))
+        format!(", {} consumed", counted(rounded(units), "write unit"))
     });
     out.push(format!(
         "{}{consumed}; throttled {}, failed and sent again {}, unprocessed items sent again {}",

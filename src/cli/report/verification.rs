@@ -16,11 +16,14 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
         ("more elements", &|b| count(b.expanded), false),
         ("expired", &|b| count(b.expired), false),
         ("rejected", &|b| count(b.rejected), true),
+        ("not sampled", &|b| count(b.unsampled), false),
         ("expected", &|b| count(b.expected), true),
         ("equal", &|b| count(b.equal), true),
         ("missing", &|b| count(b.missing), true),
         ("gone", &|b| count(b.gone), false),
         ("different", &|b| count(b.different), true),
+        ("repaired", &|b| count(b.repaired), false),
+        ("refused", &|b| count(b.refused), false),
     ];
     out.push(books(
         columns,
@@ -37,32 +40,79 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
         seconds(report.elapsed_seconds),
         rate(report.items_per_second, "item"),
     ));
-    out.push(match report.unexpected {
-        Some(0) => "no unexpected items in the table".to_owned(),
-        Some(items) => format!(
+    out.push(unexpected(report));
+    if let Some(items @ 1..) = report.elsewhere {
+        let items = counted(items, "item");
+        out.push(format!(
+            "{items} of no item type of the mapping, left aside"
+        ));
+    }
+    out.extend(expiry(report));
+    out.extend(report.findings.iter().map(finding));
+    for reject in &report.rejects {
+        out.push(format!(
+            "  no item: {} from row {}: {} [{}]",
+            reject.item_type, reject.row, reject.message, reject.code
+        ));
+    }
+    out.push(ending(report));
+    out.join("\n")
+}
+
+fn unexpected(report: &VerifyReport) -> String {
+    match (report.unexpected, &report.unexpected_why_not) {
+        (Some(0), _) => "no unexpected items in the table".to_owned(),
+        (Some(items), _) => format!(
             "{} in the table that the source does not make",
             counted(items, "item")
         ),
-        None => "items that the source does not make were not looked for to the end".to_owned(),
-    });
-    out.extend(expiry(report));
-    out.extend(report.findings.iter().map(finding));
-    out.push(match &report.outcome {
-        VerifyOutcome::Equal if report.total.rejected > 0 => format!(
-            "every item is as the source makes it, but {} no item",
-            match report.total.rejected {
-                1 => "1 row makes".to_owned(),
-                rows => format!("{} make", counted(rows, "row")),
-            }
-        ),
+        (None, Some(why)) => {
+            format!("items that the source does not make were not looked for: {why}")
+        }
+        (None, None) => {
+            "items that the source does not make were not looked for to the end".to_owned()
+        }
+    }
+}
+
+/// The last line.
+fn ending(report: &VerifyReport) -> String {
+    let total = &report.total;
+    let rejected = || match total.rejected {
+        1 => "1 row makes no item".to_owned(),
+        rows => format!("{} make no item", counted(rows, "row")),
+    };
+    let repaired = || counted(total.repaired, "item");
+    match &report.outcome {
+        VerifyOutcome::Equal if total.rejected > 0 => {
+            format!("every item is as the source makes it, but {}", rejected())
+        }
+        VerifyOutcome::Equal if report.sample.is_some() => {
+            let compared = counted(total.expected, "item");
+            format!("verified: the sample of {compared} is as the source makes it")
+        }
+        VerifyOutcome::Equal if report.elsewhere.is_some_and(|items| items > 0) => {
+            "verified: the table holds what the source makes, beside items from elsewhere"
+                .to_owned()
+        }
         VerifyOutcome::Equal => {
             "verified: the table holds exactly what the source makes".to_owned()
         }
+        VerifyOutcome::Repaired if total.rejected > 0 => {
+            format!("repaired: {} written, but {}", repaired(), rejected())
+        }
+        VerifyOutcome::Repaired => format!(
+            "repaired: {} written, and the table holds what the source makes",
+            repaired()
+        ),
+        VerifyOutcome::Different if report.repair.is_some() => format!(
+            "repaired: {} written; the table still differs from what the source makes",
+            repaired()
+        ),
         VerifyOutcome::Different => "the table differs from what the source makes".to_owned(),
         VerifyOutcome::Interrupted => "interrupted before everything was compared".to_owned(),
         VerifyOutcome::Failed(failure) => failure.message.clone(),
-    });
-    out.join("\n")
+    }
 }
 
 /// What expired and what of it is in the table.
@@ -94,7 +144,10 @@ fn finding(finding: &Finding) -> String {
         .map_or(String::new(), |row| format!(" from row {row}"));
     match finding.kind {
         FindingKind::Missing => format!("  missing: {item_type} {}{row}", finding.key),
-        FindingKind::Unexpected => format!("  unexpected: {}", finding.key),
+        FindingKind::Unexpected => match &finding.item_type {
+            Some(item_type) => format!("  unexpected: {item_type} {}", finding.key),
+            None => format!("  unexpected: {}", finding.key),
+        },
         FindingKind::Different => {
             let attributes: Vec<String> = finding
                 .attributes
@@ -106,13 +159,17 @@ fn finding(finding: &Finding) -> String {
                         AttributeDifference::Type { expected, found } => {
                             format!("is {found} and should be {expected}")
                         }
+                        AttributeDifference::Order => "is in another order".to_owned(),
                         AttributeDifference::Value => "has another value".to_owned(),
                     };
                     format!("`{}` {what}", attribute.name)
                 })
                 .collect();
+            let made_by = finding.made_by.as_ref().map_or(String::new(), |other| {
+                format!(" (an item of {other} is there: it is not repaired)")
+            });
             format!(
-                "  different: {item_type} {}{row}: {}",
+                "  different: {item_type} {}{row}: {}{made_by}",
                 finding.key,
                 attributes.join(", ")
             )

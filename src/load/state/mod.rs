@@ -69,6 +69,16 @@ impl Opened {
     }
 }
 
+/// What the last full run of a table selected, by the state at a path, which is neither locked nor
+/// changed. `None`: there is none that is known.
+#[must_use]
+pub fn selection(path: &Path, place: &str) -> Option<String> {
+    let store = Store::open(path).ok()?;
+    let all = rows::selections(&store).ok()?;
+    let found = all.into_iter().find(|selection| selection.place == place);
+    found.map(|selection| selection.json)
+}
+
 impl State {
     /// Opens the state at a path, or begins one, and locks it for this process.
     ///
@@ -188,6 +198,15 @@ impl State {
         let attempt = self.attempt;
         self.store
             .change(|change| rows::note_traffic(change, attempt, json))
+    }
+
+    /// Forgets how far the annexes count: everything that is in them will be appended again.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn forget_annexes(&mut self) -> Result<(), StateError> {
+        self.store.change(rows::forget_annexes)
     }
 
     /// Says how the run ended; `selection` is that of a full run, kept over the runs to come.

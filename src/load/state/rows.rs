@@ -102,6 +102,10 @@ pub(super) fn chunks_done(
     Ok(())
 }
 
+pub(super) fn forget_annexes(change: &mut Change<'_>) -> Changed {
+    Ok(change.clear(ANNEX)?)
+}
+
 pub(super) fn note_traffic(change: &mut Change<'_>, attempt: u32, json: &str) -> Changed {
     let key = [Value::from(attempt)];
     let found = change.find(ATTEMPT, &key, |row| {

@@ -144,6 +144,10 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
                 let help = match nearest(&entry.key, known.iter().copied()) {
                     Some(near) => format!("did you mean `{near}`?"),
+                    None if is_bare_directive(&entry.key) => format!(
+                        "`${0}` is a directive: under `attributes`, say NAME: {{ ${0}: … }}",
+                        entry.key
+                    ),
                     None => {
                         let now = fields.iter();
                         let now: Vec<&str> = now.map(|field| field.name).collect();
@@ -251,6 +255,13 @@ fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Dia
         )
         .with_help(help),
     );
+}
+
+/// Whether a name is a directive's without its `$`.
+fn is_bare_directive(name: &str) -> bool {
+    DIRECTIVES
+        .iter()
+        .any(|field| field.name.strip_prefix('$') == Some(name))
 }
 
 fn unquoted(node: &Node) -> Diagnostic {

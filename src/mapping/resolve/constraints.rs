@@ -98,7 +98,12 @@ impl Binder<'_> {
             || parent.is_some_and(|parent| parent.optional)
             || (parent.is_none() && self.may_hide_null(column));
         let dbms = self.catalog.dbms;
-        let domain = Domain::of(&column.data_type, &column.declared, dbms, nullable);
+        let domain = match &column.ambiguous_charset {
+            None => Domain::of(&column.data_type, &column.declared, dbms, nullable),
+            Some(charset) => Domain::unknown(format!(
+                "`{charset}` may have several codes for one character"
+            )),
+        };
         // SQLite keeps any value in any column.
         let bytes = match dbms {
             Dbms::Sqlite => domain.bytes(),

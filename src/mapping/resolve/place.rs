@@ -215,5 +215,6 @@ pub(super) fn unknown(name: &str) -> Column {
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     }
 }

@@ -6,7 +6,7 @@ use super::Resolved;
 use super::pass::Passes;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::Table;
+use crate::mapping::model::{Node, Table};
 use crate::mapping::proof::{
     Apart, Covered, KeyProof, Origin, Proofs, Refused, Subject, TypesProof, Verdict, World, apart,
     coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
@@ -132,7 +132,7 @@ fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut V
 }
 
 /// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
-/// nothing.
+/// or a `$when` nothing.
 pub(super) fn refusals(
     table: &Table,
     resolved: &[Resolved],
@@ -149,6 +149,10 @@ fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut
         return;
     }
     for (key, is_sort) in key_attributes(table) {
+        let mut attributes = item.item.attributes.iter();
+        if attributes.any(|(name, node)| *name == key.name && has_condition(node)) {
+            continue;
+        }
         for refusal in refused(item.subject(), key, is_sort, world) {
             let place = item.place(&key.name);
             diagnostics.push(match refusal {
@@ -157,7 +161,11 @@ fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut
                     place,
                     format!("the key `{}` is empty where `{column}` is, and then the row is rejected", key.name),
                 )
-                .with_help(format!("put text around it, or leave such rows out: where: {column} <> ''")),
+                .with_help(if is_own(table, &key.name) {
+                    format!("put text around it, or leave such rows out: where: {column} <> ''")
+                } else {
+                    format!("put text around it, or leave such rows out of the index with this under `attributes`: {}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}", key.name)
+                }),
                 Refused::Long { bytes, most, columns } => Diagnostic::new(
                     Code::LongKey,
                     place,
@@ -167,6 +175,21 @@ fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut
             });
         }
     }
+}
+
+/// Whether an attribute is there for some rows only.
+fn has_condition(node: &Node) -> bool {
+    match node {
+        Node::When { .. } => true,
+        Node::Typed { value, .. } => has_condition(value),
+        _ => false,
+    }
+}
+
+/// Whether an attribute is of the table's own key, which no item can do without.
+fn is_own(table: &Table, name: &str) -> bool {
+    let own = std::iter::once(&table.partition).chain(&table.sort);
+    own.into_iter().any(|own| &*own.name == name)
 }
 
 /// Everything that was shown.

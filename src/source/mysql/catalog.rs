@@ -134,8 +134,27 @@ fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
         default,
         generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
         comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
+        ambiguous_charset: optional(row, 10)?.filter(|charset| !is_exact(charset)),
         declared,
     })
+}
+
+/// Whether each character has one code in this character set. `cp932` has two for `≒`, which its
+/// `cp932_bin` tells apart; of the rest nothing is known here.
+fn is_exact(charset: &str) -> bool {
+    matches!(
+        charset,
+        "utf8"
+            | "utf8mb3"
+            | "utf8mb4"
+            | "ascii"
+            | "latin1"
+            | "ucs2"
+            | "utf16"
+            | "utf16le"
+            | "utf32"
+            | "binary"
+    )
 }
 
 /// Whether a default of this type is written without quotes.

@@ -48,6 +48,7 @@ pub(super) async fn describe(
             default: None,
             generated: None,
             comment: None,
+            ambiguous_charset: base.and_then(|base| base.ambiguous_charset.clone()),
         });
     }
     find_text(connection, sql, &mut columns).await?;

@@ -72,10 +72,11 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
         }
         (_, Some(1129 | 1130)) => "the server takes no connections from this machine",
         (sqlx::Error::Io(error), _) if error.kind() == ConnectionRefused => {
-            "nothing listens there; check host and port, and that the server runs"
+            "nothing answers there: is the server running, and are host and port right?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == TimedOut => {
-            "the server does not answer; check host and port, and the firewalls on the way"
+            "nothing answers there: is the host right, and does a firewall or security group let \
+             this machine in?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == NotFound => {
             "there is no such socket; check the URL's `socket`"

@@ -262,6 +262,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         default: entry.default,
         generated: entry.generated,
         comment: entry.comment,
+        ambiguous_charset: None,
     }
 }
 

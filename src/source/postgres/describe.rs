@@ -67,6 +67,7 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
             default: None,
             generated: None,
             comment: None,
+            ambiguous_charset: None,
         }
     };
     Ok(outputs.into_iter().map(column).collect())

@@ -118,7 +118,8 @@ fn base(name: &str, category: &str, modifier: i32) -> DataType {
         "float4" => DataType::Float { bits: 32 },
         "float8" => DataType::Float { bits: 64 },
         "bool" => DataType::Boolean,
-        "bit" if modifier <= 1 => DataType::Boolean,
+        // An expression's bits have no modifier, and are as many as they are.
+        "bit" if modifier == 1 => DataType::Boolean,
         "varchar" | "bpchar" => DataType::Text {
             max_chars: u64::try_from(modifier.saturating_sub(HEADER)).ok(),
         },

@@ -91,6 +91,7 @@ pub(super) async fn columns(
             nullable: row.try_get::<i64, _>(2)? == 0 && place == 0,
             default: row.try_get(3)?,
             comment: None,
+            ambiguous_charset: None,
             data_type: data_type(&declared),
             name,
             declared: declared

@@ -25,6 +25,7 @@ pub(super) async fn describe(
             default: None,
             generated: None,
             comment: None,
+            ambiguous_charset: None,
         };
         if let Some(origin) = column.origin().table_column() {
             let table = catalog::columns(connection, &origin.table, "").await?;

@@ -107,7 +107,7 @@ impl Target for Dynamodb {
     fn start<'a>(
         &'a self,
         _table: &'a Table,
-        _fresh: bool,
+        _bulk: bool,
     ) -> BoxFuture<'a, Result<(), TargetError>> {
         Box::pin(async { Ok(()) })
     }

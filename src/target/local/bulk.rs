@@ -1,4 +1,4 @@
-//! Loading a table that this run has just made: the engine's import.
+//! What a load puts into a table: the engine's import.
 //!
 //! The import checks keys and values as a BatchWriteItem does, and writes a batch in one
 //! transaction, all of it or nothing. It does not check the size of items; that is done here.

@@ -1,9 +1,9 @@
 //! The embedded engine: a table in memory or in one file, no server, no port, no account.
 //!
 //! Everything goes the way it goes to DynamoDB: the SDK serializes, the engine answers in place of
-//! the network (`connector`), and errors are classified by their codes. Only a load into a table
-//! that this run has just made goes another way: the engine's import, many items to a transaction
-//! (`bulk`). Its result is the same, which a test proves.
+//! the network (`connector`), and errors are classified by their codes. Only what a load puts
+//! goes another way: the engine's import, many items to a transaction (`bulk`). Its result is the
+//! same, in an empty table and over other items, which a test proves.
 //!
 //! Several processes may use one file; each write waits for the others' for some seconds. What was
 //! committed survives a killed process. After a power cut the file is whole and holds everything
@@ -115,9 +115,9 @@ impl Target for Local {
     fn start<'a>(
         &'a self,
         _table: &'a Table,
-        fresh: bool,
+        bulk: bool,
     ) -> BoxFuture<'a, Result<(), TargetError>> {
-        self.bulk.store(fresh, Ordering::Relaxed);
+        self.bulk.store(bulk, Ordering::Relaxed);
         Box::pin(async { Ok(()) })
     }
 

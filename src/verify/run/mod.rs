@@ -1,38 +1,54 @@
-//! The comparison as a run: reads, folds, asks the table, adds up.
+//! The comparison as a run: reads, folds, asks the table, mends, adds up.
 
-mod answers;
+mod ending;
+mod sample;
+mod sheet;
+mod start;
+mod unexpected;
+mod worker;
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant, timeout};
 
-use crate::item::{Elements, Expiry, Folded, Folder, Item, fingerprint};
+use crate::item::{Attribute, Folder, Item};
 use crate::load::{
-    Cancel, Failure, Fate, Keys, Progress, Read, Reader, RowKey, Sieve, Step, json, meets, rate,
-    raw, row_key, take_row_key,
+    Cancel, Contest, Differ, Failure, Halt, Issue, KEY_MEMORY, KeyCheck, Lanes, Mended, Mender,
+    NOTED, Owners, Progress, Reading, Step, Unowned, Why, processors, spread,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
-use crate::source::{Chunk, Source};
-use crate::target::{Key, Target, Wanted, key_of};
-use crate::verify::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
+use crate::proof::{self, Proof};
+use crate::retry::Policy;
+use crate::source::Source;
+use crate::target::Target;
+use crate::verify::report::VerifyReport;
+use ending::Ending;
+use sheet::{Found, Ledger, Sheet};
+use start::{Setting, set};
+use unexpected::{Unexpected, excused, look};
+use worker::{Block, Worker, judge};
 
-/// Keys that one request may ask for.
-const KEYS: usize = 100;
-/// Bytes of items after which a request is sent with fewer keys.
-const BYTES: usize = 4 << 20;
+/// How long a worker waits for rows before it asks for a page that is not full.
+const PATIENCE: Duration = Duration::from_millis(50);
+/// Blocks that wait for a worker.
+const BLOCKS_AHEAD: usize = 2;
 
 /// A comparison to be made.
 pub struct Verify {
-    /// The source; its snapshot is not open yet.
-    pub source: Box<dyn Source>,
+    /// The source, whose snapshot is not open yet; `None` once the run has it.
+    pub source: Option<Box<dyn Source>>,
     /// The target.
     pub target: Arc<dyn Target>,
-    /// The mapping.
+    /// The mapping. Item types that no pass makes are left aside.
     pub model: Arc<Model>,
     /// What templates need besides the row.
     pub context: Context,
+    /// How to compare.
+    pub options: Options,
     /// Findings that the report names.
     pub examples: usize,
     /// About how many rows each pass has, for progress.
@@ -43,313 +59,349 @@ pub struct Verify {
     pub progress: Arc<dyn Progress>,
 }
 
-/// Compares and reports. Never fails but in its report.
-pub async fn verify(verify: Verify) -> VerifyReport {
-    let begun = Instant::now();
-    let mut run = Run::new(&verify);
-    let mut reader = Reader::spawn(verify.source, verify.model.clone(), true);
-    let mut end = run.compare(&mut reader, &verify.estimates).await;
-    if end.is_none() {
-        run.ask().await;
-    } else {
-        run.set_aside();
-    }
-    while run.answer().await {}
-    reader.finish(false).await;
-    end = end.or(run.failure.take().map(VerifyOutcome::Failed));
-    let mut unexpected = None;
-    if end.is_none() {
-        verify.progress.step(Step::LookingForUnexpected);
-        match run.look_for_unexpected().await {
-            Ok(count) => unexpected = Some(count),
-            Err(ended) => end = Some(ended),
+/// How to compare.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether the keys are proved to differ; else rows that share one are found first, so that
+    /// the same one of them is expected as a load writes.
+    pub keys: KeyCheck,
+    /// Items with this partition key value alone.
+    pub partition: Option<Attribute>,
+    /// So many items alone, from all over the source. What is unexpected is not looked for then.
+    pub sample: Option<u64>,
+    /// Whether missing and different items are written as they should be.
+    pub repair: bool,
+    /// Connections that read side by side; `None`: as many as the machine has processors for.
+    pub readers: Option<usize>,
+    /// When to write again what is repaired, and when to give up.
+    pub retry: Policy,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            keys: KeyCheck::default(),
+            partition: None,
+            sample: None,
+            repair: false,
+            readers: None,
+            retry: Policy::default(),
+            proof: proof::Options {
+                memory: KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            },
         }
     }
-    run.report(end, unexpected, begun)
 }
 
-/// An item that the source makes.
-struct Expected {
-    item_type: usize,
-    row: RowKey,
-    item: Item,
-    fingerprint: u128,
-    /// Whether DynamoDB may have deleted it by now.
-    may_be_gone: bool,
-    compressed: Vec<Arc<str>>,
+/// Compares and reports. Never fails but in its report.
+pub async fn verify(mut verify: Verify) -> VerifyReport {
+    let begun = Instant::now();
+    let halt = Halt::new();
+    let mut setting = None;
+    match verify.source.take() {
+        None => halt.set(Why::Failed(Failure::internal("a comparison has no source"))),
+        Some(source) => match set(&verify, source).await {
+            Ok(set) => setting = Some(set),
+            Err(why) => halt.set(why),
+        },
+    }
+    let ledger = Ledger::new(Mutex::new(Found::new(
+        verify.model.item_types.len(),
+        verify.examples,
+        NOTED,
+    )));
+    let mut run = Run {
+        owners: Arc::new(Owners::of(&verify.model)),
+        ledger,
+        halt,
+        mended: Mended::default(),
+        unexpected: Unexpected::default(),
+        warnings: Vec::new(),
+        verify,
+    };
+    if let Some(setting) = setting {
+        run.run(setting).await;
+    }
+    run.report(begun.elapsed())
 }
 
-/// What came of one request.
-struct Answered {
-    page: Page,
-    /// For each item of the page: the table's item, if it has one.
-    found: Result<Vec<Option<Item>>, Failure>,
-}
-
-/// Items that are asked for together.
-#[derive(Default)]
-struct Page {
-    number: usize,
-    items: Vec<Expected>,
-    bytes: usize,
-}
-
+/// A comparison that goes on.
 struct Run {
-    target: Arc<dyn Target>,
+    verify: Verify,
+    owners: Arc<Result<Owners, Unowned>>,
+    ledger: Ledger,
+    halt: Halt,
+    mended: Mended,
+    unexpected: Unexpected,
+    /// What the source has to say at the end.
+    warnings: Vec<String>,
+}
+
+/// What the workers share.
+struct Shared {
     model: Arc<Model>,
-    cancel: Cancel,
+    contest: Contest,
+    options: Options,
+    /// The last hash that is in the sample.
+    last: Option<u64>,
+    /// Where the keys of all items go, where what is unexpected is looked for.
+    keys: Option<Mutex<Proof>>,
+    halt: Halt,
     progress: Arc<dyn Progress>,
-    sieve: Sieve,
-    /// Keys of items that have expired and are not expected.
-    left_out: Keys,
-    lingering: u64,
-    now: String,
-    books: Vec<Compared>,
-    page: Page,
-    requests: JoinSet<Answered>,
-    most_requests: usize,
-    failure: Option<Failure>,
-    /// Findings with the page and place that they come from.
-    findings: Vec<((usize, usize), Finding)>,
-    most_findings: usize,
+}
+
+impl Shared {
+    /// Whether the run is about an item.
+    fn holds(&self, item: &Item) -> bool {
+        holds(&self.model, &self.options, item)
+    }
+
+    /// Whether an item is in the sample, where there is one.
+    fn samples(&self, fingerprint: u128) -> bool {
+        self.last
+            .is_none_or(|last| sample::order(fingerprint) <= last)
+    }
+}
+
+/// Whether a run is about an item.
+fn holds(model: &Model, options: &Options, item: &Item) -> bool {
+    let wanted = options.partition.as_ref();
+    wanted.is_none_or(|wanted| item.get(&model.table.partition.name) == Some(wanted))
 }
 
 impl Run {
-    fn new(verify: &Verify) -> Self {
-        let model = &verify.model;
-        let books = model.item_types.iter().map(|item_type| Compared {
-            item_type: item_type.name.to_string(),
-            from: model
-                .passes
-                .get(item_type.pass)
-                .map(|pass| pass.name.clone())
-                .unwrap_or_default(),
-            ..Compared::default()
-        });
-        Self {
-            books: books.collect(),
-            target: verify.target.clone(),
-            model: model.clone(),
-            cancel: verify.cancel.clone(),
+    /// Compares everything; what fails is in the halt.
+    async fn run(&mut self, setting: Setting) {
+        let verify = &self.verify;
+        let mender = if verify.options.repair {
+            let (target, model) = (verify.target.clone(), verify.model.clone());
+            match Mender::start(target, model, verify.options.retry, self.halt.clone()).await {
+                Ok(mender) => Some(Arc::new(mender)),
+                Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
+            }
+        } else {
+            None
+        };
+        let why_not = excused(&verify.options, &verify.model, &self.owners);
+        let keys = match why_not {
+            None => Some(Mutex::new(Proof::new(verify.options.proof.clone()))),
+            Some(_) => None,
+        };
+        self.unexpected.why_not = why_not;
+        let shared = Arc::new(Shared {
+            model: verify.model.clone(),
+            contest: setting.contest,
+            options: verify.options.clone(),
+            last: setting.last,
+            keys,
+            halt: self.halt.clone(),
             progress: verify.progress.clone(),
-            sieve: Sieve::new(Folder::new(model, verify.context.clone())),
-            left_out: Keys::default(),
-            lingering: 0,
-            now: verify.context.now.to_string(),
-            page: Page::default(),
-            requests: JoinSet::new(),
-            most_requests: verify.target.concurrency().max(1),
-            failure: None,
-            findings: Vec::new(),
-            most_findings: verify.examples,
+        });
+        let (blocks, workers) = self.workers(&shared, mender.as_deref());
+        let lanes = verify.options.lanes();
+        let chunks = spread(&setting.plan, lanes);
+        let issue = self.issue(mender.clone());
+        let model = verify.model.clone();
+        match Lanes::open(setting.source, model, chunks, lanes, issue).await {
+            Ok(mut lanes) => {
+                self.read(&mut lanes, &blocks, mender.as_deref()).await;
+                self.warnings = lanes.finish().await.1;
+            }
+            Err(error) => self.halt.set(Why::Failed(Failure::from(&error))),
+        }
+        // Workers end when no block can come.
+        drop(blocks);
+        self.join(workers).await;
+        if let Some(mender) = mender {
+            let Some(mender) = Arc::into_inner(mender) else {
+                let failure = Failure::internal("what was repaired cannot be added up");
+                return self.halt.set(Why::Failed(failure));
+            };
+            let (mended, finished) = mender.finish().await;
+            self.mended = mended;
+            if let Err(error) = finished {
+                self.halt.set(Why::Failed(Failure::from(&error)));
+            }
+        }
+        let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
+        if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
+            let keys = keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+            self.verify.progress.step(Step::LookingForUnexpected);
+            let owners = (*self.owners).as_ref().ok();
+            match look(&self.verify, owners, keys).await {
+                Ok(unexpected) => self.unexpected = unexpected,
+                Err(why) => self.halt.set(why),
+            }
         }
     }
 
-    /// Takes chunks until the source ends; says how it ended otherwise.
-    async fn compare(
-        &mut self,
-        reader: &mut Reader,
-        estimates: &[Option<u64>],
-    ) -> Option<VerifyOutcome> {
-        let model = self.model.clone();
-        let (mut pass, mut rows, mut passes_read) = (0, 0, 0);
-        while passes_read < model.passes.len() {
+    /// Makes the sheets.
+    fn issue(&self, mender: Option<Arc<Mender>>) -> Issue<Arc<Sheet>> {
+        let (ledger, attempts) = (self.ledger.clone(), AtomicU64::new(0));
+        Arc::new(move |id| {
+            let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+            let ticket = mender.as_ref().map(|mender| mender.issue(id));
+            Arc::new(Sheet::new(id, attempt, ticket, ledger.clone()))
+        })
+    }
+
+    fn workers(
+        &self,
+        shared: &Arc<Shared>,
+        mender: Option<&Mender>,
+    ) -> (mpsc::Sender<Block>, JoinSet<()>) {
+        let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
+        let blocks = Arc::new(Turn::new(blocks));
+        let verify = &self.verify;
+        let folder = Folder::new(&verify.model, verify.context.clone());
+        let count = processors();
+        let requests = verify.target.concurrency().div_ceil(count).max(1);
+        let mut tasks = JoinSet::new();
+        for _ in 0..count {
+            let owners = self.owners.clone();
+            let differ = Differ::new(
+                verify.target.clone(),
+                &verify.model.table,
+                folder.clone(),
+                Arc::new(move |index, folded, found: Option<Item>| {
+                    judge((*owners).as_ref().ok(), index, folded, found.as_ref())
+                }),
+                requests,
+            );
+            let mending = mender.map(|mender| mender.mending(count));
+            let worker = Worker::new(shared.clone(), folder.clone(), differ, mending);
+            tasks.spawn(work(worker, blocks.clone()));
+        }
+        (sender, tasks)
+    }
+
+    /// Hands blocks to the workers until the source or the run ends.
+    async fn read(
+        &self,
+        lanes: &mut Lanes<Arc<Sheet>>,
+        blocks: &mpsc::Sender<Block>,
+        mender: Option<&Mender>,
+    ) {
+        let mut told = vec![false; self.verify.model.passes.len()];
+        loop {
             let read = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Some(VerifyOutcome::Interrupted),
-                read = reader.next() => read,
+                () = self.verify.cancel.cancelled() => return self.halt.set(Why::Cancelled),
+                () = self.halt.stopped() => return,
+                read = lanes.next() => read,
             };
             match read {
-                Some(Read::Start(index)) => {
-                    (pass, rows) = (index, 0);
-                    if let Some(this) = model.passes.get(index) {
-                        let estimate = estimates.get(index).copied().flatten();
-                        self.progress
-                            .pass(index, &this.name, &this.item_types, estimate);
+                None => return,
+                Some(Reading::Rows {
+                    ticket: sheet,
+                    block: number,
+                    rows,
+                }) => {
+                    self.tell(sheet.id.pass, &mut told);
+                    let block = Block {
+                        sheet,
+                        number,
+                        rows,
+                    };
+                    let sent = tokio::select! {
+                        sent = blocks.send(block) => sent,
+                        () = self.verify.cancel.cancelled() => continue,
+                    };
+                    if sent.is_err() {
+                        // Workers end early only where the run is to end.
+                        let failure = Failure::internal("the workers ended early");
+                        return self.halt.set(Why::Failed(failure));
                     }
                 }
-                Some(Read::Rows(chunk)) => {
-                    rows += count(chunk.rows.len());
-                    self.chunk(pass, chunk).await;
-                }
-                Some(Read::End { pass, all }) => {
-                    passes_read += 1;
-                    let left_out = all.unwrap_or(rows).saturating_sub(rows);
-                    for index in model.passes.get(pass).iter().flat_map(|p| &p.item_types) {
-                        if let Some(books) = self.books.get_mut(*index) {
-                            books.rows_read += left_out;
-                            books.filtered += left_out;
-                            self.progress.rows(*index, left_out);
-                        }
+                Some(Reading::End { ticket: sheet, end }) => {
+                    self.tell(sheet.id.pass, &mut told);
+                    let pass = self.verify.model.passes.get(sheet.id.pass);
+                    for index in pass.iter().flat_map(|pass| &pass.item_types) {
+                        sheet.enter(|found| {
+                            found.with(*index, |books| {
+                                books.rows_read += end.left_out;
+                                books.filtered += end.left_out;
+                            });
+                        });
+                        self.verify.progress.rows(*index, end.left_out);
                     }
                 }
-                Some(Read::Failed(error)) => {
-                    return Some(VerifyOutcome::Failed(Failure::from(&error)));
+                Some(Reading::Again { ticket: sheet }) => {
+                    sheet.forget();
+                    if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
+                        mender.forget(ticket);
+                    }
                 }
-                None => {
-                    let failure = Failure::internal("the reader ended without an answer");
-                    return Some(VerifyOutcome::Failed(failure));
+                Some(Reading::Failed(error)) => {
+                    return self.halt.set(Why::Failed(Failure::from(&error)));
                 }
-            }
-            if let Some(failure) = self.failure.take() {
-                return Some(VerifyOutcome::Failed(failure));
             }
         }
-        None
     }
 
-    async fn chunk(&mut self, pass: usize, chunk: Chunk) {
-        let model = self.model.clone();
-        let Some(pass) = model.passes.get(pass) else {
+    /// Tells that a pass begins, once.
+    fn tell(&self, pass: usize, told: &mut [bool]) {
+        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
             return;
         };
-        for index in &pass.item_types {
-            self.progress.rows(*index, count(chunk.rows.len()));
+        *told = true;
+        if let Some(this) = self.verify.model.passes.get(pass) {
+            let estimate = self.verify.estimates.get(pass).copied().flatten();
+            let progress = &self.verify.progress;
+            progress.pass(pass, &this.name, &this.item_types, estimate);
         }
-        for mut row in chunk.rows {
-            for (nth, index) in pass.item_types.iter().enumerate() {
-                let (Some(item_type), Some(books)) =
-                    (model.item_types.get(*index), self.books.get_mut(*index))
-                else {
-                    continue;
-                };
-                books.rows_read += 1;
-                if !meets(item_type, &row) {
-                    books.filtered += 1;
-                    continue;
-                }
-                let alone = item_type.explodes.is_empty() && nth + 1 == pass.item_types.len();
-                let mut elements = Elements::new(&item_type.explodes);
-                let mut come: u64 = 0;
-                while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
-                    let Some(books) = self.books.get_mut(*index) else {
-                        break;
-                    };
-                    come += 1;
-                    let folded = match fate {
-                        Fate::Made(folded) => folded,
-                        Fate::Expired(folded) => {
-                            books.expired += 1;
-                            self.left_out.insert(folded.fingerprint);
-                            continue;
-                        }
-                        Fate::Rejected(_) | Fate::Duplicate(_) => {
-                            books.rejected += 1;
-                            continue;
-                        }
-                    };
-                    books.expected += 1;
-                    let key = if alone {
-                        take_row_key(item_type, &mut row)
-                    } else {
-                        row_key(item_type, &row)
-                    };
-                    self.expect(*index, key, folded).await;
-                }
-                if let Some(books) = self.books.get_mut(*index) {
-                    books.empty += u64::from(come == 0);
-                    books.expanded += come.saturating_sub(1);
-                }
+    }
+
+    async fn join(&self, mut tasks: JoinSet<()>) {
+        while let Some(ended) = tasks.join_next().await {
+            if ended.is_err() {
+                let failure = Failure::internal("a worker died");
+                self.halt.set(Why::Failed(failure));
             }
         }
     }
 
-    /// Asks for an item, with others.
-    async fn expect(&mut self, item_type: usize, row: RowKey, folded: Folded) {
-        self.page.bytes += folded.size;
-        self.page.items.push(Expected {
-            item_type,
-            row,
-            item: folded.item,
-            fingerprint: folded.fingerprint,
-            may_be_gone: folded.expiry == Expiry::Past,
-            compressed: folded.compressed,
-        });
-        if self.page.items.len() >= KEYS || self.page.bytes >= BYTES {
-            self.ask().await;
-        }
-    }
-
-    /// Scans the table's keys for those that no row makes.
-    async fn look_for_unexpected(&mut self) -> Result<u64, VerifyOutcome> {
-        let (mut unexpected, mut from) = (0, None);
-        let wanted = Wanted::keys(&self.model.table);
-        loop {
-            let page = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => return Err(VerifyOutcome::Interrupted),
-                page = self.target.scan(&self.model.table, &wanted, from) => page,
-            };
-            let page = page.map_err(|error| VerifyOutcome::Failed(Failure::from(&error)))?;
-            let keys = page.items.iter();
-            let model = self.model.clone();
-            for key in keys.filter_map(|item| key_of(&model.table, item)) {
-                let fingerprint = fingerprint(&key.0, key.1.as_ref());
-                if self.sieve.keys.contains(fingerprint) {
-                    continue;
-                }
-                if self.left_out.contains(fingerprint) {
-                    self.lingering += 1;
-                    continue;
-                }
-                unexpected += 1;
-                let finding = Finding {
-                    kind: FindingKind::Unexpected,
-                    item_type: None,
-                    row: None,
-                    key: raw(json(&named(&self.model, key))),
-                    attributes: Vec::new(),
-                };
-                self.note((usize::MAX, 0), finding);
-            }
-            match page.next {
-                Some(next) => from = Some(next),
-                None => return Ok(unexpected),
-            }
-        }
-    }
-
-    fn report(
-        mut self,
-        end: Option<VerifyOutcome>,
-        unexpected: Option<u64>,
-        begun: Instant,
-    ) -> VerifyReport {
-        self.trim();
-        let mut total = Compared::default();
-        for books in &self.books {
-            total.add(books);
-        }
-        let equal = total.equal + total.gone == total.expected && unexpected == Some(0);
-        let elapsed = begun.elapsed();
-        VerifyReport {
-            outcome: end.unwrap_or(if equal {
-                VerifyOutcome::Equal
-            } else {
-                VerifyOutcome::Different
-            }),
-            table: self.model.table.name.clone(),
-            place: self.target.place(),
-            now: self.now,
-            unexpected,
-            lingering: self.lingering,
-            findings: self.findings.into_iter().map(|(_, f)| f).collect(),
-            elapsed_seconds: elapsed.as_secs_f64(),
-            items_per_second: rate(total.expected - total.uncompared, elapsed),
-            total,
-            item_types: self.books,
-        }
+    fn report(self, elapsed: Duration) -> VerifyReport {
+        let mut found = Found::new(0, 0, 0);
+        std::mem::swap(&mut found, &mut *sheet::lock(&self.ledger));
+        let ending = Ending {
+            why: self.halt.why(),
+            found,
+            mended: self.mended,
+            unexpected: self.unexpected,
+            warnings: self.warnings,
+            elapsed,
+        };
+        ending.report(&self.verify)
     }
 }
 
-fn named(model: &Model, (partition, sort): Key) -> Item {
-    let mut attributes = vec![(model.table.partition.name.clone(), partition)];
-    if let (Some(key), Some(value)) = (&model.table.sort, sort) {
-        attributes.push((key.name.clone(), value));
+/// Folds blocks until no more can come.
+async fn work(mut worker: Worker, blocks: Arc<Turn<mpsc::Receiver<Block>>>) {
+    loop {
+        let next = async { blocks.lock().await.recv().await };
+        let next = if worker.is_idle() {
+            next.await
+        } else {
+            match timeout(PATIENCE, next).await {
+                Ok(next) => next,
+                Err(_) => {
+                    worker.flush().await;
+                    continue;
+                }
+            }
+        };
+        match next {
+            Some(block) => {
+                if worker.block(block).await.is_break() {
+                    break;
+                }
+            }
+            None => break,
+        }
     }
-    Item { attributes }
-}
-
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
+    worker.flush().await;
 }

@@ -202,6 +202,29 @@ async fn write_rates_say_how_hot_a_partition_will_be_and_what_steady_writes_cost
     );
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn rejects_that_cannot_be_written_leave_no_figures_of_a_part() {
+    let source = Database::new(PORTAL).await;
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = folder.path().join("users.yaml");
+    let text = "dynafold: 1\ntable: { name: users, key: { partition: PK } }\nitems:\n  USER: { from: users, key: { PK: USER } }\n";
+    std::fs::write(&mapping, text).unwrap();
+    let mapping = mapping.to_str().unwrap();
+    let ran = dynafold(&[
+        "preview",
+        mapping,
+        "--source",
+        &source.url(),
+        "--all",
+        "--rejects",
+        "/dev/full",
+    ])
+    .exits(1);
+    says(&ran, "cannot write the rejects file", "make room");
+    assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+}
+
 #[tokio::test]
 async fn a_full_disk_is_named_and_nothing_is_called_proved() {
     let (source, mapping) = events(60_000).await;

@@ -52,6 +52,7 @@ fn column(name: &str, declared: &str, data_type: DataType, nullable: bool) -> Co
         default: None,
         generated: None,
         comment: None,
+        ambiguous_charset: None,
     }
 }
 

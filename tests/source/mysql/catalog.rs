@@ -1,6 +1,7 @@
 //! What the catalog says, to whoever may see all of it or a part.
 
 use dynafold::catalog::{Catalog, DataType, Dbms, TableKind, TableName};
+use dynafold::mapping::{Described, Raw, Verdict, resolve};
 use dynafold::source::{Relation, SourceError};
 
 use super::{open, table};
@@ -197,6 +198,44 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
             "{help}"
         );
         drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn codes_that_are_one_character_prove_no_key() {
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        // Both are `≒`.
+        database
+            .run(
+                "CREATE TABLE t (a VARCHAR(5) CHARACTER SET cp932 COLLATE cp932_bin PRIMARY KEY,
+                    b VARCHAR(5) CHARACTER SET utf8mb4 NOT NULL UNIQUE, c INT);
+                 INSERT INTO t VALUES (x'81E0', 'x', 1), (x'8790', 'y', 2)",
+            )
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let charset = |name| {
+            table(&catalog, "t")
+                .column(name)
+                .unwrap()
+                .ambiguous_charset
+                .clone()
+        };
+        assert_eq!(charset("a").as_deref(), Some("cp932"));
+        assert_eq!((charset("b"), charset("c")), (None, None));
+        let read = read_all(source.as_mut(), table(&catalog, "t")).await;
+        assert_eq!(read[0][0], read[1][0]);
+
+        for (column, verdict) in [("a", Verdict::Unproved), ("b", Verdict::Proved)] {
+            let text = format!(
+                "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }} }}\nitems:\n  T: {{ from: t, key: {{ PK: \"T#{{{column}}}\" }} }}\n"
+            );
+            let (raw, faults) = Raw::read(&text, &|_| None);
+            let checked = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+            assert_eq!(checked.proofs.unwrap().keys[0].verdict, verdict, "{column}");
+        }
         database.drop().await;
     }
 }

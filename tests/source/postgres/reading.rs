@@ -8,7 +8,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{connect, name, rows, strings, table};
 use crate::support::postgres::Database;
-use crate::support::types::{scan_of, shown};
+use crate::support::types::{columns_of, scan_of, shown};
 
 #[tokio::test]
 async fn identifiers_of_any_kind_are_read() {
@@ -247,4 +247,21 @@ async fn a_lost_connection_is_told_from_a_refused_query() {
     let lost = rows(source.as_mut(), &scan_of(table(&catalog, "t"))).await;
     let lost = lost.expect_err("the connection is gone");
     assert!(matches!(lost, SourceError::Lost { .. }), "{lost:?}");
+}
+
+#[tokio::test]
+async fn bits_of_an_expression_are_bytes_for_they_may_be_many() {
+    let database = Database::with(
+        "CREATE TABLE t (a int, one bit); INSERT INTO t VALUES (1, b'1'), (2, b'0')",
+    )
+    .await;
+    let mut source = connect(&database.url()).await;
+    let sql = "SELECT a, one, CASE a WHEN 1 THEN b'1' ELSE b'10' END AS v FROM t ORDER BY a";
+    let columns = source.describe(sql).await.expect("columns");
+    assert_eq!(columns[1].data_type, DataType::Boolean);
+    assert_eq!(columns[2].data_type, DataType::Binary { max_bytes: None });
+    let scan = Scan::of(Relation::Query(sql.to_owned()), columns_of(&columns));
+    let read = rows(source.as_mut(), &scan).await.expect("rows");
+    let read: Vec<String> = read.iter().map(|row| shown(&row[2])).collect();
+    assert_eq!(read, [r#"{"B":"gA=="}"#, r#"{"B":"gA=="}"#]);
 }

@@ -1,18 +1,8 @@
-//! What a run is about: `--items`, `--partition`, `--retry-rejects`.
+//! What a run is about: `--items` and `--partition`, as `migrate` and `verify` take them.
 
-use std::collections::HashSet;
-use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::sync::Arc;
-
-use serde::Deserialize;
-use serde_json::value::RawValue;
-
-use crate::cli::args::Migrate;
-use crate::cli::failure::Failure;
+use super::failure::Failure;
 use crate::diagnostic::nearest;
 use crate::item::Attribute;
-use crate::load::Selection;
 use crate::mapping::model::{KeyType, Model};
 use crate::value::Number;
 
@@ -48,13 +38,9 @@ pub(super) fn item_types(mut model: Model, names: &[String]) -> Result<Model, Fa
     Ok(model)
 }
 
-/// The rows and items that a run is about.
-pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
-    let partition = arguments.partition.as_deref();
-    Ok(Selection {
-        partition: partition.map(|text| value(text, model)).transpose()?,
-        rows: arguments.retry_rejects.as_deref().map(rows).transpose()?,
-    })
+/// The value of the partition key that is named, if one is.
+pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attribute>, Failure> {
+    text.map(|text| value(text, model)).transpose()
 }
 
 fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {
@@ -70,28 +56,4 @@ fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {
             key.name
         ))),
     }
-}
-
-#[derive(Deserialize)]
-struct Line {
-    item_type: String,
-    row: Box<RawValue>,
-}
-
-fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
-    let shown = path.display();
-    let unread = |error: &std::io::Error| {
-        Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(error)
-    };
-    let file = std::fs::File::open(path).map_err(|error| unread(&error))?;
-    let mut rows = HashSet::new();
-    for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
-        let line = line.map_err(|error| unread(&error))?;
-        let Line { item_type, row } = serde_json::from_str(&line).map_err(|error| {
-            Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
-                .with_help("it takes a file that `migrate --rejects` has written")
-        })?;
-        rows.insert((item_type.into(), row.get().to_owned()));
-    }
-    Ok(rows)
 }

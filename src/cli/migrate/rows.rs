@@ -1,0 +1,47 @@
+//! The rows and items that a load is about.
+
+use std::collections::HashSet;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::cli::args::Migrate;
+use crate::cli::failure::Failure;
+use crate::cli::selection;
+use crate::load::Selection;
+use crate::mapping::model::Model;
+
+/// The rows and items that a run is about.
+pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
+    Ok(Selection {
+        partition: selection::partition(arguments.partition.as_deref(), model)?,
+        rows: arguments.retry_rejects.as_deref().map(rows).transpose()?,
+    })
+}
+
+#[derive(Deserialize)]
+struct Line {
+    item_type: String,
+    row: Box<RawValue>,
+}
+
+fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
+    let shown = path.display();
+    let unread = |error: &std::io::Error| {
+        Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(error)
+    };
+    let file = std::fs::File::open(path).map_err(|error| unread(&error))?;
+    let mut rows = HashSet::new();
+    for (number, line) in (1_u64..).zip(BufReader::new(file).lines()) {
+        let line = line.map_err(|error| unread(&error))?;
+        let Line { item_type, row } = serde_json::from_str(&line).map_err(|error| {
+            Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
+                .with_help("it takes a file that `migrate --rejects` has written")
+        })?;
+        rows.insert((item_type.into(), row.get().to_owned()));
+    }
+    Ok(rows)
+}

@@ -1,0 +1,107 @@
+//! The ceiling, the pace and the flight together.
+
+use std::time::Duration;
+
+use super::ceiling::Ceiling;
+use super::flight::Flight;
+use super::pace::Pace;
+use super::{Admission, Answer, Kind, Limit, Settings, Summary, at};
+
+/// Lets requests in, one after the other.
+#[derive(Debug)]
+pub struct Gate {
+    ceiling: Option<Ceiling>,
+    pace: Pace,
+    flight: Flight,
+    /// Requests that had to wait for the ceiling, and for the pace.
+    waits: (u64, u64),
+}
+
+impl Gate {
+    /// A gate for a run.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        let Settings {
+            ceiling,
+            start,
+            most_in_flight,
+        } = settings;
+        Self {
+            ceiling: ceiling.map(Ceiling::new),
+            pace: Pace::new(start),
+            flight: Flight::new(most_in_flight),
+            waits: (0, 0),
+        }
+    }
+
+    /// Asks to send a request of so many estimated units. After [`Admission::Go`] it is to be
+    /// answered to [`Gate::answered`], whatever becomes of it.
+    pub fn admit(&mut self, now: Duration, units: f64) -> Admission {
+        let seconds = now.as_secs_f64();
+        let pace = self.pace.wait(seconds);
+        let ceiling = self.ceiling.as_mut();
+        let ceiling = ceiling.map_or(0.0, |ceiling| ceiling.wait(seconds, units));
+        let wait = pace.max(ceiling);
+        if wait > 0.0 {
+            if ceiling >= pace {
+                self.waits.0 += 1;
+            } else {
+                self.waits.1 += 1;
+            }
+            return Admission::At(at(now, wait));
+        }
+        if self.flight.is_full() {
+            return Admission::Full;
+        }
+        self.flight.take();
+        self.pace.take(units);
+        if let Some(ceiling) = &mut self.ceiling {
+            ceiling.take(units);
+        }
+        Admission::Go
+    }
+
+    /// Enters an answer. `blamed`: the refused units that the table as a whole refused, and not
+    /// single partitions, in [`Verdict::table_refused`](super::Verdict::table_refused).
+    pub fn answered(&mut self, now: Duration, answer: &Answer, blamed: f64) {
+        let seconds = now.as_secs_f64();
+        let latency = answer.latency.as_secs_f64();
+        let Answer {
+            estimated, refused, ..
+        } = *answer;
+        if let Some(ceiling) = &mut self.ceiling {
+            match answer.kind {
+                Kind::Took => ceiling.answered(seconds, estimated, refused, answer.consumed),
+                Kind::Throttled => ceiling.answered(seconds, estimated, estimated, Some(0.0)),
+                Kind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
+            }
+        }
+        if answer.kind != Kind::Failed {
+            let accepted = (estimated - refused).max(0.0);
+            self.pace.answered(seconds, latency, accepted, blamed);
+        }
+        let took = (answer.kind == Kind::Took).then_some(latency);
+        self.flight.answered(seconds, took, blamed > 0.0);
+    }
+
+    /// The most units that a batch should hold as things stand. One item goes through whatever it
+    /// has.
+    #[must_use]
+    pub fn batch_units(&self) -> f64 {
+        let ceiling = self.ceiling.as_ref();
+        let ceiling = ceiling.map_or(f64::INFINITY, Ceiling::batch_units);
+        self.pace.batch_units().min(ceiling)
+    }
+
+    /// What held the run back.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let (ceiling, table) = self.waits;
+        let limit = match (ceiling, table) {
+            (0, 0) => Limit::Nothing,
+            _ if ceiling >= table => Limit::Ceiling,
+            _ => Limit::Table,
+        };
+        Summary { limit }
+    }
+}

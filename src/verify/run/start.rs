@@ -1,0 +1,116 @@
+//! How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
+
+use super::sample::{Draw, thin};
+use super::{Options, Verify, holds};
+use crate::load::{Contest, Failure, KeyCheck, KeyPass, Part, Plan, Unproved, Why, processors};
+use crate::source::Source;
+
+/// Everything that is needed before the first row.
+pub(super) struct Setting {
+    pub(super) source: Box<dyn Source>,
+    pub(super) plan: Plan,
+    /// Which of the rows that share a key is expected.
+    pub(super) contest: Contest,
+    /// The last hash that is in the sample.
+    pub(super) last: Option<u64>,
+}
+
+impl Options {
+    /// Connections that read side by side.
+    pub(super) fn lanes(&self) -> usize {
+        self.readers.unwrap_or_else(processors).max(1)
+    }
+}
+
+/// Opens the snapshot and finds out what is to be read.
+pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
+    let failed = |error| Why::Failed(Failure::from(&error));
+    let opened = async {
+        source.begin().await.map_err(failed)?;
+        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
+        Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
+    };
+    let plan = tokio::select! {
+        biased;
+        () = verify.cancel.cancelled() => return Err(Why::Cancelled),
+        plan = opened => plan?,
+    };
+    let mut slot = Some(source);
+    let contest = match verify.options.keys {
+        KeyCheck::Proved => Contest::default(),
+        KeyCheck::First | KeyCheck::Late => {
+            let proved = keys(verify, &plan).prove(&mut slot).await;
+            proved.map_err(why)?.contest
+        }
+    };
+    let (mut plan, mut last) = (plan, None);
+    if let Some(sample) = verify.options.sample {
+        plan = thin(plan, sample, &verify.model, &verify.estimates);
+        last = Some(draw(verify, &plan, sample, &mut slot).await?);
+    }
+    let source = slot.ok_or_else(|| {
+        Why::Failed(Failure::internal(
+            "the source did not come back from an earlier reading",
+        ))
+    })?;
+    Ok(Setting {
+        source,
+        plan,
+        contest,
+        last,
+    })
+}
+
+/// Children that find no parent are in no item: nothing is to be compared of them.
+fn without_orphans(mut plan: Plan) -> Plan {
+    for parts in &mut plan.passes {
+        parts.retain(|part| *part != Part::Orphans);
+    }
+    plan
+}
+
+fn keys<'v>(verify: &'v Verify, plan: &'v Plan) -> KeyPass<'v> {
+    KeyPass {
+        model: &verify.model,
+        context: &verify.context,
+        plan,
+        lanes: verify.options.lanes(),
+        options: verify.options.proof.clone(),
+        cancel: &verify.cancel,
+        progress: verify.progress.as_ref(),
+    }
+}
+
+fn why(unproved: Unproved) -> Why {
+    match unproved {
+        Unproved::Cancelled | Unproved::Again => Why::Cancelled,
+        Unproved::Failed(failure) => Why::Failed(failure),
+    }
+}
+
+/// Reads the keys of the chunks that a sample is drawn from.
+async fn draw(
+    verify: &Verify,
+    plan: &Plan,
+    sample: u64,
+    source: &mut Option<Box<dyn Source>>,
+) -> Result<u64, Why> {
+    let narrow = KeyPass::narrow(&verify.model);
+    loop {
+        let mut draw = Draw::new(sample);
+        let read = keys(verify, plan)
+            .each(&narrow, source, |_, _, folded| {
+                if holds(&verify.model, &verify.options, &folded.item) {
+                    draw.take(folded.fingerprint);
+                }
+                true
+            })
+            .await;
+        match read {
+            Ok(()) => return Ok(draw.last()),
+            // A connection broke, and keys came twice.
+            Err(Unproved::Again) => {}
+            Err(unproved) => return Err(why(unproved)),
+        }
+    }
+}

@@ -1,0 +1,404 @@
+//! Workers: they fold blocks of rows into items, ask the table for these a page at a time, and
+//! enter what they find into the chunk's sheet.
+
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Shared;
+use super::sheet::{Place, Sheet};
+use crate::item::{Elements, Expiry, Folded, Folder, Item};
+use crate::load::{
+    Differ, EXPIRED, Failure, Fate, KEPT, Looked, Mending, NOTED, Owners, Rejected, RowKey, Sieve,
+    Why, is_same, json, meets, note, raw, row_json, row_key, take_row_key,
+};
+use crate::mapping::model::{ItemType, Model};
+use crate::proof::Proof;
+use crate::source::{Chunk, Row};
+use crate::verify::compare::compare;
+use crate::verify::report::{AttributeFinding, Compared, Finding, FindingKind};
+
+/// The locator of keys that items of the run have. Who has made them is not asked.
+const MADE: u64 = 0;
+
+/// A block of rows.
+pub(super) struct Block {
+    pub(super) sheet: Arc<Sheet>,
+    pub(super) number: u64,
+    pub(super) rows: Chunk,
+}
+
+/// Where an item comes from.
+pub(super) struct Origin {
+    sheet: Arc<Sheet>,
+    place: Place,
+    row: RowKey,
+}
+
+/// What the table holds under an item's key.
+pub(super) enum Verdict {
+    Equal,
+    /// Nothing, because the item has expired and DynamoDB has deleted it.
+    Gone,
+    Missing,
+    Different {
+        attributes: Vec<AttributeFinding>,
+        /// Another item type that has made it.
+        made_by: Option<usize>,
+    },
+}
+
+/// Judges what the table holds.
+pub(super) fn judge(
+    owners: Option<&Owners>,
+    item_type: usize,
+    folded: &Folded,
+    found: Option<&Item>,
+) -> Verdict {
+    match found {
+        None if folded.expiry == Expiry::Past => Verdict::Gone,
+        None => Verdict::Missing,
+        Some(found) if is_same(folded, found) => Verdict::Equal,
+        Some(found) => Verdict::Different {
+            attributes: compare(&folded.item, found),
+            made_by: owners
+                .and_then(|owners| owners.owner(found))
+                .filter(|owner| *owner != item_type),
+        },
+    }
+}
+
+/// A worker.
+pub(super) struct Worker {
+    shared: Arc<Shared>,
+    sieve: Sieve,
+    differ: Differ<Origin, Verdict>,
+    mending: Option<Mending>,
+}
+
+/// What one block comes to, before anything is known of the table.
+struct Tally {
+    books: Vec<Compared>,
+    /// Fingerprints and locators.
+    keys: Vec<(u128, u64)>,
+    rejects: Vec<(Place, Rejected)>,
+    /// Elements so far.
+    nth: u64,
+}
+
+impl Tally {
+    fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+        if let Some(books) = self.books.get_mut(item_type) {
+            change(books);
+        }
+    }
+}
+
+/// A row, or an element of it, of which something is said.
+struct At<'b> {
+    sheet: &'b Arc<Sheet>,
+    place: Place,
+    index: usize,
+    row: RowKey,
+}
+
+impl Worker {
+    pub(super) fn new(
+        shared: Arc<Shared>,
+        folder: Folder,
+        differ: Differ<Origin, Verdict>,
+        mending: Option<Mending>,
+    ) -> Self {
+        Self {
+            shared,
+            sieve: Sieve::without_keys(folder),
+            differ,
+            mending,
+        }
+    }
+
+    /// Whether anything waits here.
+    pub(super) fn is_idle(&self) -> bool {
+        self.differ.is_idle()
+    }
+
+    /// Folds a block. [`ControlFlow::Break`] where the run is to end.
+    pub(super) async fn block(&mut self, block: Block) -> ControlFlow<()> {
+        let shared = self.shared.clone();
+        let Block {
+            sheet,
+            number,
+            rows,
+        } = block;
+        let Some(pass) = shared.model.passes.get(sheet.id.pass) else {
+            return ControlFlow::Break(());
+        };
+        let mut tally = Tally {
+            books: vec![Compared::default(); shared.model.item_types.len()],
+            keys: Vec::new(),
+            rejects: Vec::new(),
+            nth: 0,
+        };
+        for row in rows.rows {
+            self.row(&sheet, number, &pass.item_types, row, &mut tally)
+                .await;
+            if shared.halt.is_set() {
+                break;
+            }
+        }
+        self.enter(&sheet, &pass.item_types, tally);
+        if shared.halt.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    /// Asks for what waits, and mends what is to be mended, and no more is to come for now.
+    pub(super) async fn flush(&mut self) {
+        self.differ.ask();
+        while let Some(looked) = self.differ.next().await {
+            self.looked(looked).await;
+        }
+        if let Some(mending) = &mut self.mending {
+            mending.flush().await;
+        }
+    }
+
+    async fn row(
+        &mut self,
+        sheet: &Arc<Sheet>,
+        block: u64,
+        item_types: &[usize],
+        mut row: Row,
+        tally: &mut Tally,
+    ) {
+        let shared = self.shared.clone();
+        for (nth, index) in item_types.iter().enumerate() {
+            let Some(item_type) = shared.model.item_types.get(*index) else {
+                continue;
+            };
+            tally.with(*index, |books| books.rows_read += 1);
+            if !meets(item_type, &row) {
+                tally.with(*index, |books| books.filtered += 1);
+                continue;
+            }
+            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
+            let mut elements = Elements::new(&item_type.explodes);
+            let mut come: u64 = 0;
+            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                come += 1;
+                tally.nth += 1;
+                let row = if alone {
+                    take_row_key(item_type, &mut row)
+                } else {
+                    row_key(item_type, &row)
+                };
+                let at = At {
+                    sheet,
+                    place: sheet.place(block, tally.nth),
+                    index: *index,
+                    row,
+                };
+                self.fate(at, fate, tally).await;
+            }
+            tally.with(*index, |books| {
+                books.empty += u64::from(come == 0);
+                books.expanded += come.saturating_sub(1);
+            });
+        }
+    }
+
+    async fn fate(&mut self, at: At<'_>, fate: Fate, tally: &mut Tally) {
+        let shared = self.shared.clone();
+        let (index, model) = (at.index, &shared.model);
+        match fate {
+            Fate::Expired(folded) => {
+                tally.with(index, |books| books.expired += 1);
+                tally.keys.push((folded.fingerprint, EXPIRED));
+            }
+            Fate::Rejected(reject) => {
+                tally.with(index, |books| books.rejected += 1);
+                if let Some(key) = self.sieve.folder.key_of_reject(&reject) {
+                    tally.keys.push((key, KEPT));
+                }
+                reject_at(tally, at.place, || Rejected::new(index, at.row, *reject));
+            }
+            Fate::Made(folded) if !shared.holds(&folded.item) => {
+                tally.with(index, |books| books.filtered += 1);
+            }
+            Fate::Made(folded) => {
+                let reading = (at.sheet.id, at.sheet.attempt);
+                let key = folded.fingerprint;
+                if !shared.contest.wins(key, index, &at.row, reading) {
+                    tally.with(index, |books| books.rejected += 1);
+                    let reject = || shared.contest.reject(model, index, at.row, &folded);
+                    return reject_at(tally, at.place, reject);
+                }
+                if !shared.samples(key) {
+                    tally.with(index, |books| books.unsampled += 1);
+                    return;
+                }
+                tally.with(index, |books| books.expected += 1);
+                tally.keys.push((key, MADE));
+                let origin = Origin {
+                    sheet: at.sheet.clone(),
+                    place: at.place,
+                    row: at.row,
+                };
+                self.expect(index, folded, origin).await;
+            }
+            // The sieve keeps no keys here: shared ones were found before.
+            Fate::Duplicate(_) => {}
+        }
+    }
+
+    /// Asks for an item, with others.
+    async fn expect(&mut self, index: usize, folded: Folded, origin: Origin) {
+        if !self.differ.push(index, folded, origin) {
+            return;
+        }
+        self.differ.ask();
+        while self.differ.is_full() {
+            match self.differ.next().await {
+                Some(looked) => self.looked(looked).await,
+                None => break,
+            }
+        }
+    }
+
+    /// Takes what was found in the table for a page of items.
+    async fn looked(&mut self, looked: Looked<Origin, Verdict>) {
+        let items = match looked {
+            Ok(items) => items,
+            Err((origins, failure)) => {
+                self.shared.halt.set(Why::Failed(failure));
+                for (index, origin) in origins {
+                    let sheet = origin.sheet;
+                    sheet.enter(|found| found.with(index, |books| books.uncompared += 1));
+                }
+                return;
+            }
+        };
+        let mut compared = vec![0_u64; self.shared.model.item_types.len()];
+        for (index, folded, origin, verdict) in items {
+            if let Some(compared) = compared.get_mut(index) {
+                *compared += 1;
+            }
+            let amiss = self.judged(index, &folded, &origin, verdict);
+            if amiss
+                && let Some(mending) = &mut self.mending
+                && let Some(ticket) = origin.sheet.ticket.clone()
+            {
+                mending.put(index, &folded, origin.row, ticket).await;
+            }
+        }
+        for (index, items) in compared.into_iter().enumerate() {
+            if items > 0 {
+                self.shared.progress.written(index, items);
+            }
+        }
+    }
+
+    /// Enters a verdict; `true` for an item that could be mended.
+    fn judged(&self, index: usize, folded: &Folded, origin: &Origin, verdict: Verdict) -> bool {
+        let model = &self.shared.model;
+        let (kind, attributes, made_by) = match verdict {
+            Verdict::Equal => {
+                let equal = |books: &mut Compared| books.equal += 1;
+                origin.sheet.enter(|found| found.with(index, equal));
+                return false;
+            }
+            Verdict::Gone => {
+                let gone = |books: &mut Compared| books.gone += 1;
+                origin.sheet.enter(|found| found.with(index, gone));
+                return false;
+            }
+            Verdict::Missing => (FindingKind::Missing, Vec::new(), None),
+            Verdict::Different {
+                attributes,
+                made_by,
+            } => (FindingKind::Different, attributes, made_by),
+        };
+        origin.sheet.enter(|found| {
+            found.with(index, |books| match kind {
+                FindingKind::Missing => books.missing += 1,
+                FindingKind::Different | FindingKind::Unexpected => books.different += 1,
+            });
+            if !found.findings.wants(origin.place) {
+                return;
+            }
+            let item_type = model.item_types.get(index);
+            let finding = Finding {
+                kind,
+                item_type: item_type.map(|t| t.name.to_string()),
+                row: item_type.map(|t| raw(row_json(t, &origin.row))),
+                key: raw(json(&key_item(model, &folded.item))),
+                attributes,
+                made_by: made_by.and_then(|other| name(model, other)),
+            };
+            found.findings.push(origin.place, finding);
+        });
+        made_by.is_none()
+    }
+
+    /// Enters what a block came to.
+    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: Tally) {
+        let shared = &self.shared;
+        for index in item_types {
+            let Some(books) = tally.books.get(*index) else {
+                continue;
+            };
+            shared.progress.rows(*index, books.rows_read);
+            if books.rejected > 0 {
+                shared.progress.rejected(*index, books.rejected);
+            }
+        }
+        sheet.enter(|found| {
+            for (index, books) in tally.books.iter().enumerate() {
+                found.with(index, |all| all.add(books));
+            }
+            for (place, reject) in &tally.rejects {
+                if found.rejects.wants(*place) {
+                    found.rejects.push(*place, note(&shared.model, reject));
+                }
+            }
+        });
+        if let Some(Err(failure)) = shared.keys.as_ref().map(|keys| take(keys, &tally.keys)) {
+            shared.halt.set(Why::Failed(failure));
+        }
+    }
+}
+
+/// Keeps the first rejects of a block.
+fn reject_at(tally: &mut Tally, place: Place, reject: impl FnOnce() -> Rejected) {
+    if tally.rejects.len() < NOTED {
+        tally.rejects.push((place, reject()));
+    }
+}
+
+fn take(keys: &Mutex<Proof>, more: &[(u128, u64)]) -> Result<(), Failure> {
+    let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
+    for (fingerprint, locator) in more {
+        let pushed = keys.push(*fingerprint, *locator);
+        pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+    }
+    Ok(())
+}
+
+/// The name of an item type.
+pub(super) fn name(model: &Model, index: usize) -> Option<String> {
+    let name = |item_type: &ItemType| item_type.name.to_string();
+    model.item_types.get(index).map(name)
+}
+
+/// An item's key as an item of its own.
+fn key_item(model: &Model, item: &Item) -> Item {
+    let is_key = |name: &str| {
+        let table = &model.table;
+        *table.partition.name == *name || table.sort.iter().any(|sort| *sort.name == *name)
+    };
+    let attributes = item.attributes.iter().filter(|(name, _)| is_key(name));
+    Item {
+        attributes: attributes.cloned().collect(),
+    }
+}

@@ -1,0 +1,478 @@
+//! `verify`: what it finds, what it mends, and what it leaves alone, from every database, against
+//! the embedded engine and DynamoDB Local.
+
+use std::collections::HashSet;
+
+use dynafold::item::{Attribute, Item, fingerprints, write_item};
+use dynafold::mapping::model::Table;
+use dynafold::target::{Action, Batch, Entry, Target, TargetSpec, Wanted, connect, key_of};
+use dynafold::value::Number;
+use serde_json::{Value, json};
+
+use super::says;
+use crate::support::books::hold_compared;
+use crate::support::cli::{Ran, command, run};
+use crate::support::contents::contents;
+use crate::support::dynamodb_local;
+use crate::support::source::Source;
+use crate::support::sqlite;
+
+/// Forty users in four groups, each with a list and a map.
+fn script(product: &str) -> String {
+    let document = match product {
+        "mysql" => "LONGTEXT CHECK (json_valid(doc))",
+        "postgres" => "JSONB",
+        _ => "JSON",
+    };
+    let user = |id: u32| {
+        format!(
+            "({id}, {}, 'name {id}', {}, '{{\"list\": [\"a\", \"b\", \"c\"], \"map\": {{\"deep\": [1, 2]}}}}')",
+            id % 4,
+            id * 10,
+        )
+    };
+    let users: Vec<String> = (1..=40).map(user).collect();
+    format!(
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, grp INTEGER NOT NULL, name VARCHAR(40), points INTEGER, doc {document});
+         INSERT INTO users VALUES {};",
+        users.join(", ")
+    )
+}
+
+fn mapping(table: &str) -> String {
+    format!(
+        "dynafold: 1
+table: {{ name: {table}, key: {{ partition: PK, sort: SK }} }}
+items:
+  USER:
+    from: users
+    key: {{ PK: \"GROUP#{{grp}}\", SK: \"USER#{{id | pad(4)}}\" }}
+    columns: [name, points, doc]
+  NAME:
+    from: users
+    key: {{ PK: \"NAME#{{name}}\", SK: \"-\" }}
+    columns: [id]
+"
+    )
+}
+
+/// A mapping, a source, and a table somewhere.
+struct Case {
+    folder: tempfile::TempDir,
+    source: String,
+    table: String,
+    /// The URL of DynamoDB Local, where the table is there.
+    endpoint: Option<String>,
+}
+
+impl Case {
+    fn new(source: &Source, endpoint: Option<String>) -> Self {
+        let number = fastrand::u64(..);
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            source: source.url(),
+            table: format!("verify-{number:x}"),
+            endpoint,
+        }
+    }
+
+    fn file(&self) -> String {
+        format!("local:{}", self.folder.path().join("t.ddb").display())
+    }
+
+    fn run(&self, name: &str, further: &[&str]) -> Ran {
+        self.run_as(name, &mapping(&self.table), further)
+    }
+
+    fn run_as(&self, name: &str, mapping: &str, further: &[&str]) -> Ran {
+        let path = self.folder.path().join("verify.yaml");
+        std::fs::write(&path, mapping).unwrap();
+        let (path, file) = (path.display().to_string(), self.file());
+        let mut arguments = vec![name, &path, "--source", &self.source, "--format", "json"];
+        match &self.endpoint {
+            None => arguments.extend(["--target", &file]),
+            Some(url) => arguments.extend(["--target", "dynamodb", "--endpoint-url", url]),
+        }
+        arguments.extend(further);
+        run(command(&arguments)
+            .env("AWS_REGION", "us-east-1")
+            .env("AWS_ACCESS_KEY_ID", "local")
+            .env("AWS_SECRET_ACCESS_KEY", "local"))
+    }
+
+    fn verify(&self, further: &[&str], code: i32) -> Value {
+        let report = self.run("verify", further).exits(code).json();
+        hold_compared(&report);
+        assert_eq!(report["balanced"], true);
+        report
+    }
+
+    async fn open(&self) -> std::sync::Arc<dyn Target> {
+        let spec = match &self.endpoint {
+            None => TargetSpec::parse(&self.file(), None, None, None),
+            Some(url) => TargetSpec::parse("dynamodb", Some(url), None, Some("us-east-1")),
+        };
+        connect(&spec.unwrap()).await.unwrap()
+    }
+
+    async fn contents(&self) -> String {
+        contents(&*self.open().await, &self.table).await
+    }
+
+    /// Spoils the table: puts what `change` makes of items, and deletes where it makes nothing.
+    async fn spoil(&self, change: impl Fn(&str, &Item) -> Option<Vec<Item>>) {
+        let target = self.open().await;
+        let table = target.describe(&self.table).await.unwrap().unwrap().table;
+        target.start(&table, false).await.unwrap();
+        let page = target.scan(&table, &Wanted::all(), None).await.unwrap();
+        assert!(page.next.is_none());
+        for item in page.items {
+            let Some(Attribute::S(sort)) = item.get("SK") else {
+                continue;
+            };
+            match change(sort, &item) {
+                None => send(&*target, &table, Action::Delete, &item).await,
+                Some(items) => {
+                    for item in items {
+                        send(&*target, &table, Action::Put, &item).await;
+                    }
+                }
+            }
+        }
+        target.finish().await.unwrap();
+    }
+
+    async fn end(self) {
+        if self.endpoint.is_some() {
+            dynamodb_local::delete_table(&self.table).await;
+        }
+    }
+}
+
+async fn send(target: &dyn Target, table: &Table, action: Action, item: &Item) {
+    let (partition, sort) = key_of(table, item).unwrap();
+    let (fingerprint, hash) = fingerprints(&partition, sort.as_ref());
+    let entry = Entry {
+        action,
+        size: 100,
+        units: 1,
+        item_type: 0,
+        fingerprint,
+        partition: hash,
+    };
+    let key = || Item {
+        attributes: item.attributes[..2].to_vec(),
+    };
+    let mut batch = Batch::new();
+    batch.push(entry, |out| match action {
+        Action::Put => write_item(out, item),
+        Action::Delete => write_item(out, &key()),
+    });
+    batch.seal();
+    let written = target.write(table, &batch).await.unwrap();
+    assert!(written.unprocessed.is_empty());
+}
+
+fn with(item: &Item, name: &str, value: Attribute) -> Item {
+    let mut item = item.clone();
+    let mut attributes = item.attributes.iter_mut();
+    let found = attributes.find(|(other, _)| **other == *name);
+    found.unwrap_or_else(|| panic!("no {name}")).1 = value;
+    item
+}
+
+fn text(text: &str) -> Attribute {
+    Attribute::S(text.to_owned())
+}
+
+/// A document whose list is in another order.
+fn reordered(item: &Item) -> Item {
+    let Some(Attribute::M(members)) = item.get("doc") else {
+        panic!("{item:?}")
+    };
+    let mut members = members.clone();
+    for (_, value) in &mut members {
+        if let Attribute::L(elements) = value {
+            elements.reverse();
+        }
+    }
+    with(item, "doc", Attribute::M(members))
+}
+
+/// One of each fault: 2 is gone, 3 has another name, 4 has text for a number, 5 has its list in
+/// another order, 6 was copied to a key that no row makes.
+fn faults(sort: &str, item: &Item) -> Option<Vec<Item>> {
+    match sort {
+        "USER#0002" => None,
+        "USER#0003" => Some(vec![with(item, "name", text("secret"))]),
+        "USER#0004" => Some(vec![with(item, "points", text("40"))]),
+        "USER#0005" => Some(vec![reordered(item)]),
+        "USER#0006" => Some(vec![with(item, "SK", text("USER#9999"))]),
+        _ => Some(Vec::new()),
+    }
+}
+
+fn figures(report: &Value, names: &[&str]) -> Vec<u64> {
+    let figure = |name: &&str| report["total"][*name].as_u64().unwrap();
+    names.iter().map(figure).collect()
+}
+
+const FOUND: &[&str] = &["expected", "equal", "missing", "different", "repaired"];
+
+fn told(report: &Value) -> Vec<(String, String, Value)> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let mut all: Vec<_> = findings
+        .map(|finding| {
+            let sort = finding["key"]["SK"]["S"].as_str().unwrap().to_owned();
+            let kind = finding["kind"].as_str().unwrap().to_owned();
+            (sort, kind, finding["attributes"].clone())
+        })
+        .collect();
+    all.sort_by(|one, other| one.0.cmp(&other.0));
+    all
+}
+
+/// Finds every fault, mends those that can be mended, and leaves the rest.
+async fn finds_and_mends(case: &Case, product: &str) {
+    case.run("migrate", &[]).exits(0);
+    let report = case.verify(&[], 0);
+    assert_eq!(report["outcome"]["state"], "equal", "{product}");
+    assert_eq!(figures(&report, FOUND), [80, 80, 0, 0, 0], "{product}");
+    assert_eq!(report["unexpected"], 0);
+    assert_eq!(report["elsewhere"], 0);
+    let whole = case.contents().await;
+
+    case.spoil(faults).await;
+    let spoilt = case.contents().await;
+    let report = case.verify(&[], 3);
+    assert_eq!(report["outcome"]["state"], "different");
+    assert_eq!(figures(&report, FOUND), [80, 76, 1, 3, 0], "{product}");
+    assert_eq!(report["unexpected"], 1);
+    let of = |sort: &str, kind: &str, attributes: Value| (sort.into(), kind.into(), attributes);
+    let expected = [
+        of("USER#0002", "missing", json!([])),
+        of(
+            "USER#0003",
+            "different",
+            json!([{"name": "name", "difference": "value"}]),
+        ),
+        of(
+            "USER#0004",
+            "different",
+            json!([{"name": "points", "difference": "type", "expected": "N", "found": "S"}]),
+        ),
+        of(
+            "USER#0005",
+            "different",
+            json!([{"name": "doc.list", "difference": "order"}]),
+        ),
+        of("USER#9999", "unexpected", json!([])),
+    ];
+    assert_eq!(told(&report), expected, "{product}");
+    assert!(!report.to_string().contains("secret"));
+    assert_eq!(spoilt, case.contents().await, "verify wrote");
+
+    // The unexpected item is left, and the exit code says so.
+    let report = case.verify(&["--repair"], 3);
+    assert_eq!(report["outcome"]["state"], "different");
+    assert_eq!(figures(&report, FOUND), [80, 76, 1, 3, 4], "{product}");
+    assert_eq!(report["unexpected"], 1);
+    let mended = case.contents().await;
+    let extra: Vec<&str> = mended.lines().filter(|l| l.contains("USER#9999")).collect();
+    assert_eq!(extra.len(), 1);
+    let without: String = mended
+        .lines()
+        .filter(|line| !line.contains("USER#9999"))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    assert_eq!(without, whole, "{product}");
+    let report = case.verify(&["--allow-unexpected"], 0);
+    assert_eq!(figures(&report, FOUND), [80, 80, 0, 0, 0]);
+
+    case.spoil(|sort, item| match sort {
+        "USER#9999" => None,
+        _ => faults(sort, item)
+            .filter(|_| sort != "USER#0006")
+            .or(Some(Vec::new())),
+    })
+    .await;
+    let report = case.verify(&["--repair"], 0);
+    assert_eq!(report["outcome"]["state"], "repaired");
+    assert_eq!(figures(&report, FOUND)[4], 3);
+    assert_eq!(case.contents().await, whole);
+    assert_eq!(case.verify(&[], 0)["outcome"]["state"], "equal");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_kind_of_fault_is_found_and_mended_from_every_database() {
+    for source in Source::each(script).await {
+        let case = Case::new(&source, None);
+        finds_and_mends(&case, source.product()).await;
+        case.end().await;
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_kind_of_fault_is_found_and_mended_in_dynamodb_local() {
+    for source in Source::each(script).await {
+        let case = Case::new(&source, Some(dynamodb_local::endpoint()));
+        finds_and_mends(&case, source.product()).await;
+        case.end().await;
+        source.drop().await;
+    }
+}
+
+async fn loaded() -> (Source, Case) {
+    let source = Source::Sqlite(sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source, None);
+    case.run("migrate", &[]).exits(0);
+    (source, case)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_is_all_that_is_compared_and_mended() {
+    let (_source, case) = loaded().await;
+    case.spoil(|sort, item| match sort {
+        "-" => None,
+        _ => faults(sort, item),
+    })
+    .await;
+    let report = case.verify(&["--items", "USER"], 3);
+    assert_eq!(figures(&report, FOUND), [40, 36, 1, 3, 0]);
+    assert_eq!(report["unexpected"], 1);
+    // USER 4 is in group 0, 3 in group 3; 6 was copied within group 2.
+    let report = case.verify(&["--items", "USER", "--partition", "GROUP#0"], 3);
+    assert_eq!(figures(&report, FOUND), [10, 9, 0, 1, 0]);
+    assert_eq!(report["unexpected"], 0);
+    let report = case.verify(&["--partition", "GROUP#0", "--repair"], 0);
+    assert_eq!(figures(&report, FOUND), [10, 9, 0, 1, 1]);
+    let report = case.verify(&["--items", "USER"], 3);
+    assert_eq!(figures(&report, FOUND), [40, 37, 1, 2, 0]);
+    let report = case.verify(&["--items", "NAME"], 3);
+    assert_eq!(figures(&report, FOUND), [40, 0, 40, 0, 0]);
+    assert_eq!(report["findings"].as_array().unwrap().len(), 20);
+    assert_eq!(
+        report["findings"],
+        case.verify(&["--items", "NAME"], 3)["findings"]
+    );
+    let ran = case.run("verify", &["--items", "NAMES"]).exits(2);
+    says(&ran, "no item type `NAMES`", "`NAME`");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sample_is_the_same_every_time_and_says_what_it_left_out() {
+    let (_source, case) = loaded().await;
+    let report = case.verify(&["--sample", "10"], 0);
+    assert_eq!(figures(&report, &["expected", "unsampled"]), [10, 70]);
+    assert_eq!(report["sample"], 10);
+    assert_eq!(report["unexpected"], Value::Null);
+    assert_eq!(report["unexpected_why_not"], "a sample was compared");
+    let report = case.verify(&["--sample", "1000"], 0);
+    assert_eq!(figures(&report, &["expected", "unsampled"]), [80, 0]);
+    case.spoil(|_, _| None).await;
+    let keys = |sample: &str| -> HashSet<String> {
+        let report = case.verify(&["--sample", sample], 3);
+        let findings = report["findings"].as_array().unwrap().iter();
+        findings.map(|finding| finding["key"].to_string()).collect()
+    };
+    let (few, more) = (keys("8"), keys("16"));
+    assert_eq!((few.len(), more.len()), (8, 16));
+    assert!(few.is_subset(&more));
+    assert_eq!(few, keys("8"));
+    let ran = case.run("verify", &["--sample", "8", "--repair"]).exits(2);
+    assert!(ran.stderr.contains("--repair"), "{}", ran.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_from_elsewhere_and_of_other_types_are_left_alone() {
+    let (_source, case) = loaded().await;
+    case.spoil(|sort, _| {
+        Some(match sort {
+            "USER#0001" => vec![Item {
+                attributes: vec![
+                    ("PK".into(), text("elsewhere")),
+                    ("SK".into(), text("-")),
+                    ("n".into(), Attribute::N(Number::parse("1").unwrap())),
+                ],
+            }],
+            _ => Vec::new(),
+        })
+    })
+    .await;
+    let before = case.contents().await;
+    let report = case.verify(&["--repair"], 0);
+    assert_eq!(figures(&report, FOUND), [80, 80, 0, 0, 0]);
+    assert_eq!(
+        (&report["unexpected"], &report["elsewhere"]),
+        (&json!(0), &json!(1))
+    );
+    assert_eq!(before, case.contents().await);
+
+    // Without anything that tells the types apart, every key that no row makes is unexpected.
+    let alike = format!(
+        "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }}, type_attribute: false }}
+items:
+  ANY:
+    from: users
+    key: {{ PK: \"{{name}}\", SK: \"{{id | string}}\" }}
+",
+        case.table
+    );
+    let report = case.run_as("verify", &alike, &[]).exits(3).json();
+    assert_eq!(report["unexpected"], 81);
+    assert_eq!(report["elsewhere"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_rows_that_share_a_key_the_one_is_expected_that_is_loaded() {
+    let source = Source::Sqlite(sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source, None);
+    let shared = mapping(&case.table).replace("NAME#{name}", "NAME#{grp}");
+    case.run_as("migrate", &shared, &["--max-rejects", "100"])
+        .exits(3);
+    let whole = case.contents().await;
+    for further in [&[][..], &["--repair"], &["--sample", "30"]] {
+        let report = case.run_as("verify", &shared, further).exits(3).json();
+        hold_compared(&report);
+        assert_eq!(figures(&report, &["missing", "different"]), [0, 0]);
+        assert_eq!(figures(&report, &["rejected"]), [36]);
+        assert_eq!(report["rejects"][0]["code"], "duplicate-key");
+        assert_eq!(report["rejects"].as_array().unwrap().len(), 20);
+    }
+    assert_eq!(whole, case.contents().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_of_another_type_is_named_and_not_written_over() {
+    let source = Source::Sqlite(sqlite::Database::new(&script("sqlite")).await);
+    let case = Case::new(&source, None);
+    let split = |at: u32| {
+        format!(
+            "dynafold: 1
+table: {{ name: {}, key: {{ partition: PK, sort: SK }} }}
+items:
+  LOW:
+    from: users
+    where: \"id <= {at}\"
+    key: {{ PK: \"X#{{id | pad(4)}}\", SK: \"-\" }}
+  HIGH:
+    from: users
+    where: \"id > {at}\"
+    key: {{ PK: \"X#{{id | pad(4)}}\", SK: \"-\" }}
+",
+            case.table
+        )
+    };
+    case.run_as("migrate", &split(20), &[]).exits(0);
+    case.run_as("verify", &split(20), &[]).exits(0);
+    let before = case.contents().await;
+    let ran = case.run_as("verify", &split(21), &["--repair"]).exits(3);
+    let report = ran.json();
+    hold_compared(&report);
+    assert_eq!(figures(&report, FOUND), [40, 39, 0, 1, 0]);
+    assert_eq!(report["findings"][0]["item_type"], "LOW");
+    assert_eq!(report["findings"][0]["made_by"], "HIGH");
+    assert_eq!(before, case.contents().await);
+}

@@ -1,0 +1,168 @@
+//! The source changes between the attempts at a load.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::bench::{Case, When, books, script, total};
+use super::kills::{Reference, number, seed, weather};
+use crate::support::books::{hold_compared, hold_loaded};
+use crate::support::source::Source;
+
+/// What a writer may do, as SQL that every product understands; `@` is a number below ten.
+const CHANGES: &[&str] = &[
+    "UPDATE orders SET total = total + 1000 WHERE id % 17 = @",
+    "UPDATE orders SET status = 'sent' WHERE id % 20 = @",
+    "UPDATE orders SET status = 'open' WHERE id % 23 = @",
+    "UPDATE orders SET customer_id = customer_id % 100 + 1 WHERE id % 11 = @",
+    "DELETE FROM orders WHERE id % 31 = @",
+    "UPDATE orders SET id = id + 100000 WHERE id % 37 = @ AND id < 100000",
+    "DELETE FROM order_lines WHERE order_id % 13 = @",
+    "UPDATE order_lines SET line_no = line_no + 7 WHERE order_id % 19 = @ AND line_no < 7",
+    "INSERT INTO order_lines SELECT order_id, line_no + 100, 'new' FROM order_lines
+       WHERE order_id % 17 = @ AND line_no < 100",
+    "UPDATE events SET code = NULL WHERE id % 50 = @",
+    "UPDATE events SET code = 'shared' WHERE id % 97 = @",
+    "INSERT INTO events SELECT id + 10000, 'another', 'n' FROM events WHERE id % 101 = @ AND id < 10000",
+    "DELETE FROM events WHERE id % 29 = @",
+    "DELETE FROM addresses WHERE id % 7 = @",
+    "UPDATE addresses SET street = 'moved' WHERE id % 9 = @",
+    "UPDATE docs SET body = '{\"shipments\": [{\"weight\": 1}]}' WHERE id % 12 = @",
+    "DELETE FROM docs WHERE id % 41 = @",
+    "UPDATE sessions SET ends = 1700000000 WHERE id % 14 = @",
+    "UPDATE sessions SET ends = 4102444800 WHERE id % 15 = @",
+    "DELETE FROM sessions WHERE id % 16 = @",
+];
+
+async fn change(source: &Source, chance: &mut fastrand::Rng) {
+    for _ in 0..chance.u32(1..6) {
+        let change = CHANGES[chance.usize(..CHANGES.len())];
+        let change = change.replace('@', &chance.u32(..10).to_string());
+        // A key that is taken already refuses the second change of its kind.
+        source.run(&format!("{change};")).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_source_that_changes_between_attempts_is_what_the_table_ends_as() {
+    let mut chance = fastrand::Rng::with_seed(seed());
+    let runs = number("DYNAFOLD_KILL_RUNS", 3);
+    for run in 0..runs {
+        let all = Source::each(script).await;
+        let at = usize::try_from(run).unwrap() % all.len();
+        for (index, source) in all.into_iter().enumerate() {
+            if index == at {
+                one(&source, &mut chance).await;
+            }
+            source.drop().await;
+        }
+    }
+}
+
+async fn one(source: &Source, chance: &mut fastrand::Rng) {
+    let case = Case::storm(&source.url(), &weather(chance.u64(..)));
+    let said = source.product();
+    let mut over = false;
+    for _ in 0..chance.u32(1..4) {
+        let when = match chance.u32(..3) {
+            0 => When::After(Duration::from_millis(chance.u64(..1500))),
+            _ => When::Put(chance.u64(..3300)),
+        };
+        over |= case.killed(when, &[]).is_some();
+        if over {
+            break;
+        }
+        change(source, chance).await;
+    }
+    let reference = Reference::of(source).await;
+    let ended = if over {
+        case.migrate(&["--changes-only", "--prune"])
+    } else {
+        case.migrate(&[])
+    };
+    if ended.code == 1 && ended.stderr.contains("holds items already") {
+        return;
+    }
+    let report = ended.exits(3).json();
+    hold_loaded(&report);
+    assert_eq!(
+        books(&report),
+        books(&reference.report),
+        "{said}: {report:#}"
+    );
+    case.set("");
+    let verified = case.verify();
+    let verified = verified.exits(3).json();
+    hold_compared(&verified);
+    for name in ["missing", "different"] {
+        assert_eq!(total(&verified, name), 0, "{said}: {verified:#}");
+    }
+    assert_eq!(verified["unexpected"], 0, "{said}: {verified:#}");
+    case.left().await.hold(&reference.left, said);
+}
+
+/// SQLite's files prove nothing before they were left alone for so long.
+const SETTLED: Duration = Duration::from_millis(2_200);
+
+/// Starts a load and kills it when so many items have been put.
+fn killed_in_the_middle(case: &Case, items: u64, further: &[&str]) {
+    let mut child = case.start(further);
+    let begun = Instant::now();
+    while case.storms().counts().items.put < items {
+        assert!(child.try_wait().unwrap().is_none(), "it was too fast");
+        assert!(begun.elapsed() < Duration::from_secs(60), "it was too slow");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// Items that the chunks have written that the state counts as done.
+async fn done(case: &Case) -> u64 {
+    use sqlx::Connection as _;
+    let url = format!("sqlite:{}", case.path(".dynafold/app.state").display());
+    let mut state = sqlx::SqliteConnection::connect(&url).await.unwrap();
+    let books: Vec<String> =
+        sqlx::query_scalar("SELECT books FROM chunk WHERE attempt IS NOT NULL")
+            .fetch_all(&mut state)
+            .await
+            .unwrap();
+    state.close().await.unwrap();
+    let books = books
+        .iter()
+        .map(|books| serde_json::from_str::<Value>(books).unwrap());
+    let written = books.map(|chunk| {
+        let all = chunk.as_array().unwrap().iter();
+        all.map(|one| one[1]["written"].as_u64().unwrap())
+            .sum::<u64>()
+    });
+    written.sum()
+}
+
+const SLOW: &str = "latency: { milliseconds: 40 }";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_done_is_not_written_again() {
+    for source in Source::each(script).await {
+        std::thread::sleep(SETTLED);
+        let case = Case::storm(&source.url(), SLOW);
+        killed_in_the_middle(&case, 1500, &["--concurrency", "4"]);
+        let done = done(&case).await;
+        assert!(done > 200, "{}: {done} done", source.product());
+        case.set("");
+        let report = case.migrate(&[]).exits(3).json();
+        hold_loaded(&report);
+        let counts = case.storms().counts();
+        let made = total(&report, "made");
+        // Only SQLite tells that nothing has changed whatever its neighbours do.
+        let skips = total(&report, "unchanged") == 0;
+        assert!(skips || source.product() != "sqlite", "{report:#}");
+        assert!(!skips || source.product() != "mariadb", "{report:#}");
+        if skips {
+            assert_eq!(counts.items.put, made - done, "{}", source.product());
+        } else {
+            assert!(counts.items.put <= made - done, "{}", source.product());
+        }
+        source.drop().await;
+    }
+}

@@ -1,0 +1,252 @@
+//! Loads that come again: what they write, what they delete, and what they leave alone.
+
+use std::collections::BTreeSet;
+
+use dynafold::target::{Action, Batch, Entry};
+use serde_json::Value;
+
+use super::bench::{Case, MAPPING, script, total};
+use crate::support::books::hold_loaded;
+use crate::support::sqlite::Database;
+
+/// A source without rows that are rejected.
+async fn clean() -> Database {
+    let database = Database::new(&script("sqlite")).await;
+    database
+        .run("DELETE FROM events WHERE code IS NULL OR note = 'late'")
+        .await;
+    database
+}
+
+/// Loaded, and the endpoint counts from here on.
+fn loaded(database: &Database) -> Case {
+    let case = Case::storm(&database.url(), "");
+    case.migrate(&[]).exits(0);
+    case.set("");
+    case
+}
+
+/// Puts an item that no row makes.
+async fn plant(case: &Case, partition: &str, sort: &str, item_type: Option<&str>) {
+    let target = case.open().await;
+    let table = target.describe("app").await.unwrap().unwrap().table;
+    let mark = item_type.map_or(String::new(), |name| {
+        format!(r#","_type":{{"S":"{name}"}}"#)
+    });
+    let json = format!(r#"{{"PK":{{"S":"{partition}"}},"SK":{{"S":"{sort}"}}{mark}}}"#);
+    let entry = Entry {
+        action: Action::Put,
+        size: 100,
+        units: 1,
+        item_type: 0,
+        fingerprint: 1,
+        partition: 1,
+    };
+    let mut batch = Batch::new();
+    batch.push(entry, |out| out.push_str(&json));
+    batch.seal();
+    let written = target.write(&table, &batch).await.unwrap();
+    assert!(written.unprocessed.is_empty());
+}
+
+async fn keys(case: &Case) -> BTreeSet<String> {
+    let key = |line: String| {
+        let item: Value = serde_json::from_str(&line).unwrap();
+        let text = |name: &str| item[name]["S"].as_str().unwrap().to_owned();
+        format!("{} {}", text("PK"), text("SK"))
+    };
+    case.contents().await.into_iter().map(key).collect()
+}
+
+/// What keys are gone since an earlier look.
+async fn gone(case: &Case, before: &BTreeSet<String>) -> Vec<String> {
+    let now = keys(case).await;
+    before.difference(&now).cloned().collect()
+}
+
+fn written(case: &Case) -> (u64, u64) {
+    let items = case.storms().counts().items;
+    (items.put, items.deleted)
+}
+
+const NIGHTLY: &[&str] = &["--changes-only", "--prune"];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_nightly_load_writes_what_changed_and_deletes_what_is_gone() {
+    let database = clean().await;
+    let case = loaded(&database);
+    case.migrate(&["--plan", "--prune"]).exits(0);
+    assert_eq!(written(&case), (0, 0));
+    database
+        .run(
+            "UPDATE orders SET total = total + 1 WHERE id % 100 = 1;
+             DELETE FROM order_lines WHERE order_id = 7;
+             INSERT INTO events VALUES (90000, 'new', 'n');
+             UPDATE orders SET status = 'paid' WHERE id = 30;
+             DELETE FROM sessions WHERE id = 1;",
+        )
+        .await;
+    // Nine orders, one event, one order that is not open any more.
+    let plan = case.migrate(&["--plan", "--prune"]).exits(3).json();
+    hold_loaded(&plan);
+    assert_eq!((total(&plan, "planned"), total(&plan, "changed")), (11, 10));
+    assert_eq!(total(&plan, "deleted"), 5);
+    let requests = case.storms().counts().requests;
+    assert!(!requests.contains_key("BatchWriteItem"), "{requests:?}");
+    let report = case.migrate(NIGHTLY).exits(0).json();
+    hold_loaded(&report);
+    assert_eq!(
+        (total(&report, "written"), total(&report, "deleted")),
+        (11, 5)
+    );
+    assert_eq!(written(&case), (11, 5));
+    case.verify().exits(0);
+    case.migrate(&["--plan", "--prune"]).exits(0);
+    let report = case.migrate(NIGHTLY).exits(0).json();
+    assert_eq!(
+        (total(&report, "written"), total(&report, "deleted")),
+        (0, 0)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_narrower_where_deletes_nothing_outside() {
+    let database = clean().await;
+    let case = loaded(&database);
+    let before = keys(&case).await;
+    case.map(&MAPPING.replace(
+        "where: status = 'open'",
+        "where: status = 'open' AND id < 100",
+    ));
+    database
+        .run("DELETE FROM orders WHERE id IN (3, 300)")
+        .await;
+    for _ in 0..2 {
+        let ran = case.migrate(NIGHTLY).exits(0);
+        assert!(ran.stderr.contains("conditions"), "{}", ran.stderr);
+        let mut all = gone(&case, &before).await;
+        all.retain(|key| key.starts_with("OPEN#"));
+        assert_eq!(all.len(), 2, "{all:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_selection_of_item_types_or_a_partition_deletes_nothing_outside() {
+    let database = clean().await;
+    let case = loaded(&database);
+    plant(&case, "CUSTOMER#00000008", "ELSEWHERE", Some("OTHER")).await;
+    plant(&case, "CUSTOMER#00000008", "NOBODY", None).await;
+    plant(&case, "EVENT#planted", "EVENT#", Some("OTHER")).await;
+    plant(&case, "EVENT#stale", "EVENT#", Some("EVENT")).await;
+    let before = keys(&case).await;
+    database
+        .run(
+            "DELETE FROM events WHERE id = 5;
+             DELETE FROM order_lines WHERE order_id = 7;
+             DELETE FROM orders WHERE customer_id IN (8, 9);",
+        )
+        .await;
+    let nightly = |more: &[&str]| case.migrate(&[NIGHTLY, more].concat()).exits(0).json();
+    let report = nightly(&["--items", "EVENT"]);
+    assert_eq!(total(&report, "deleted"), 2);
+    assert_eq!(
+        gone(&case, &before).await,
+        ["EVENT#code-5 EVENT#", "EVENT#stale EVENT#"]
+    );
+    let before = keys(&case).await;
+    let report = nightly(&["--partition", "CUSTOMER#00000008"]);
+    hold_loaded(&report);
+    let all = gone(&case, &before).await;
+    assert_eq!(total(&report, "deleted"), 5, "{all:?}");
+    assert!(
+        all.iter()
+            .all(|key| key.starts_with("CUSTOMER#00000008 ORDER#")),
+        "{all:?}"
+    );
+    // What is left goes with a run over everything, and what is not the mapping's stays.
+    let before = keys(&case).await;
+    let report = nightly(&[]);
+    let all = gone(&case, &before).await;
+    assert_eq!(total(&report, "deleted"), u64::try_from(all.len()).unwrap());
+    let left = keys(&case).await;
+    for planted in [
+        "CUSTOMER#00000008 ELSEWHERE",
+        "CUSTOMER#00000008 NOBODY",
+        "EVENT#planted EVENT#",
+    ] {
+        assert!(left.contains(planted), "{planted}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_that_holds_items_is_not_written_to_unless_told_to() {
+    let database = clean().await;
+    let case = loaded(&database);
+    plant(&case, "ELSEWHERE", "1", None).await;
+    let before = keys(&case).await;
+    case.set("");
+    let refused = case.migrate(&[]).exits(1);
+    for way in ["--append", "--changes-only", "--replace", "--plan"] {
+        assert!(refused.stderr.contains(way), "{}", refused.stderr);
+    }
+    assert_eq!(written(&case), (0, 0));
+    database.run("DELETE FROM customers WHERE id = 1").await;
+    let report = case.migrate(&["--append"]).exits(0).json();
+    assert_eq!(written(&case).0, total(&report, "made"));
+    assert_eq!(keys(&case).await, before);
+    let refused = case.migrate(&["--replace"]).exits(1);
+    assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
+    assert_eq!(keys(&case).await, before);
+    case.migrate(&["--replace", "--yes"]).exits(0);
+    assert_eq!(
+        gone(&case, &before).await,
+        ["CUSTOMER#00000001 CUSTOMER#", "ELSEWHERE 1"]
+    );
+    case.verify().exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_are_loaded_once_they_are_mended() {
+    let database = Database::new(&script("sqlite")).await;
+    let case = Case::storm(&database.url(), "");
+    let report = case.migrate(&[]).exits(3).json();
+    let rejected = total(&report, "rejected");
+    assert_eq!(rejected, 9);
+    database
+        .run("UPDATE events SET code = 'mended-' || id WHERE code IS NULL OR note = 'late'")
+        .await;
+    let file = case.path("app.rejects.ndjson").display().to_string();
+    let rejects = case.lines("app.rejects.ndjson");
+    // Other keys would leave what is loaded already under the old ones.
+    case.map(&MAPPING.replace("\"EVENT#{code}\"", "\"EVT#{code}\""));
+    case.set("");
+    let refused = case.migrate(&["--retry-rejects", &file]).exits(1);
+    assert!(refused.stderr.contains("EVENT"), "{}", refused.stderr);
+    assert_eq!(written(&case), (0, 0));
+    // Another attribute does not.
+    case.map(&MAPPING.replace(
+        "    columns: [placed_at]\n",
+        "    columns: [placed_at, total]\n",
+    ));
+    let report = case.migrate(&["--retry-rejects", &file]).exits(0).json();
+    hold_loaded(&report);
+    assert_eq!(total(&report, "written"), rejected);
+    assert_eq!(written(&case), (rejected, 0));
+    assert_eq!(case.lines("app.rejects.ndjson"), rejects);
+    case.map(MAPPING);
+    case.verify().exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_pass_says_how_many_items_were_overwritten() {
+    let database = Database::new(&script("sqlite")).await;
+    database.run("DELETE FROM events WHERE code IS NULL").await;
+    let case = Case::storm(&database.url(), "");
+    let ran = case.migrate(&["--one-pass"]).exits(3);
+    let report = ran.json();
+    hold_loaded(&report);
+    assert_eq!(report["keys"]["check"], "late");
+    assert_eq!(report["keys"]["overwritten"], 4, "{report:#}");
+    let items = u64::try_from(case.contents().await.len()).unwrap();
+    assert_eq!(items + 4, total(&report, "made"));
+}
