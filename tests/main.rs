@@ -61,3 +61,5 @@ mod target {
     mod settings;
     mod waiting;
 }
+#[cfg(test)]
+mod throttle;

@@ -187,7 +187,7 @@ class Databases:
                 insert = f"INSERT INTO {table} VALUES ({', '.join('?' * len(first))})"
                 connection.execute(insert, first)
                 connection.executemany(insert, rows)
-        connection.executescript("COMMIT; ANALYZE;" if connection.in_transaction else "ANALYZE;")
+        connection.executescript("ANALYZE;")  # commits what came before
         connection.close()
 
     def fill_mariadb(self):

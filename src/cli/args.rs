@@ -299,13 +299,13 @@ pub(super) struct Migrate {
     /// Batches in flight at once, at most [default: as the target can take]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) concurrency: Option<u16>,
-    /// Connections that read side by side, where the database allows it [default: one a processor]
+    /// Connections that read side by side, on PostgreSQL [default: one a processor, 8 at most]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(super) readers: Option<u16>,
     /// About how many rows are read, entered and gone on with as one
     #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub(super) chunk_rows: Option<u64>,
-    /// Read the source once, and find rows with equal keys only while they are loaded
+    /// Read the source once, and find equal keys only after they have overwritten each other
     #[arg(long)]
     pub(super) one_pass: bool,
     /// Write only what the table does not hold as it should be; costs reads instead of writes
@@ -320,7 +320,7 @@ pub(super) struct Migrate {
     /// Load into a table that holds items already; those with the same keys are replaced
     #[arg(long)]
     pub(super) append: bool,
-    /// Say what would be added, changed and deleted, and write nothing
+    /// Say what would be added, changed and, with --prune, deleted; write nothing
     #[arg(long)]
     pub(super) plan: bool,
     /// Only this item type; may be said several times
@@ -338,7 +338,7 @@ pub(super) struct Migrate {
     /// Forget the state of an interrupted load and begin anew
     #[arg(long)]
     pub(super) fresh: bool,
-    /// Answer yes to the question before anything that costs money
+    /// Answer yes to the questions before anything that costs money or deletes the table
     #[arg(short, long)]
     pub(super) yes: bool,
     /// Text for people or JSON for programs

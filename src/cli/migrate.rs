@@ -66,7 +66,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     if !arguments.plan && !state::goes_on(state.as_ref()) {
         load::clear_rejects(&files.rejects)?;
     }
-    let prune = ground::prune(arguments, last.as_ref(), &now, output);
+    let prune = ground::prune(arguments, last.as_ref(), &now, ground.held, output);
     let model = pruned(model, prune);
     let whole = arguments.items.is_empty()
         && arguments.partition.is_none()
@@ -79,7 +79,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
     let selection = rows::of(arguments, &model)?;
-    let report = load::run(Load {
+    let mut report = load::run(Load {
         source: Some(source),
         begun: true,
         target: target.clone(),
@@ -109,6 +109,12 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         state,
     })
     .await;
+    if !arguments.items.is_empty() {
+        // The others were not looked at, and have no books.
+        report
+            .item_types
+            .retain(|books| arguments.items.contains(&books.item_type));
+    }
     match arguments.format {
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,

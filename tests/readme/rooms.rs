@@ -4,8 +4,14 @@
 use super::{files, root};
 
 /// Rooms that do no I/O.
-const PURE: [&str; 6] = [
-    "mapping/", "item/", "value/", "price/", "batch.rs", "retry.rs",
+const PURE: [&str; 7] = [
+    "mapping/",
+    "item/",
+    "value/",
+    "price/",
+    "throttle/",
+    "batch.rs",
+    "retry.rs",
 ];
 
 /// What only some rooms name: the words, and where they may stand.

@@ -125,9 +125,15 @@ async fn empty(
         "delete the table `{name}` at {} with {items}, and make it again?",
         target.place()
     );
-    let agreed = arguments.yes || (output.can_ask() && output.ask(&question));
-    if !agreed {
-        return Err(Failure::failed("nothing was deleted").with_help("--yes answers the question"));
+    if !arguments.yes && !output.can_ask() {
+        let place = target.place();
+        return Err(Failure::usage(format!(
+            "this deletes the table `{name}` at {place} with {items}, and there is no terminal to ask at"
+        ))
+        .with_help("say --yes to go on without the question"));
+    }
+    if !arguments.yes && !output.ask(&question) {
+        return Err(Failure::failed("nothing was deleted"));
     }
     target.delete_table(name).await?;
     output.note(&format!("deleted the table `{name}`"));
@@ -139,13 +145,14 @@ pub(super) fn prune(
     arguments: &Migrate,
     last: Option<&Selected>,
     now: &Selected,
+    held: Held,
     output: &Output,
 ) -> Option<Prune> {
     if !arguments.prune {
         return None;
     }
     let same = last.is_some_and(|last| last.conditions == now.conditions);
-    if !same && now.filters() {
+    if !same && now.filters() && held == Held::Held {
         let why = match last {
             Some(_) => "the conditions of the mapping are not those of the last full load",
             None => "no earlier full load is known here",

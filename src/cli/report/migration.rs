@@ -46,11 +46,21 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     if report.resumed {
         out.push("this went on with a load that had not ended; the figures above are those of all of it, those below of this attempt".to_owned());
     }
+    let done = match report.doing {
+        Doing::Plan => {
+            let looked_at = report.total.planned + report.total.unchanged;
+            format!("{} compared in", counted(looked_at, "item"))
+        }
+        _ if report.resumed => {
+            let written = counted(report.total.written, "item");
+            format!("{written} in all, this attempt took")
+        }
+        _ => format!("{} in", counted(report.total.written, "item")),
+    };
     out.push(format!(
-        "{} at {}: {} in {}, {}; limited by {}",
+        "{} at {}: {done} {}, {}; limited by {}",
         report.table,
         report.place,
-        counted(report.total.written, "item"),
         seconds(report.elapsed_seconds),
         rate(report.rows_per_second, "row"),
         match report.limited_by {
@@ -231,10 +241,13 @@ fn rejects(report: &Report) -> String {
         ));
     }
     if let Some(file) = &report.rejects_file {
-        out.push(format!(
-            "all of them, with their items, are in {}",
-            file.display()
-        ));
+        // Of many rows that share keys only the first are looked for.
+        let which = if report.keys.shared > report.total.rejected {
+            "those that were looked for are in"
+        } else {
+            "all of them, with their items, are in"
+        };
+        out.push(format!("{which} {}", file.display()));
     }
     out.join("\n")
 }
@@ -243,6 +256,10 @@ fn rejects(report: &Report) -> String {
 pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
     match &report.outcome {
         Outcome::Complete => "complete".to_owned(),
+        Outcome::CompleteWithRejects if report.total.rejected == 0 => format!(
+            "complete, but {} written over another",
+            counted(report.keys.overwritten, "item")
+        ),
         Outcome::CompleteWithRejects => {
             format!(
                 "complete but for {}",

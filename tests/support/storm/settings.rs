@@ -249,7 +249,7 @@ impl Settings {
 }
 
 /// A node as JSON: plain words that are numbers, booleans or nothing are those.
-fn plain(node: &Node) -> Value {
+pub(crate) fn plain(node: &Node) -> Value {
     match &node.content {
         Content::Scalar { text, plain: true } => match text.as_str() {
             "" | "~" => Value::Null,
