@@ -95,12 +95,6 @@ impl Pace {
         pace
     }
 
-    /// Units a second at the time.
-    #[cfg(test)]
-    pub(super) fn rate(&self) -> f64 {
-        self.rate
-    }
-
     /// Whether requests had to wait in the seconds before.
     pub(super) fn waits(&self, now: f64, seconds: f64) -> bool {
         now - self.waited < seconds

@@ -155,7 +155,6 @@ struct Writer {
     /// Of its batch, what is sent after it.
     waiting: Vec<Item>,
     left: Vec<Item>,
-    hot: Option<u64>,
     failures: u32,
     sent: f64,
     answer: Option<(Kind, f64, f64)>,
@@ -235,7 +234,10 @@ impl<'c> Simulation<'c> {
             turn: VecDeque::new(),
             full: false,
             asking: 0,
-            table: endpoint.wcu.first().map(|(_, wcu)| Bucket::new(*wcu, burst)),
+            table: endpoint
+                .wcu
+                .first()
+                .map(|(_, wcu)| Bucket::new(*wcu, burst)),
             partitions: HashMap::new(),
             free_at: 0.0,
             offered: 0.0,
@@ -416,7 +418,11 @@ impl<'c> Simulation<'c> {
     }
 
     fn units(&self, writer: usize) -> f64 {
-        self.writers[writer].batch.iter().map(|item| item.units).sum()
+        self.writers[writer]
+            .batch
+            .iter()
+            .map(|item| item.units)
+            .sum()
     }
 
     fn ask(&mut self) {
@@ -516,7 +522,8 @@ impl<'c> Simulation<'c> {
         let sum = |items: &[Item]| items.iter().map(|item| item.units).sum::<f64>();
         let (took, refused) = (sum(&taken), sum(&left));
         let second = self.case_second();
-        self.each.resize(self.each.len().max(second + 1), (0.0, 0.0));
+        self.each
+            .resize(self.each.len().max(second + 1), (0.0, 0.0));
         self.each[second].0 += consumed;
         if now >= self.case.settle {
             self.figures.accepted += consumed;
@@ -567,7 +574,11 @@ impl<'c> Simulation<'c> {
         let refused = if kind == Kind::Failed { 0.0 } else { refused };
         let mut blamed = 0.0;
         if refused > 0.0 || self.heat.is_watching() {
-            let left = if refused > 0.0 { pairs(&left) } else { Vec::new() };
+            let left = if refused > 0.0 {
+                pairs(&left)
+            } else {
+                Vec::new()
+            };
             let verdict = self.heat.judge(time, &pairs(&accepted), &left);
             blamed = verdict.table_refused;
         }
