@@ -76,12 +76,13 @@ impl Gate {
                 Kind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
             }
         }
+        let mut against = false;
         if answer.kind != Kind::Failed {
             let accepted = (estimated - refused).max(0.0);
-            self.pace.answered(seconds, latency, accepted, blamed);
+            against = self.pace.answered(seconds, latency, accepted, blamed);
         }
         let took = (answer.kind == Kind::Took).then_some(latency);
-        self.flight.answered(seconds, took, blamed > 0.0);
+        self.flight.answered(seconds, took, against);
     }
 
     /// The most units that a batch should hold as things stand. One item goes through whatever it

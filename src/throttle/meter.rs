@@ -20,6 +20,19 @@ pub(super) struct Sums {
 }
 
 impl Sums {
+    pub(super) fn add(&mut self, accepted: f64, refused: f64, answers: u32) {
+        self.accepted += accepted;
+        self.refused += refused;
+        self.answers += answers;
+    }
+
+    /// The share refused that so few answers show at least: one deviation less.
+    pub(super) fn share_at_least(&self) -> f64 {
+        let share = self.share();
+        let deviation = (share * (1.0 - share) / f64::from(self.answers.max(1))).sqrt();
+        (share - deviation).max(0.0)
+    }
+
     pub(super) fn share(&self) -> f64 {
         let all = self.accepted + self.refused;
         if all > 0.0 { self.refused / all } else { 0.0 }
@@ -35,9 +48,7 @@ impl Meter {
     pub(super) fn enter(&mut self, now: f64, accepted: f64, refused: f64) {
         match self.slots.back_mut() {
             Some(slot) if now - slot.since < GRAIN => {
-                slot.accepted += accepted;
-                slot.refused += refused;
-                slot.answers += 1;
+                slot.add(accepted, refused, 1);
             }
             _ => self.slots.push_back(Sums {
                 accepted,
@@ -66,9 +77,7 @@ impl Meter {
             ..Sums::default()
         };
         for slot in self.slots.iter().filter(|slot| slot.since >= time) {
-            sums.accepted += slot.accepted;
-            sums.refused += slot.refused;
-            sums.answers += slot.answers;
+            sums.add(slot.accepted, slot.refused, slot.answers);
         }
         sums
     }

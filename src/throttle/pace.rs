@@ -7,7 +7,8 @@
 //! refused for long the steps grow, so that a raise of the table's capacity is found.
 //!
 //! A refusal is evidence against the rate at which the request was sent, not against a lower one
-//! that was set since. Refusals that come whatever the rate are taken for noise in the end.
+//! that was set since. Where lower rates are refused no less, the refusals are noise: that share of
+//! them is passed over from then on, and the rate is looked for again.
 
 use super::bucket::Bucket;
 use super::meter::{Meter, Sums};
@@ -22,8 +23,9 @@ const BETWEEN: f64 = 0.5;
 /// The share refused that is most, and the seconds that it takes to tell.
 const HEAVY: f64 = 0.2;
 const TELLING: f64 = 0.1;
-/// Answers from which a rate can be told.
+/// Answers from which a rate can be told at all, and well.
 const FEW: u32 = 4;
+const MANY: u32 = 8;
 /// Seconds without a refusal before the rate is raised, and before it is raised faster.
 const HOLD: f64 = 1.0;
 const QUIET: f64 = 4.0;
@@ -35,12 +37,26 @@ const SEARCH: f64 = 1.2;
 const DOUBLING: f64 = 1.5;
 /// No pace is slower: units a second.
 const SLOWEST: f64 = 0.5;
-/// Cuts in a row, within so many seconds of each other, that show that they do not help.
-const STREAK: u32 = 5;
-const SOON: f64 = 1.5;
-/// The most that noise can be, as a share; seconds in which it is forgotten by half.
-const NOISE: f64 = 0.05;
-const MEMORY: f64 = 60.0;
+/// Cuts in a row after which no less is refused that show that they do not help, the rate that they
+/// leave of the first one's, and answers between them.
+const VAIN: u32 = 3;
+const VAIN_RATE: f64 = 0.8;
+const VAIN_ANSWERS: u32 = 24;
+/// The most that noise can be, as a share.
+const NOISE: f64 = 0.6;
+/// Where the table has a limit, as much is accepted of more: what is less, of what was accepted
+/// before; and how many times the rate may be raised before more has to be accepted, and how much.
+const ACCEPTED_LESS: f64 = 0.95;
+const RAISED: f64 = 1.2;
+const ACCEPTED_MORE: f64 = 1.1;
+/// Of the share refused before the first one, what is less, and what is more.
+const LESS: f64 = 0.5;
+const MORE: f64 = 2.0;
+/// How many times its own deviation a share may be above the noise.
+const DEVIATIONS: f64 = 2.0;
+/// Answers that tell that there is less noise than was thought, and how fast it is believed.
+const TELL_LESS: u32 = 16;
+const BELIEVED: f64 = 0.1;
 
 #[derive(Debug)]
 pub(super) struct Pace {
@@ -58,9 +74,26 @@ pub(super) struct Pace {
     doubt: Option<f64>,
     /// When a request last had to wait.
     waited: f64,
-    streak: u32,
-    /// The share that is refused whatever the rate.
+    vain: Vain,
+    /// The share that is refused whatever the rate, and the rate and what was accepted a second
+    /// when that was found.
     noise: f64,
+    found: (f64, f64),
+}
+
+/// Cuts in a row that did not help.
+#[derive(Debug, Default)]
+struct Vain {
+    cuts: u32,
+    /// When the first one was, and before it the rate, the share refused, and the units accepted a
+    /// second.
+    first: f64,
+    rate: f64,
+    share: f64,
+    accepted: f64,
+    /// Between the first one and the last one, and since then.
+    between: Sums,
+    since: Sums,
 }
 
 impl Pace {
@@ -78,8 +111,9 @@ impl Pace {
             refused: 0.0,
             doubt: None,
             waited: f64::NEG_INFINITY,
-            streak: 0,
+            vain: Vain::default(),
             noise: 0.0,
+            found: (0.0, 0.0),
         }
     }
 
@@ -129,86 +163,136 @@ impl Pace {
         }
     }
 
-    /// Enters an answer to a request that was sent so many seconds before.
-    pub(super) fn answered(&mut self, now: f64, latency: f64, accepted: f64, refused: f64) {
+    /// Enters an answer to a request that was sent so many seconds before; whether it speaks
+    /// against the rate.
+    pub(super) fn answered(&mut self, now: f64, latency: f64, accepted: f64, refused: f64) -> bool {
         self.meter.enter(now, accepted, refused);
-        if refused <= 0.0 || now - latency < self.cut {
-            return;
+        if now - latency < self.cut {
+            return false;
+        }
+        self.vain.since.add(accepted, refused, 1);
+        if self.noise > 0.0 {
+            let recent = self.meter.since(self.cut.max(now - 1.0));
+            if self.is_noise(recent) {
+                return false;
+            }
+        }
+        if refused <= 0.0 {
+            return false;
         }
         if self.rate.is_infinite() {
-            self.first(now);
-            return;
+            self.first(now, latency);
+            return true;
         }
-        let sums = self.meter.since(self.cut.max(now - 1.0));
-        let recent = self.meter.since(now - 1.0).share();
+        let mut sums = self.meter.since(self.cut.max(now - 1.0));
+        if sums.answers < MANY {
+            sums = self.meter.since(self.cut);
+        }
         let gone = now - self.cut;
-        if recent <= self.noise * (-gone / MEMORY).exp2() {
-            return;
-        }
         self.refused = now;
         let heavy =
             sums.share() > HEAVY && sums.answers >= FEW && gone >= TELLING.max(latency * 1.5);
         if heavy || gone >= BETWEEN {
-            self.lower(now, sums, recent);
+            self.lower(now, sums);
         }
+        true
     }
 
-    /// Before there is a rate. Where much is refused at once the table is full, and what it took
-    /// before may have been saved up: a second's units, as if a whole second had passed, are a
-    /// guess from which the rate is looked for. Where little is refused, but for some time, the
-    /// rate is known.
-    fn first(&mut self, now: f64) {
+    /// Whether no more was refused than is whatever the rate.
+    fn is_noise(&mut self, recent: Sums) -> bool {
+        let share = recent.share();
+        if recent.answers >= TELL_LESS && share < self.noise {
+            let weight = BELIEVED / f64::from(recent.answers);
+            self.noise += (share - self.noise) * weight;
+        }
+        let answers = f64::from(recent.answers.max(1));
+        let deviation = (self.noise * (1.0 - self.noise) / answers).sqrt();
+        share <= self.noise + DEVIATIONS * deviation
+    }
+
+    /// Before there is a rate. What the table takes from the first refusal on is what it takes, if
+    /// enough is refused to tell: what it took before may have been saved up. Where little is
+    /// refused that takes longer.
+    fn first(&mut self, now: f64, latency: f64) {
         let begun = self.begun.unwrap_or(now);
-        let much = self.meter.since(now - TELLING).share() > HEAVY;
         let doubt = *self.doubt.get_or_insert(now);
-        if !much && now - doubt < BETWEEN {
+        let sums = self.meter.since(doubt);
+        let gone = now - doubt;
+        let much = sums.share() > HEAVY && sums.answers >= FEW;
+        if gone < TELLING.max(latency * 1.5) || !much && gone < BETWEEN {
             return;
         }
-        let sums = self.meter.since(now - 1.0);
-        let span = (now - begun).clamp(TELLING, 1.0);
-        let offered = (sums.accepted + sums.refused) / span;
-        let guess = if much {
-            sums.accepted.max(offered / 16.0)
-        } else if now - doubt < 2.0 {
-            sums.accepted / span
-        } else {
+        if gone > 2.0 {
             // That was long ago.
             self.doubt = Some(now);
             return;
-        };
+        }
+        let recent = self.meter.since(now - 1.0);
+        let offered = (recent.accepted + recent.refused) / (now - begun).clamp(TELLING, 1.0);
+        let guess = (sums.accepted / gone).max(offered / 16.0).max(SLOWEST);
         self.searching = much;
-        let guess = guess.max(SLOWEST);
         self.bucket = Bucket::new(guess, BURST);
         self.set(now, guess);
         self.raised = now;
     }
 
-    fn lower(&mut self, now: f64, sums: Sums, recent: f64) {
+    fn lower(&mut self, now: f64, sums: Sums) {
         let span = (now - sums.since).max(TELLING);
-        let left = self.rate * (1.0 - sums.share());
-        let accepted = sums.accepted / span;
-        let taken = if sums.answers < FEW {
-            left.max(self.rate / 2.0)
-        } else if self.waits(now, BETWEEN) {
+        let a_second = sums.accepted / span;
+        let (rate, accepted) = self.found;
+        if self.rate >= rate * RAISED && a_second < accepted * ACCEPTED_MORE {
+            // It was the table after all.
+            self.noise = 0.0;
+        }
+        if self.is_vain(now, sums.share(), a_second) {
+            self.noise = self.vain.between.share();
+            self.found = (self.rate, a_second);
+            self.vain = Vain::default();
+            self.searching = true;
+            self.cut = now;
+            return;
+        }
+        // What noise refuses may be sent on top of what the table takes.
+        let taking = 1.0 - self.noise;
+        let left = self.rate * ((1.0 - sums.share_at_least()) / taking).min(1.0);
+        let accepted = a_second / taking;
+        let taken = if sums.answers >= MANY && self.waits(now, BETWEEN) {
             accepted
         } else {
-            // Less was sent than the pace allowed.
+            // Little is known, or less was sent than the pace allowed.
             accepted.max(left)
         };
         let floor = self.rate / 8.0;
         // Where the floor holds, the rate is not known.
         self.searching = taken < floor;
-        let soon = now - self.cut < SOON;
-        if soon && sums.share() < HEAVY {
-            self.streak += 1;
-        } else {
-            self.streak = 0;
-        }
-        if self.streak >= STREAK {
-            self.noise = (recent * 2.0).min(NOISE);
-            self.streak = 0;
-        }
         self.set(now, (taken * MARGIN).clamp(floor, self.rate * MARGIN));
+    }
+
+    /// Whether the cuts before this one have changed nothing but what is accepted. Before this one
+    /// this share was refused, and so many units accepted a second.
+    fn is_vain(&mut self, now: f64, share: f64, accepted: f64) -> bool {
+        let vain = &mut self.vain;
+        let since = std::mem::take(&mut vain.since);
+        let mut between = vain.between;
+        between.add(since.accepted, since.refused, since.answers);
+        let more = since.share() > vain.share * MORE;
+        let less = between.answers >= VAIN_ANSWERS && between.share() < vain.share * LESS;
+        if self.rate >= vain.rate || more || less || vain.share > NOISE {
+            *vain = Vain {
+                first: now,
+                rate: self.rate,
+                share,
+                accepted,
+                ..Vain::default()
+            };
+            return false;
+        }
+        vain.cuts += 1;
+        vain.between = between;
+        vain.cuts >= VAIN
+            && between.answers >= VAIN_ANSWERS
+            && self.rate <= vain.rate * VAIN_RATE
+            && between.accepted / (now - vain.first) <= vain.accepted * ACCEPTED_LESS
     }
 
     fn set(&mut self, now: f64, rate: f64) {

@@ -20,7 +20,8 @@ fn cases() -> Vec<(String, Case)> {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let node = yaml::parse(&fs::read_to_string(&path).unwrap()).unwrap();
+        let node = yaml::parse(&fs::read_to_string(&path).unwrap())
+            .unwrap_or_else(|error| panic!("{name}: {error:?}"));
         let case = serde_json::from_value(plain(&node));
         cases.push((
             name.clone(),

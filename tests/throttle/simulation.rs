@@ -69,6 +69,8 @@ pub(crate) struct Endpoint {
     pub(crate) failures: f64,
     /// The share of items that are left unprocessed for no reason.
     pub(crate) left: f64,
+    /// The share of requests that are throttled whole for no reason.
+    pub(crate) throttled: f64,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -471,6 +473,7 @@ impl<'c> Simulation<'c> {
         }
         let failed = self.random.f64() < endpoint.failures;
         let done = !failed || self.random.bool();
+        let left_whole = endpoint.throttled > 0.0 && self.random.f64() < endpoint.throttled;
         let batch = std::mem::take(&mut self.writers[writer].batch);
         let (mut taken, mut left) = (Vec::new(), Vec::new());
         let mut consumed = 0.0;
@@ -481,7 +484,7 @@ impl<'c> Simulation<'c> {
                     cost *= factor;
                 }
             }
-            let mut fits = done && self.random.f64() >= endpoint.left;
+            let mut fits = done && !left_whole && self.random.f64() >= endpoint.left;
             if let Some(table) = &mut self.table {
                 fits &= table.has(now, cost);
             }
