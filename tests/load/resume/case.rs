@@ -9,7 +9,7 @@ use dynafold::target::{Target, TargetSpec, connect};
 
 use super::bench::MAPPING;
 use super::left::Left;
-use crate::support::cli::{Ran, command, run};
+use crate::support::cli::{Ran, command, ran, run};
 use crate::support::contents::contents;
 use crate::support::storm::{Settings, Storm};
 
@@ -175,14 +175,4 @@ impl Case {
 pub(super) enum When {
     After(Duration),
     Put(u64),
-}
-
-/// Waits for a program's end.
-pub(super) fn ran(child: Child) -> Ran {
-    let output = child.wait_with_output().unwrap();
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
 }

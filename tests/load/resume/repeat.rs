@@ -196,7 +196,7 @@ async fn a_table_that_holds_items_is_not_written_to_unless_told_to() {
     let report = case.migrate(&["--append"]).exits(0).json();
     assert_eq!(written(&case).0, total(&report, "made"));
     assert_eq!(keys(&case).await, before);
-    let refused = case.migrate(&["--replace"]).exits(1);
+    let refused = case.migrate(&["--replace"]).exits(2);
     assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
     assert_eq!(keys(&case).await, before);
     case.migrate(&["--replace", "--yes"]).exits(0);

@@ -3,9 +3,10 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use super::case::{Case, ran};
+use super::case::Case;
 use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
 use super::left::total;
+use crate::support::cli::ran;
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill")
