@@ -141,6 +141,8 @@ impl Run {
             ..
         } = setting;
         let rules = Arc::new(rules);
+        // Until the last item is written: the wish to end may come while nothing is read.
+        let _heeding = self.delivery.halt.heed(&self.load.cancel);
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
@@ -340,7 +342,12 @@ impl Run {
                         number: block,
                         rows,
                     };
-                    if blocks.send(block).await.is_err() {
+                    let sent = tokio::select! {
+                        biased;
+                        () = halt.stopped() => return,
+                        sent = blocks.send(block) => sent,
+                    };
+                    if sent.is_err() {
                         // Workers end early only where the run is to end.
                         if !halt.is_set() {
                             halt.set(Why::Failed(Failure::internal("the workers ended early")));

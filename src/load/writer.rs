@@ -50,7 +50,7 @@ enum Sent {
     Done,
     /// It is refused as a whole.
     Refused(Parcel, TargetError),
-    /// The run has failed.
+    /// The run has failed, or its caller waits no longer for what waits.
     Abandoned(Parcel),
 }
 
@@ -105,11 +105,16 @@ impl Delivery {
                 return Sent::Done;
             }
             let estimated = tokio::select! {
+                biased;
+                () = self.halt.closed() => return Sent::Abandoned(parcel),
                 estimated = self.admit(hot, &mut parcel, parts) => estimated,
-                () = self.halt.failed() => return Sent::Abandoned(parcel),
             };
             let sent = Instant::now();
-            let answer = self.target.write(&self.model.table, &parcel.batch).await;
+            let answer = tokio::select! {
+                biased;
+                answer = self.target.write(&self.model.table, &parcel.batch) => answer,
+                () = self.halt.left() => return Sent::Abandoned(parcel),
+            };
             let latency = sent.elapsed();
             let (decision, failure) = match answer {
                 Ok(answer) => {
@@ -162,7 +167,7 @@ impl Delivery {
                     let from = Instant::now();
                     tokio::select! {
                         () = sleep(delay) => {}
-                        () = self.halt.failed() => {}
+                        () = self.halt.closed() => {}
                     }
                     let waited = from.elapsed().as_secs_f64();
                     self.ledger.traffic(|t| t.backoff_seconds += waited);
