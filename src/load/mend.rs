@@ -15,6 +15,7 @@ use super::ledger::{Ledger, Opening};
 use super::pace::Pace;
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Silent;
 use super::ticket::{ChunkId, Ticket};
 use super::writer::Delivery;
@@ -73,6 +74,7 @@ impl Mender {
             halt,
             pace: Pace::new(settings),
             park: Park::default(),
+            probe: Probe::default(),
             // What is compared is told, and that once.
             progress: Arc::new(Silent),
         };

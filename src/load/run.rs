@@ -15,6 +15,7 @@ use super::owner::Owners;
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Step;
 use super::prove::Proved;
 use super::prune::{Broken, overwritten, prune};
@@ -85,6 +86,7 @@ pub async fn run(mut load: Load) -> Report {
         ledger,
         pace: Pace::new(load.options.throttle(writers)),
         park: Park::default(),
+        probe: Probe::default(),
         progress: load.progress.clone(),
     });
     let mut run = Run {

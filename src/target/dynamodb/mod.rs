@@ -137,7 +137,7 @@ impl Target for Dynamodb {
         table: &'a Table,
         batch: &'a Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
         Box::pin(self.put_one(table, batch, index))
     }
 
