@@ -1,5 +1,6 @@
 //! Requests through a connector that answers as it is told, with credentials that change.
 
+mod reads;
 mod scripted;
 
 use std::time::{Duration, SystemTime};
@@ -66,6 +67,7 @@ impl Bench {
             operation: "BatchWriteItem",
             table: "app",
             place: &self.place,
+            held: self.wire.has_credentials(),
         };
         let body = Body::new("{\"a\":[".to_owned(), "1,2".into(), "]}");
         self.wire.send(&attempt, body).await

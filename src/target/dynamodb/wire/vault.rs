@@ -125,23 +125,32 @@ impl Vault {
         Ok(held)
     }
 
+    /// What was given last, whether or not it still holds.
+    pub(super) fn last(&self) -> Option<Arc<Held>> {
+        self.inner.current()
+    }
+
     /// Asks for other credentials, since these were refused as expired. Says whether there are.
-    pub(super) async fn renew(&self, refused: &Held, now: SystemTime) -> bool {
+    pub(super) async fn renew(
+        &self,
+        refused: &Held,
+        now: SystemTime,
+    ) -> Result<bool, CredentialsError> {
         let guard = self.inner.renewing.lock().await;
         let other = |held: &Credentials| !same(held, &refused.credentials);
         if let Some(held) = self.inner.current()
             && other(&held.credentials)
         {
-            return true;
+            return Ok(true);
         }
         let asked = self.inner.ask().await;
-        let found = match asked {
-            Ok(credentials) if other(&credentials) => {
+        let found = asked.map(|credentials| {
+            let found = other(&credentials);
+            if found {
                 self.inner.keep(Held::new(credentials, now));
-                true
             }
-            _ => false,
-        };
+            found
+        });
         drop(guard);
         found
     }
