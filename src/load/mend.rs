@@ -107,7 +107,7 @@ impl Mender {
 
     /// Ends the writing, when every worker has flushed what it had.
     pub(crate) async fn finish(self) -> (Mended, Result<(), TargetError>) {
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         let closed = self.delivery.ledger.close(true);
         if let Some(failure) = closed.failure {
             self.delivery.halt.set(Why::Failed(failure));

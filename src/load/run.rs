@@ -174,7 +174,7 @@ impl Run {
         self.join(workers, "a worker died").await;
         let waiting = Instant::now();
         self.join(writers, "a writer died").await;
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         self.times.add_target(waiting.elapsed());
         match Arc::try_unwrap(rules) {
             Ok(rules) if !self.delivery.halt.is_set() => self.after(rules, stale).await,

@@ -97,7 +97,8 @@ impl Delivery {
         hot: Option<u64>,
         parts: &mut Vec<Parcel>,
     ) -> Sent {
-        let mut begun = Instant::now();
+        // From its first sending: to be let in may take long, and says nothing.
+        let mut begun = None;
         let mut retry = Retry::new(self.policy, fastrand::u64(..));
         let mut times_left = 0;
         loop {
@@ -113,6 +114,7 @@ impl Delivery {
                 estimated = self.admit(hot, &mut parcel, parts) => estimated,
             };
             let sent = Instant::now();
+            let first = *begun.get_or_insert(sent);
             let answer = tokio::select! {
                 biased;
                 answer = self.target.write(&self.model.table, &parcel.batch) => answer,
@@ -154,15 +156,14 @@ impl Delivery {
                         return Sent::Done;
                     }
                     let progress = progress || alone;
-                    if progress {
-                        begun = Instant::now();
-                    }
+                    let first = if progress { Instant::now() } else { first };
+                    begun = Some(first);
                     let failure = still_unprocessed(parcel.len());
-                    (retry.unprocessed(progress, begun.elapsed()), failure)
+                    (retry.unprocessed(progress, first.elapsed()), failure)
                 }
                 Err(error) => {
                     self.note(&error, parcel.batch.entries(), estimated, latency);
-                    match retry.failed(error.class, begun.elapsed()) {
+                    match retry.failed(error.class, first.elapsed()) {
                         Decision::Split => return Sent::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
                     }

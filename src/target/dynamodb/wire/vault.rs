@@ -3,6 +3,7 @@
 //! Callers share one renewal. While the old credentials still hold, only the caller that renews
 //! them waits; and should the renewal fail, the old ones are used until they expire.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Credentials as they are held.
-#[derive(Debug)]
 pub(super) struct Held {
     pub(super) credentials: Credentials,
     renew: SystemTime,
@@ -44,6 +44,15 @@ struct Inner {
     provider: SharedCredentialsProvider,
     held: RwLock<Option<Arc<Held>>>,
     renewing: AsyncMutex<()>,
+}
+
+/// Without the signing key, which is as good as the secret for a day.
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held")
+            .field("renew", &self.renew)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Held {
