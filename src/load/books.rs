@@ -297,6 +297,17 @@ pub struct Traffic {
     pub backoff_seconds: f64,
 }
 
+impl Traffic {
+    /// Enters an answer that left so many items unprocessed.
+    pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<f64>) {
+        self.requests += 1;
+        self.unprocessed += unprocessed;
+        if let Some(units) = consumed {
+            *self.consumed_units.get_or_insert(0.0) += units;
+        }
+    }
+}
+
 /// What kept the run from being faster.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -58,6 +58,8 @@ pub(super) struct LineFile {
     /// How each of its lines begins.
     beginning: String,
     open: Option<Annex>,
+    /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
+    broken: bool,
 }
 
 impl LineFile {
@@ -67,6 +69,7 @@ impl LineFile {
             path,
             beginning: rejects::BEGINNING.to_owned(),
             open: None,
+            broken: false,
         }
     }
 
@@ -81,6 +84,7 @@ impl LineFile {
             path,
             beginning: beginning(table),
             open: None,
+            broken: false,
         }
     }
 
@@ -119,11 +123,17 @@ impl LineFile {
         Ok(())
     }
 
-    /// Appends lines; they are on disk afterwards.
+    /// Appends lines; they are on disk afterwards. After a failure there are no more.
     pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
-        if lines.is_empty() || self.path.as_os_str().is_empty() {
+        if lines.is_empty() || self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
         }
+        let appended = self.write(lines);
+        self.broken = appended.is_err();
+        appended
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Result<(), Failure> {
         let annex = match self.open.take() {
             Some(annex) => annex,
             None => self.make()?,
@@ -138,9 +148,9 @@ impl LineFile {
         self.open.as_ref().map(Annex::extent)
     }
 
-    /// Ends it. `finished`: everything was read. Gives its path, where it has lines.
+    /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
     pub(super) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
-        let Some(annex) = self.open.take() else {
+        let Some(annex) = self.open.take().filter(|_| !self.broken) else {
             return Ok(None);
         };
         let place = annex.path().to_owned();

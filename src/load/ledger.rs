@@ -213,7 +213,8 @@ impl Ledger {
     }
 
     /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
-    /// are told, but a next run finds them again. `finished`: everything was read.
+    /// and archived items are in the files, but a next run cuts them off and finds them again.
+    /// `finished`: everything was read.
     pub(super) fn close(&self, finished: bool) -> Closed {
         let entering = self
             .entering
@@ -231,13 +232,17 @@ impl Ledger {
         live.sort_by_key(|ticket| ticket.id);
         for ticket in live {
             let mut page = ticket.page();
-            let told = page
-                .rejects
-                .take()
-                .map_err(|error| Failure::scratch(&error));
-            let told = told.and_then(|lines| inner.rejects.append(&lines).map(drop));
-            failure = failure.or(told.err());
-            add(&mut inner.entered, &mut inner.notes, &mut page);
+            let page = &mut *page;
+            let files = [
+                (&mut page.rejects, &mut inner.rejects),
+                (&mut page.archive, &mut inner.archive),
+            ];
+            for (lines, file) in files {
+                let lines = lines.take().map_err(|error| Failure::scratch(&error));
+                let told = lines.and_then(|lines| file.append(&lines));
+                failure = failure.or(told.err());
+            }
+            add(&mut inner.entered, &mut inner.notes, page);
         }
         let closed = [inner.rejects.close(true), inner.archive.close(finished)];
         let [rejects_file, archive_file] = closed.map(|closed| match closed {

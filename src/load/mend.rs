@@ -15,6 +15,7 @@ use super::ledger::{Ledger, Opening};
 use super::pace::Pace;
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Silent;
 use super::ticket::{ChunkId, Ticket};
 use super::writer::Delivery;
@@ -73,6 +74,7 @@ impl Mender {
             halt,
             pace: Pace::new(settings),
             park: Park::default(),
+            probe: Probe::default(),
             // What is compared is told, and that once.
             progress: Arc::new(Silent),
         };
@@ -105,7 +107,7 @@ impl Mender {
 
     /// Ends the writing, when every worker has flushed what it had.
     pub(crate) async fn finish(self) -> (Mended, Result<(), TargetError>) {
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         let closed = self.delivery.ledger.close(true);
         if let Some(failure) = closed.failure {
             self.delivery.halt.set(Why::Failed(failure));

@@ -38,6 +38,7 @@ mod pace;
 mod parcel;
 mod park;
 mod plan;
+mod probe;
 mod progress;
 mod prove;
 mod prune;

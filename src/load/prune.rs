@@ -395,7 +395,7 @@ impl<'d> Deletions<'d> {
                 self.delivery.halt.set(Why::Failed(failure));
             }
         }
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         // Its books are added up when the ledger closes; no chunk of the plan is done with it.
     }
 }

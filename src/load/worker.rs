@@ -93,6 +93,7 @@ impl Worker {
                 folder.clone(),
                 Arc::new(|_, folded, found| known(folded, found.as_ref())),
                 REQUESTS,
+                delivery.halt.clone(),
             ),
             sieve: Sieve::without_keys(folder),
             origins: VecDeque::new(),
@@ -383,7 +384,9 @@ impl Worker {
     async fn looked(&mut self, looked: Looked<Origin, Known>) {
         match looked {
             Err((origins, failure)) => {
-                self.delivery.halt.set(Why::Failed(failure));
+                if let Some(failure) = failure {
+                    self.delivery.halt.set(Why::Failed(failure));
+                }
                 for (index, origin) in origins {
                     origin.ticket.spoil();
                     if let Some(books) = origin.ticket.page().books(index) {

@@ -21,7 +21,7 @@ pub use gate::Gate;
 pub use heat::{Heat, Verdict};
 
 /// What is known before the first request.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     /// Write units that may be used in a second, on an average of five seconds.
     pub ceiling: Option<f64>,

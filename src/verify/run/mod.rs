@@ -170,6 +170,7 @@ impl Run {
     /// Compares everything; what fails is in the halt.
     async fn run(&mut self, setting: Setting) {
         let verify = &self.verify;
+        let _heeding = self.halt.heed(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
             match Mender::start(target, model, verify.options.retry, self.halt.clone()).await {
@@ -264,6 +265,7 @@ impl Run {
                     judge((*owners).as_ref().ok(), index, folded, found.as_ref())
                 }),
                 requests,
+                self.halt.clone(),
             );
             let mending = mender.map(|mender| mender.mending(count));
             let worker = Worker::new(shared.clone(), folder.clone(), differ, mending);

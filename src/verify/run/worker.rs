@@ -293,7 +293,9 @@ impl Worker {
         let items = match looked {
             Ok(items) => items,
             Err((origins, failure)) => {
-                self.shared.halt.set(Why::Failed(failure));
+                if let Some(failure) = failure {
+                    self.shared.halt.set(Why::Failed(failure));
+                }
                 for (index, origin) in origins {
                     let sheet = origin.sheet;
                     sheet.enter(|found| found.with(index, |books| books.uncompared += 1));

@@ -33,6 +33,9 @@ pub(super) fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
     child
 }
 
+/// So slow that a load outlives credentials of a second and a half on any machine.
+const OUTLIVED: &str = "latency: { milliseconds: 120 }\ncredentials_seconds: 1.5";
+
 /// A source, and what an undisturbed load of it leaves behind.
 pub(super) async fn sqlite() -> (Source, Reference) {
     let source = Source::Sqlite(Database::new(&script("sqlite")).await);
@@ -104,8 +107,7 @@ async fn an_index_that_is_deleted_meanwhile_is_told_by_the_next_load() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_expire_end_a_load_that_can_go_on() {
     let (source, reference) = sqlite().await;
-    let settings = format!("{SLOW}\ncredentials_seconds: 1.5");
-    let case = Case::storm(&source.url(), &settings);
+    let case = Case::storm(&source.url(), OUTLIVED);
     let ended = run(&mut case.command("migrate", FEW));
     says(ended, 1, &["expired"]);
     goes_on(&case, &reference, "with new credentials").await;
@@ -114,8 +116,7 @@ async fn credentials_that_expire_end_a_load_that_can_go_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_are_refreshed_go_on() {
     let (source, reference) = sqlite().await;
-    let settings = format!("{SLOW}\ncredentials_seconds: 1.5");
-    let case = Case::storm(&source.url(), &settings);
+    let case = Case::storm(&source.url(), OUTLIVED);
     let script = case.path("keys.sh");
     // Each asking gives another key, of which its giver thinks that it is good for an hour.
     let text = r#"#!/bin/sh
