@@ -185,6 +185,7 @@ async fn prove(
         plan,
         lanes: load.options.lanes(),
         options: load.options.proof.clone(),
+        max_rejects: load.options.max_rejects,
         cancel: &load.cancel,
         progress: load.progress.as_ref(),
     };

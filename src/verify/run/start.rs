@@ -76,6 +76,7 @@ fn keys<'v>(verify: &'v Verify, plan: &'v Plan) -> KeyPass<'v> {
         plan,
         lanes: verify.options.lanes(),
         options: verify.options.proof.clone(),
+        max_rejects: None,
         cancel: &verify.cancel,
         progress: verify.progress.as_ref(),
     }
