@@ -5,7 +5,7 @@
 //! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
 //! nothing that is not on disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -36,6 +36,8 @@ type Keeper = (Sender<Arc<Ticket>>, JoinHandle<()>);
 /// What the tasks of a run and its keeper share.
 struct Inner {
     live: HashMap<ChunkId, Arc<Ticket>>,
+    /// The attempts of tickets that were forgotten.
+    forgotten: HashSet<u64>,
     /// The books of what is entered, by item type.
     entered: Vec<Books>,
     notes: Vec<RejectNote>,
@@ -74,6 +76,7 @@ impl Ledger {
         let rejected = opening.entered.iter().map(|books| books.rejected).sum();
         let inner = Arc::new(Mutex::new(Inner {
             live: HashMap::new(),
+            forgotten: HashSet::new(),
             entered: opening.entered,
             notes: Vec::new(),
             traffic: Traffic::default(),
@@ -124,10 +127,16 @@ impl Ledger {
     pub(super) fn forget(&self, ticket: &Ticket) {
         self.take_back(ticket.forget());
         let mut inner = self.lock();
+        inner.forgotten.insert(ticket.attempt);
         let current = inner.live.get(&ticket.id);
         if current.is_some_and(|current| current.attempt == ticket.attempt) {
             inner.live.remove(&ticket.id);
         }
+    }
+
+    /// The attempts of tickets that were forgotten: what they made was made again under others.
+    pub(super) fn forgotten(&self) -> HashSet<u64> {
+        self.lock().forgotten.clone()
     }
 
     /// Has a ticket entered that nobody holds any more.

@@ -59,7 +59,7 @@ struct Tally {
     books: BTreeMap<usize, Books>,
     rejects: Vec<Rejected>,
     archive: String,
-    /// Fingerprints and locators of the items made.
+    /// Fingerprints of the items made, each with the ticket's attempt or what stands for it.
     keys: Vec<(u128, u64)>,
 }
 
@@ -314,8 +314,8 @@ impl Worker {
             });
         }
         if self.rules.wants_keys() {
-            let locator = super::contest::locator(index, &row);
-            tally.keys.push((folded.fingerprint, locator));
+            // Which reading made it: what is read again under another ticket counts once.
+            tally.keys.push((folded.fingerprint, ticket.attempt));
         }
         ticket.hold();
         let origin = Origin {
