@@ -187,7 +187,7 @@ impl Ledger {
         if inner.notes.len() < NOTED {
             inner.notes.push(note(model, reject));
         }
-        if let Err(failure) = inner.rejects.append(text.as_bytes()) {
+        if let Err(failure) = inner.rejects.append_lines(text.as_bytes()) {
             halt.set(Why::Failed(failure));
         }
     }
@@ -227,11 +227,7 @@ impl Ledger {
         live.sort_by_key(|ticket| ticket.id);
         for ticket in live {
             let mut page = ticket.page();
-            let told = page
-                .rejects
-                .take()
-                .map_err(|error| Failure::scratch(&error));
-            let told = told.and_then(|lines| inner.rejects.append(&lines).map(drop));
+            let told = inner.rejects.append(&mut page.rejects);
             failure = failure.or(told.err());
             add(&mut inner.entered, &mut inner.notes, &mut page);
         }
@@ -290,16 +286,8 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     let mut done = Vec::with_capacity(tickets.len());
     for ticket in tickets {
         let mut page = ticket.page();
-        let lines = page
-            .rejects
-            .take()
-            .map_err(|error| Failure::scratch(&error))?;
-        inner.rejects.append(&lines)?;
-        let lines = page
-            .archive
-            .take()
-            .map_err(|error| Failure::scratch(&error))?;
-        inner.archive.append(&lines)?;
+        inner.rejects.append(&mut page.rejects)?;
+        inner.archive.append(&mut page.archive)?;
         let books = serde_json::to_string(&page.books)
             .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
         done.push((ticket.id, books));
