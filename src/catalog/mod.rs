@@ -7,7 +7,7 @@
 mod data_type;
 mod mermaid;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod tree;
 
 pub use data_type::{DataType, Family};

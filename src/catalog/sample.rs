@@ -44,7 +44,7 @@ fn foreign_key(constraint: &str, columns: &[&str], to: TableName, there: &[&str]
 }
 
 /// A shop: users with a profile each, orders with lines, an odd name, a view, a forbidden table.
-pub(super) fn shop() -> Catalog {
+pub(crate) fn shop() -> Catalog {
     let mut details = table(
         "public",
         "Order Details",

@@ -92,6 +92,11 @@ impl Contest {
         );
     }
 
+    /// Keys that were entered.
+    pub(super) fn len(&self) -> usize {
+        self.winners.len()
+    }
+
     /// Whether it depends on the order of reading which of some rows is loaded.
     pub(super) fn has_ties(&self) -> bool {
         self.ties

@@ -6,11 +6,13 @@
 //! has read everything: a run that is cut short leaves the archive of an earlier one as it was.
 
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::books::Failure;
+use super::lines::Lines;
 use super::rejects::{self, refuse_unless};
-use super::state::{Annex, AnnexError, Extent};
+use super::state::{Annex, AnnexError, Extent, sync_folder};
 use crate::mapping::model::Table;
 use crate::value::quote;
 
@@ -123,9 +125,15 @@ impl LineFile {
         Ok(())
     }
 
-    /// Appends lines; they are on disk afterwards. After a failure there are no more.
-    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Failure> {
-        if lines.is_empty() || self.path.as_os_str().is_empty() || self.broken {
+    /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
+    pub(super) fn append(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+        let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
+        lines.map_or(Ok(()), |lines| self.append_lines(lines))
+    }
+
+    /// Appends lines, of which there are some; they are on disk afterwards.
+    pub(super) fn append_lines(&mut self, lines: impl Read) -> Result<(), Failure> {
+        if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
         }
         let appended = self.write(lines);
@@ -133,7 +141,7 @@ impl LineFile {
         appended
     }
 
-    fn write(&mut self, lines: &[u8]) -> Result<(), Failure> {
+    fn write(&mut self, lines: impl Read) -> Result<(), Failure> {
         let annex = match self.open.take() {
             Some(annex) => annex,
             None => self.make()?,
@@ -156,7 +164,10 @@ impl LineFile {
         let place = annex.path().to_owned();
         drop(annex);
         if finished && place != self.path {
+            // The state says that the run is complete only when the archive is in its place for
+            // good.
             std::fs::rename(&place, &self.path)
+                .and_then(|()| sync_folder(&self.path))
                 .map_err(|cause| self.failure(&unwritable(&self.path, cause)))?;
             return Ok(Some(self.path.clone()));
         }
@@ -195,6 +206,7 @@ fn unwritable(path: &Path, cause: std::io::Error) -> AnnexError {
 
 fn failure(which: Which, error: &AnnexError) -> Failure {
     match error {
+        AnnexError::Unread { cause } => Failure::scratch(cause),
         AnnexError::Unwritable { path, .. } => {
             let mut failure = Failure::new(which.code(), error, Some(which.help()));
             failure.message = format!("cannot write the {} file {}", which.name(), path.display());

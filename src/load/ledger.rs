@@ -5,7 +5,7 @@
 //! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
 //! nothing that is not on disk.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -36,6 +36,8 @@ type Keeper = (Sender<Arc<Ticket>>, JoinHandle<()>);
 /// What the tasks of a run and its keeper share.
 struct Inner {
     live: HashMap<ChunkId, Arc<Ticket>>,
+    /// The attempts of tickets that were forgotten.
+    forgotten: HashSet<u64>,
     /// The books of what is entered, by item type.
     entered: Vec<Books>,
     notes: Vec<RejectNote>,
@@ -74,6 +76,7 @@ impl Ledger {
         let rejected = opening.entered.iter().map(|books| books.rejected).sum();
         let inner = Arc::new(Mutex::new(Inner {
             live: HashMap::new(),
+            forgotten: HashSet::new(),
             entered: opening.entered,
             notes: Vec::new(),
             traffic: Traffic::default(),
@@ -124,10 +127,16 @@ impl Ledger {
     pub(super) fn forget(&self, ticket: &Ticket) {
         self.take_back(ticket.forget());
         let mut inner = self.lock();
+        inner.forgotten.insert(ticket.attempt);
         let current = inner.live.get(&ticket.id);
         if current.is_some_and(|current| current.attempt == ticket.attempt) {
             inner.live.remove(&ticket.id);
         }
+    }
+
+    /// The attempts of tickets that were forgotten: what they made was made again under others.
+    pub(super) fn forgotten(&self) -> HashSet<u64> {
+        self.lock().forgotten.clone()
     }
 
     /// Has a ticket entered that nobody holds any more.
@@ -178,7 +187,7 @@ impl Ledger {
         if inner.notes.len() < NOTED {
             inner.notes.push(note(model, reject));
         }
-        if let Err(failure) = inner.rejects.append(text.as_bytes()) {
+        if let Err(failure) = inner.rejects.append_lines(text.as_bytes()) {
             halt.set(Why::Failed(failure));
         }
     }
@@ -238,9 +247,7 @@ impl Ledger {
                 (&mut page.archive, &mut inner.archive),
             ];
             for (lines, file) in files {
-                let lines = lines.take().map_err(|error| Failure::scratch(&error));
-                let told = lines.and_then(|lines| file.append(&lines));
-                failure = failure.or(told.err());
+                failure = failure.or(file.append(lines).err());
             }
             add(&mut inner.entered, &mut inner.notes, page);
         }
@@ -299,16 +306,8 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     let mut done = Vec::with_capacity(tickets.len());
     for ticket in tickets {
         let mut page = ticket.page();
-        let lines = page
-            .rejects
-            .take()
-            .map_err(|error| Failure::scratch(&error))?;
-        inner.rejects.append(&lines)?;
-        let lines = page
-            .archive
-            .take()
-            .map_err(|error| Failure::scratch(&error))?;
-        inner.archive.append(&lines)?;
+        inner.rejects.append(&mut page.rejects)?;
+        inner.archive.append(&mut page.archive)?;
         let books = serde_json::to_string(&page.books)
             .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
         done.push((ticket.id, books));

@@ -4,7 +4,7 @@
 //! and to a file without a name when it is more than a little.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{Seek as _, SeekFrom, Write as _};
 
 use tempfile::SpooledTempFile;
 
@@ -49,17 +49,16 @@ impl Lines {
         self.text.write_all(lines.as_bytes())
     }
 
-    /// All lines, those of blocks whose turn never came too.
-    pub(super) fn take(&mut self) -> std::io::Result<Vec<u8>> {
+    /// All lines, those of blocks whose turn never came too, to be read; `None` without any. They
+    /// may be as many as a chunk has rows, and are not held in memory.
+    pub(super) fn take(&mut self) -> std::io::Result<Option<SpooledTempFile>> {
         for (_, lines) in std::mem::take(&mut self.early) {
             self.append(&lines)?;
         }
-        let mut all = Vec::new();
-        if self.length > 0 {
-            self.text.seek(SeekFrom::Start(0))?;
-            self.text.read_to_end(&mut all)?;
-        }
-        *self = Self::default();
-        Ok(all)
+        let Self {
+            mut text, length, ..
+        } = std::mem::take(self);
+        text.seek(SeekFrom::Start(0))?;
+        Ok((length > 0).then_some(text))
     }
 }

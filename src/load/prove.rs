@@ -20,7 +20,7 @@ use super::ticket::ChunkId;
 use crate::item::{Elements, Folded, Folder};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
-use crate::proof::{self, Proof};
+use crate::proof::{self, Groups, Proof, ProofError};
 use crate::source::{Row, Source};
 
 /// Keys whose rows are looked for.
@@ -37,6 +37,8 @@ pub(crate) struct Keys<'k> {
     pub(crate) selection: &'k Selection,
     pub(crate) lanes: usize,
     pub(crate) options: proof::Options,
+    /// Shared keys beyond which nothing is loaded; `None`: every shared key has a winner.
+    pub(crate) max_rejects: Option<u64>,
     pub(crate) cancel: &'k Cancel,
     pub(crate) progress: &'k dyn Progress,
 }
@@ -57,6 +59,26 @@ pub(crate) struct Proved {
 }
 
 impl Proved {
+    /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
+    /// for those that are named: memory is not to grow with the data.
+    fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
+        loop {
+            // The first wins, be it outside; of the others those inside lose.
+            let mut losers = 0;
+            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
+            let Some(group) = group else { return Ok(()) };
+            if losers == 0 {
+                continue;
+            }
+            self.rejected += losers;
+            let begins = max_rejects.is_none_or(|most| self.rejected <= most);
+            if begins || self.contest.len() < NAMED {
+                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
+                self.contest.enter(group.fingerprint, &locators);
+            }
+        }
+    }
+
     /// The first of the rows that share a key with another and are not loaded.
     pub(super) fn losers(self, model: &Model) -> Vec<Rejected> {
         let Self {
@@ -80,8 +102,8 @@ pub(crate) enum Unproved {
     Failed(Failure),
 }
 
-impl From<crate::proof::ProofError> for Unproved {
-    fn from(error: crate::proof::ProofError) -> Self {
+impl From<ProofError> for Unproved {
+    fn from(error: ProofError) -> Self {
         Self::Failed(Failure::new("keys", &error, Some(error.help())))
     }
 }
@@ -146,17 +168,7 @@ impl Keys<'_> {
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
         proved.spilled = groups.spilled();
-        loop {
-            // The first wins, be it outside; of the others those inside lose.
-            let mut losers = 0;
-            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
-            let Some(group) = group else { break };
-            if losers > 0 {
-                proved.rejected += losers;
-                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
-                proved.contest.enter(group.fingerprint, &locators);
-            }
-        }
+        proved.take(&mut groups, self.max_rejects)?;
         if proved.rejected > 0 {
             self.progress.step(Step::NamingDuplicates);
             let contest = &mut proved.contest;
@@ -249,5 +261,35 @@ impl Keys<'_> {
         }
         *source = lanes.finish().await.0;
         end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {
+        let shared = u64::try_from(NAMED).unwrap() + 100;
+        for (max_rejects, held) in [
+            (Some(0), NAMED),
+            (Some(shared - 50), NAMED + 50),
+            (Some(shared), NAMED + 100),
+            (None, NAMED + 100),
+        ] {
+            let mut proof = Proof::new(proof::Options {
+                memory: crate::load::KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            });
+            for key in 0..shared {
+                proof.push(key.into(), 1).unwrap();
+                proof.push(key.into(), 2).unwrap();
+            }
+            let mut proved = Proved::default();
+            proved
+                .take(&mut proof.finish().unwrap(), max_rejects)
+                .unwrap();
+            assert_eq!((proved.rejected, proved.contest.len()), (shared, held));
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! item is deleted only where its item type is one of the mapping's that the run was about, and
 //! no row makes its key. Items from elsewhere are never touched.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
@@ -225,10 +226,11 @@ async fn scan(
 }
 
 /// Compares the keys; `each` takes the item type and the key of every item that no row makes, and
-/// says whether to go on.
+/// says whether to go on. `forgotten`: the locators of rows that came again under another one.
 pub(crate) async fn compare(
     keys: Proof,
     spool: Spool,
+    forgotten: &HashSet<u64>,
     mut each: impl AsyncFnMut(usize, String) -> bool,
 ) -> Result<Compared, Broken> {
     let died = |_| Broken::Failed(Failure::internal("the comparison of keys died"));
@@ -243,6 +245,7 @@ pub(crate) async fn compare(
             KEPT => kept = true,
             EXPIRED => expired = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
+            read_again if forgotten.contains(&read_again) => kept = true,
             _ => rows += 1,
         })?;
         if !found {
@@ -286,7 +289,8 @@ pub(super) async fn prune(
     };
     let spool = scan.read(&mut keys, wanted).await?;
     let mut deletions = Deletions::new(delivery, doing);
-    let compared = compare(keys, spool, async |item_type, key| {
+    let forgotten = delivery.ledger.forgotten();
+    let compared = compare(keys, spool, &forgotten, async |item_type, key| {
         deletions.delete(item_type, &key).await;
         !cancel.is_cancelled() && !delivery.halt.has_failed()
     })
@@ -296,8 +300,8 @@ pub(super) async fn prune(
 }
 
 /// Looks for items that were written over another, where all were written already.
-pub(super) async fn overwritten(keys: Proof) -> Result<Compared, Broken> {
-    compare(keys, Spool::new()?, async |_, _| true).await
+pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<Compared, Broken> {
+    compare(keys, Spool::new()?, forgotten, async |_, _| true).await
 }
 
 /// The item types that a run is about: those that a pass makes.

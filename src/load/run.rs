@@ -216,15 +216,15 @@ impl Run {
                     self.warnings.push(format!(
                         "items of rows that are gone since the first attempt were not looked for: {unowned}"
                     ));
-                    overwritten(keys).await
+                    overwritten(keys, &self.delivery.ledger.forgotten()).await
                 }
                 Err(unowned) => Err(Broken::Failed(Failure::unowned(&unowned))),
             }
         } else {
-            overwritten(keys).await
+            overwritten(keys, &self.delivery.ledger.forgotten()).await
         };
         match compared {
-            // Elsewhere they were found before; a chunk that was read twice tells its keys twice.
+            // Elsewhere they were found before.
             Ok(_) if self.load.options.keys != KeyCheck::Late => 0,
             Ok(compared) => compared.overwritten,
             Err(Broken::Cancelled) => {

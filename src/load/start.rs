@@ -15,7 +15,7 @@ use super::state::{Ending, Ground, State, StateError};
 use super::ticket::ChunkId;
 use super::{KeyCheck, Load};
 use crate::proof::Proof;
-use crate::source::{Relation, Scan, ScanColumn, Source};
+use crate::source::Source;
 
 /// Everything that a run needs before its first row.
 pub(super) struct Setting {
@@ -105,7 +105,7 @@ pub(super) async fn set(
             source.begin().await.map_err(failed)?;
         }
         let stamp = source.identity().await.map_err(failed)?.stamp;
-        let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| is_fickle(&pass.scan)));
+        let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| pass.fickle));
         let done = std::mem::take(&mut before.done);
         let mut done = done.under(stamp.as_deref(), source.dbms());
         if wants_all_keys(load) {
@@ -196,6 +196,7 @@ async fn prove(
         selection: &load.options.selection,
         lanes: load.options.lanes(),
         options: load.options.proof.clone(),
+        max_rejects: load.options.max_rejects,
         cancel: &load.cancel,
         progress: load.progress.as_ref(),
     };
@@ -259,55 +260,4 @@ pub(super) fn finish(
     };
     let selection = load.options.remember.as_ref().filter(|_| finished);
     state.finish(ending, selection)
-}
-
-/// Words of SQL whose results may differ though no row does, or how such words begin.
-const FICKLE: &[&str] = &[
-    "now",
-    "current_",
-    "clock_timestamp",
-    "sysdate",
-    "curdate",
-    "curtime",
-    "localtime",
-    "utc_",
-    "rand",
-    "random",
-    "uuid",
-    "gen_random_uuid",
-    "user",
-    "session_user",
-    "nextval",
-    "julianday",
-    "unixepoch",
-    "date",
-    "datetime",
-    "strftime",
-    "unix_timestamp",
-    "statement_timestamp",
-];
-
-/// Whether SQL of the mapping seems to depend on more than the rows: the clock, chance, a session.
-/// What only looks so is read again for nothing.
-fn is_fickle(scan: &Scan) -> bool {
-    let query = match &scan.from {
-        Relation::Query(sql) => Some(sql),
-        Relation::Table(_) => None,
-    };
-    let flags = scan.columns.iter().filter_map(|column| match column {
-        ScanColumn::Flag(sql) => Some(sql),
-        _ => None,
-    });
-    let mut texts = scan.conditions.iter().chain(flags).chain(query);
-    let fickle = |text: &String| {
-        let text = text.to_lowercase();
-        let mut words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
-        let is_fickle = |word: &str| {
-            FICKLE
-                .iter()
-                .any(|one| word == *one || (one.ends_with('_') && word.starts_with(one)))
-        };
-        words.any(is_fickle)
-    };
-    texts.any(fickle) || scan.embeds().any(|(_, embed)| is_fickle(&embed.rows))
 }

@@ -11,7 +11,6 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::books::{Books, Failure, Largest};
-use super::contest::locator;
 use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
@@ -60,7 +59,7 @@ struct Tally {
     books: BTreeMap<usize, Books>,
     rejects: Vec<Rejected>,
     archive: String,
-    /// Fingerprints and locators of the items made.
+    /// Fingerprints of the items made, each with the ticket's attempt or what stands for it.
     keys: Vec<(u128, u64)>,
 }
 
@@ -336,8 +335,8 @@ impl Worker {
             });
         }
         if self.rules.wants_keys() {
-            let locator = locator(index, item_type, &row, &folded.item);
-            tally.keys.push((folded.fingerprint, locator));
+            // Which reading made it: what is read again under another ticket counts once.
+            tally.keys.push((folded.fingerprint, ticket.attempt));
         }
         ticket.hold();
         let origin = Origin {

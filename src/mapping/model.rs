@@ -64,6 +64,9 @@ pub struct Pass {
     pub name: String,
     /// Indices into [`Model::item_types`].
     pub item_types: Vec<usize>,
+    /// Whether its rows may differ though no table has changed: SQL may ask for the time, and a view
+    /// may.
+    pub fickle: bool,
 }
 
 /// One item type.

@@ -1,7 +1,9 @@
 //! The SQLite source against real files.
 
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
-use dynafold::source::{Join, Match, Relation, Scan, ScanColumn, Source, SourceError, connect};
+use dynafold::source::{
+    By, Join, Match, Range, Relation, Scan, ScanColumn, Source, SourceError, connect,
+};
 
 use crate::support::datasets::folder;
 use crate::support::sqlite::Database;
@@ -344,4 +346,33 @@ async fn published_databases_read_in_full() {
         assert_eq!(unfit, 0, "{file}");
         assert!(rows >= expected, "{file}: {rows} rows");
     }
+}
+
+#[tokio::test]
+async fn values_against_their_declared_type_are_summed_over_the_parts_of_a_table() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, a DATETIME);
+        INSERT INTO t VALUES (1, 'soon'), (2, 'later'), (3, '2020-01-01 00:00:00'), (4, 'never')";
+    let database = Database::new(script).await;
+    let mut source = open(&database).await;
+    let catalog = source.catalog().await.unwrap();
+    let part = |after: Option<&str>, to: Option<&str>| Scan {
+        range: Some(Range {
+            by: By::Key(vec!["id".to_owned()]),
+            after: after.map(|bound| vec![bound.to_owned()]),
+            to: to.map(|bound| vec![bound.to_owned()]),
+        }),
+        ..scan_of(table(&catalog, "t"))
+    };
+    // Read twice, as where the keys are proved first.
+    for _ in 0..2 {
+        for scan in [part(None, Some("2")), part(Some("2"), None)] {
+            rows_of(source.as_mut(), &scan).await;
+        }
+    }
+    assert_eq!(
+        source.warnings(),
+        [
+            "column `a` of t: 3 values are not a time, which the declared type says; they were read as stored"
+        ]
+    );
 }

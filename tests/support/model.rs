@@ -77,6 +77,7 @@ pub(crate) fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
         scan: Scan::of(relation(name), (0..columns).map(column).collect()),
         name: name.to_owned(),
         item_types: item_types.to_vec(),
+        fickle: false,
     }
 }
 

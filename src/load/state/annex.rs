@@ -5,15 +5,18 @@
 //! is refused.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::place::sync_folder;
 use super::table::hex;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;
+/// Bytes that are written at a time.
+const PIECE: usize = 64 << 10;
 
 /// How far a file counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,6 +51,13 @@ pub enum AnnexError {
         /// How that shows.
         what: String,
     },
+    /// What is to be appended cannot be read.
+    #[error("cannot read back what is to be appended")]
+    Unread {
+        /// What the system says.
+        #[source]
+        cause: io::Error,
+    },
     /// It cannot be read or written.
     #[error("cannot write the file {}", path.display())]
     Unwritable {
@@ -65,6 +75,7 @@ impl AnnexError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::Changed { .. } => "put the file back as it was, or begin anew with --fresh",
+            Self::Unread { .. } => "make room for temporary files",
             Self::Unwritable { .. } => "make room or name another file",
         }
     }
@@ -77,7 +88,14 @@ impl Annex {
     ///
     /// [`AnnexError::Unwritable`].
     pub fn create(path: &Path) -> Result<Self, AnnexError> {
-        Self::open(path, true).map_err(|cause| unwritable(path, cause))
+        let made = Self::open(path, true).and_then(|annex| {
+            // Lines that are on disk are lost where the file's name is not.
+            if !annex.special {
+                sync_folder(path)?;
+            }
+            Ok(annex)
+        });
+        made.map_err(|cause| unwritable(path, cause))
     }
 
     /// Goes on after an extent that counts, and cuts off what is beyond.
@@ -115,27 +133,51 @@ impl Annex {
         Ok(annex)
     }
 
-    /// Appends lines and gives the extent that counts when they do. They are on disk when this
-    /// returns. Without lines it only syncs.
+    /// Appends lines, piece by piece, and gives the extent that counts when they do. They are on
+    /// disk when this returns. Without lines it only syncs.
     ///
     /// # Errors
     ///
-    /// [`AnnexError::Unwritable`]; the file is then as long as before, as far as that is possible.
-    pub fn append_committed(&mut self, lines: &[u8]) -> Result<Extent, AnnexError> {
-        let written = self.file.write_all(lines).and_then(|()| self.sync());
-        if let Err(cause) = written {
-            // What is left beyond is cut off by the run that goes on.
-            let _cut = self.cut();
-            return Err(unwritable(&self.path, cause));
+    /// [`AnnexError::Unread`], [`AnnexError::Unwritable`]; the file is then as long as before, as
+    /// far as that is possible.
+    pub fn append_committed(&mut self, lines: impl Read) -> Result<Extent, AnnexError> {
+        let mut tail = self.tail.clone();
+        match self.append(lines, &mut tail) {
+            Ok(added) => {
+                self.length = self.length.saturating_add(added);
+                self.tail = tail;
+                Ok(self.extent())
+            }
+            Err(error) => {
+                // What is left beyond is cut off by the run that goes on.
+                let _cut = self.cut();
+                Err(error)
+            }
         }
-        let added = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-        self.length = self.length.saturating_add(added);
+    }
+
+    /// Writes and syncs; gives the bytes, and keeps the last of them.
+    fn append(&mut self, mut lines: impl Read, tail: &mut Vec<u8>) -> Result<u64, AnnexError> {
         let kept = usize::try_from(TAIL).unwrap_or(usize::MAX);
-        let last = lines.len().saturating_sub(kept);
-        self.tail
-            .extend_from_slice(lines.get(last..).unwrap_or_default());
-        self.tail.drain(..self.tail.len().saturating_sub(kept));
-        Ok(self.extent())
+        let failed = |cause| unwritable(&self.path, cause);
+        let mut piece = vec![0; PIECE];
+        let mut added = 0;
+        loop {
+            let read = match lines.read(&mut piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
+                Err(cause) => return Err(AnnexError::Unread { cause }),
+            };
+            let read = piece.get(..read).unwrap_or_default();
+            (&self.file).write_all(read).map_err(failed)?;
+            added += u64::try_from(read.len()).unwrap_or_default();
+            let last = read.len().saturating_sub(kept);
+            tail.extend_from_slice(read.get(last..).unwrap_or_default());
+            tail.drain(..tail.len().saturating_sub(kept));
+        }
+        self.sync().map_err(failed)?;
+        Ok(added)
     }
 
     /// How far it counts.

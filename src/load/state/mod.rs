@@ -29,6 +29,7 @@ pub use model::{
     Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Ground, Mode, PassPlan, Selection,
 };
 pub use place::default_path;
+pub(super) use place::sync_folder;
 
 use std::path::{Path, PathBuf};
 

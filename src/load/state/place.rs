@@ -128,9 +128,9 @@ pub(super) fn begin(
     store.close()?;
     // A log that outlives its file would be taken for the new one's.
     remove_beside(path)?;
-    sync_folder(path)?;
+    sync_folder(path).map_err(|cause| StateError::io(path, cause))?;
     fs::rename(&new, path).map_err(|cause| StateError::io(path, cause))?;
-    sync_folder(path)?;
+    sync_folder(path).map_err(|cause| StateError::io(path, cause))?;
     match Store::open(path) {
         Ok(store) => Ok(store),
         Err(Unread::Failed(cause)) => Err(StateError::sqlite(path, cause)),
@@ -160,7 +160,7 @@ pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
             moved => moved.map_err(|cause| StateError::io(path, cause))?,
         }
     }
-    sync_folder(path)
+    sync_folder(path).map_err(|cause| StateError::io(path, cause))
 }
 
 fn remove(path: &Path) -> Result<(), StateError> {
@@ -181,9 +181,14 @@ fn remove_file(path: &Path) -> Result<(), StateError> {
     }
 }
 
-/// Makes renames last. Where folders cannot be opened, as on Windows, there is nothing to do.
-fn sync_folder(path: &Path) -> Result<(), StateError> {
-    let Some(folder) = path.parent().and_then(|folder| File::open(folder).ok()) else {
+/// Makes a file that was made or renamed last. Where folders cannot be opened, as on Windows, there
+/// is nothing to do.
+pub(in crate::load) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().map(|folder| match folder {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    });
+    let Some(folder) = folder.and_then(|folder| File::open(folder).ok()) else {
         return Ok(());
     };
     match folder.sync_all() {
@@ -195,7 +200,7 @@ fn sync_folder(path: &Path) -> Result<(), StateError> {
         {
             Ok(())
         }
-        synced => synced.map_err(|cause| StateError::io(path, cause)),
+        synced => synced,
     }
 }
 

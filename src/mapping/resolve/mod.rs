@@ -10,6 +10,7 @@ mod constraints;
 mod directed;
 mod embed;
 mod explode;
+mod fickle;
 mod join;
 mod keys;
 mod life;
@@ -150,7 +151,7 @@ pub fn resolve(
         (!broken).then(|| proofs::report(raw, &table, &resolved, &passes, catalog, &world));
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
-        let passes = passes.finish(&mut item_types);
+        let passes = passes.finish(&mut item_types, catalog);
         Model {
             table,
             passes,

@@ -1,7 +1,8 @@
 //! Gathers item types into passes: one read of a relation for all that come from it.
 
+use super::fickle::is_fickle;
 use super::scope::{On, Scope};
-use crate::catalog::{DataType, TableName};
+use crate::catalog::{Catalog, DataType, TableName};
 use crate::mapping::model::{ItemType, Pass};
 use crate::source::{Embed, Join, Match, Relation, Scan, ScanColumn};
 
@@ -77,7 +78,7 @@ impl Passes {
     }
 
     /// Completes the passes and the item types' places in them.
-    pub(super) fn finish(self, item_types: &mut [ItemType]) -> Vec<Pass> {
+    pub(super) fn finish(self, item_types: &mut [ItemType], catalog: &Catalog) -> Vec<Pass> {
         let complete = |(index, pass): (usize, PassBuilder)| {
             let members: Vec<usize> = item_types
                 .iter()
@@ -103,6 +104,7 @@ impl Passes {
             let mut scan = pass.scan();
             scan.keep_unmatched = unconditional;
             Pass {
+                fickle: is_fickle(&scan, catalog),
                 scan,
                 name,
                 item_types: members,

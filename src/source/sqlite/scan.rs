@@ -9,7 +9,7 @@ use super::fault;
 use crate::catalog::{DataType, Family};
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
-use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
+use crate::source::{Chunk, Dialect, Range, Relation, Scan, SourceError, statement};
 use crate::value::Value;
 
 /// SQLite's SQL.
@@ -34,7 +34,8 @@ impl Dialect for SqliteDialect {
     }
 }
 
-/// Values that were not as their column's declared type says, counted for each column.
+/// Values that were not as their column's declared type says, counted for each column and each part
+/// of the table.
 #[derive(Debug, Default)]
 pub(super) struct Disagreements(Vec<Disagreement>);
 
@@ -43,13 +44,23 @@ struct Disagreement {
     object: String,
     column: String,
     family: Family,
+    /// The part of the base relation that was read.
+    range: Option<Range>,
     count: u64,
 }
 
+impl Disagreement {
+    /// Whether both are of one column.
+    fn is_of(&self, other: &Self) -> bool {
+        self.column == other.column && self.object == other.object
+    }
+}
+
 impl Disagreements {
-    /// Starts counting for a scan's outputs and forgets what an earlier scan found in the same columns.
-    /// Returns the index of the first column's counter.
-    fn start(&mut self, outputs: &[Output<'_>]) -> usize {
+    /// Starts counting for a scan's outputs and forgets what an earlier scan found in the same columns
+    /// of the same part: keys are proved by reading what is loaded after that. Returns the index of
+    /// the first column's counter.
+    fn start(&mut self, outputs: &[Output<'_>], range: Option<&Range>) -> usize {
         let fresh: Vec<Disagreement> = outputs
             .iter()
             .map(|output| match output {
@@ -64,18 +75,20 @@ impl Disagreements {
                         .map_or_else(|| object(&scan.from), |join| join.table.name.clone()),
                     column: (*name).to_owned(),
                     family: data_type.family(),
+                    range: range.cloned(),
                     count: 0,
                 },
                 Output::Flag | Output::Tag => Disagreement {
                     object: String::new(),
                     column: String::new(),
                     family: Family::Number,
+                    range: None,
                     count: 0,
                 },
             })
             .collect();
         self.0.retain(|old| {
-            let again = |new: &Disagreement| new.object == old.object && new.column == old.column;
+            let again = |new: &Disagreement| new.is_of(old) && new.range == old.range;
             old.count > 0 && !fresh.iter().any(again)
         });
         let first = self.0.len();
@@ -86,18 +99,25 @@ impl Disagreements {
     /// One line for each column in which something was found.
     pub(super) fn lines(&self) -> Vec<String> {
         let found = self.0.iter().filter(|column| column.count > 0);
-        found
-            .map(|column| {
-                let (are, they) = if column.count == 1 {
+        let mut columns: Vec<(&Disagreement, u64)> = Vec::new();
+        for part in found {
+            match columns.iter_mut().find(|(column, _)| column.is_of(part)) {
+                Some((_, count)) => *count += part.count,
+                None => columns.push((part, part.count)),
+            }
+        }
+        columns
+            .into_iter()
+            .map(|(column, count)| {
+                let (are, they) = if count == 1 {
                     ("value is", "it was")
                 } else {
                     ("values are", "they were")
                 };
                 format!(
-                    "column `{}` of {}: {} {are} not {}, which the declared type says; {they} read as stored",
+                    "column `{}` of {}: {count} {are} not {}, which the declared type says; {they} read as stored",
                     column.column,
                     column.object,
-                    column.count,
                     column.family.name(),
                 )
             })
@@ -121,7 +141,7 @@ pub(super) fn scan<'a>(
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
     let layout = Layout::new(scan);
     let outputs = layout.outputs.clone();
-    let first = disagreements.start(&outputs);
+    let first = disagreements.start(&outputs, scan.range.as_ref());
     let sql = statement(&SqliteDialect, scan);
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     chunks(

@@ -88,6 +88,7 @@ fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> Key
         selection,
         lanes: verify.options.lanes(),
         options: verify.options.proof.clone(),
+        max_rejects: None,
         cancel: &verify.cancel,
         progress: verify.progress.as_ref(),
     }

@@ -1,5 +1,6 @@
 //! Items of the table that the source does not make.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::worker::name;
@@ -56,7 +57,8 @@ pub(super) async fn look(
     let spool = scan.read(&mut keys, &selected).await.map_err(why)?;
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
     let mut findings = Vec::new();
-    let compared = compare(keys, spool, async |item_type, key| {
+    let forgotten = HashSet::new();
+    let compared = compare(keys, spool, &forgotten, async |item_type, key| {
         if item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
         } else {

@@ -84,3 +84,20 @@ async fn a_chunk_whose_connection_breaks_is_read_again_on_the_same_snapshot() {
         source.drop().await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_chunk_that_is_read_again_has_overwritten_nothing() {
+    for source in Source::each(script).await {
+        if source.product() == "postgres" {
+            let without = "DELETE FROM events WHERE code IS NULL";
+            source.run(&format!("{without} OR note = 'late';")).await;
+            let case = Case::storm(&source.url(), SLOW);
+            let child = begun(&case, 500, &["--readers", "3", "--one-pass"]);
+            assert_eq!(end_connections(&source, false).await, 1);
+            let report = ran(child).exits(0).json();
+            hold_loaded(&report);
+            assert_eq!(report["keys"]["overwritten"], 0, "{report:#}");
+        }
+        source.drop().await;
+    }
+}

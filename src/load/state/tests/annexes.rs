@@ -1,7 +1,7 @@
 //! Files that grow with the run.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read, Write as _};
 
 use super::*;
 
@@ -25,7 +25,7 @@ fn what_a_killed_run_wrote_beyond_is_cut_off() {
     beyond.write_all(b"c\n{\"half").unwrap();
     let mut annex = Annex::resume(&path, &extent).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\n");
-    annex.append_committed(b"d\n").unwrap();
+    annex.append_committed(b"d\n".as_slice()).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "a\nb\nd\n");
     drop(annex);
     Annex::resume(&path, &Extent::default()).unwrap();
@@ -40,6 +40,13 @@ fn the_tail_is_the_same_however_the_lines_were_cut() {
     let one = appended(&path, &["ab", &long, "cd"]);
     let two = appended(&path, &[&format!("ab{long}"), "c", "d", ""]);
     assert_eq!(one, two);
+    let mut pieces = Annex::create(&path).unwrap();
+    let text = format!("ab{long}cd");
+    let in_pieces = text.as_bytes().chunks(1000).fold(
+        Box::new(std::io::empty()) as Box<dyn Read>,
+        |before, piece| Box::new(before.chain(piece)),
+    );
+    assert_eq!(pieces.append_committed(in_pieces).unwrap(), one);
     assert_eq!(Annex::resume(&path, &one).unwrap().extent(), one);
     assert_ne!(one, appended(&path, &["ab", &long, "ce"]));
 }
@@ -82,15 +89,40 @@ fn a_folder_in_the_way_is_told() {
 #[cfg(target_os = "linux")]
 fn devices_are_written_to_without_syncing_and_full_ones_are_told() {
     let mut null = Annex::create(Path::new("/dev/null")).unwrap();
-    let extent = null.append_committed(b"a\n").unwrap();
+    let extent = null.append_committed(b"a\n".as_slice()).unwrap();
     assert_eq!(extent.length, 2);
     Annex::resume(Path::new("/dev/null"), &extent).unwrap();
 
     let mut full = Annex::create(Path::new("/dev/full")).unwrap();
-    let error = full.append_committed(b"a\n").unwrap_err();
+    let error = full.append_committed(b"a\n".as_slice()).unwrap_err();
     let AnnexError::Unwritable { cause, .. } = &error else {
         panic!("{error}");
     };
     assert_eq!(cause.kind(), std::io::ErrorKind::StorageFull);
     assert_eq!(full.extent().length, 0);
+}
+
+/// Lines that break off after a while.
+struct Broken;
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+        Err(std::io::Error::other("the disk is gone"))
+    }
+}
+
+#[test]
+fn lines_that_cannot_be_read_back_leave_the_file_as_it_was() {
+    let folder = folder();
+    let path = folder.path().join("rejects.ndjson");
+    let mut annex = Annex::create(&path).unwrap();
+    let extent = annex.append_committed(b"a\n".as_slice()).unwrap();
+    let error = annex.append_committed(b"b\n".chain(Broken)).unwrap_err();
+    assert!(matches!(error, AnnexError::Unread { .. }), "{error}");
+    assert_eq!(annex.extent(), extent);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\n");
+    let extent = annex.append_committed(b"c\n".as_slice()).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "a\nc\n");
+    drop(annex);
+    Annex::resume(&path, &extent).unwrap();
 }

@@ -77,7 +77,7 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
 
     let mut annex = Annex::create(&small.0.path().join("rejects")).unwrap();
     let mut lines = 0;
-    while annex.append_committed(&[b'x'; 3000]).is_ok() {
+    while annex.append_committed([b'x'; 3000].as_slice()).is_ok() {
         lines += 1;
     }
     let length = fs::metadata(annex.path()).unwrap().len();

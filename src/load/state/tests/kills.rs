@@ -46,7 +46,9 @@ fn child() {
     let mut rejects = Annex::resume(&rejects, &extent).unwrap();
     say("OPEN 0");
     for chunk in from..CHUNKS {
-        let extent = rejects.append_committed(b"{\"reject\":1}\n").unwrap();
+        let extent = rejects
+            .append_committed(b"{\"reject\":1}\n".as_slice())
+            .unwrap();
         let annexes = [("rejects", extent)];
         state
             .chunk_done(&ChunkDone {

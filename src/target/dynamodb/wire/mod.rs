@@ -3,7 +3,7 @@
 //! What the SDK knows stays the SDK's: it dresses one request for a table (`template`), with its
 //! endpoint, headers, signing scope, timeouts and HTTP connector, and every request of ours wears
 //! the same. Credentials come from its provider (`vault`). The rest is here: bodies that are parts
-//! of a shared buffer, the signature, and the reading of answers. Why: docs/adr/0017.
+//! of a shared buffer, the signature, and the reading of answers. Why: docs/adr/0019.
 //!
 //! A request is sent once. It is sent a second time in two cases alone, where the first was refused
 //! for a reason that is known to be gone: the computer's clock was off and is corrected by the
