@@ -142,7 +142,7 @@ pub struct Prune {
 pub struct Options {
     /// Rejects that are allowed; `None`: any number.
     pub max_rejects: Option<u64>,
-    /// Where rejects go. The file is made when there is one.
+    /// Where rejects go. The file is made when there is one. A plan makes neither file.
     pub rejects_file: PathBuf,
     /// Where the items of expired rows go that are to be archived; `FILE.part` while the run goes
     /// on. The file is made when there is one.

@@ -1,0 +1,107 @@
+//! What loads leave alone: files of other runs, items of rows that are still there, and what is
+//! outside the part that they are about.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use dynafold::target::{TargetSpec, connect};
+use serde_json::Value;
+
+use crate::support::books::hold_loaded;
+use crate::support::cli::{Ran, dynafold};
+use crate::support::contents::contents;
+use crate::support::sqlite::Database;
+
+/// A mapping and a table in a file beside a source.
+struct Case {
+    source: Database,
+}
+
+impl Case {
+    async fn new(script: &str, items: &str) -> Self {
+        let case = Self {
+            source: Database::new(script).await,
+        };
+        case.map(items);
+        case
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.source.folder().join(name)
+    }
+
+    fn map(&self, items: &str) {
+        let head = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
+        std::fs::write(self.path("t.yaml"), format!("{head}items:\n{items}")).unwrap();
+    }
+
+    fn target(&self) -> String {
+        format!("local:{}", self.path("t.ddb").display())
+    }
+
+    fn run(&self, command: &str, further: &[&str]) -> Ran {
+        let (mapping, source) = (self.path("t.yaml"), self.source.url());
+        let (mapping, target) = (mapping.display().to_string(), self.target());
+        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all)
+    }
+
+    fn migrate(&self, further: &[&str], code: i32) -> Value {
+        let report = self.run("migrate", further).exits(code).json();
+        hold_loaded(&report);
+        report
+    }
+
+    /// The keys of the table, partition and sort.
+    async fn keys(&self) -> BTreeSet<String> {
+        let spec = TargetSpec::parse(&self.target(), None, None, None).unwrap();
+        let all = contents(&*connect(&spec).await.unwrap(), "app").await;
+        let key = |line: &str| {
+            let item: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| item[name]["S"].as_str().unwrap().to_owned();
+            format!("{} {}", text("PK"), text("SK"))
+        };
+        all.lines().map(key).collect()
+    }
+}
+
+fn total(report: &Value, name: &str) -> u64 {
+    report["total"][name].as_u64().unwrap()
+}
+
+/// Users of whom 1 has no name and 2 has expired; four in all.
+const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, tenant TEXT, active INTEGER, ends INTEGER);
+    INSERT INTO users VALUES (1, NULL, 'A', 1, 4102444800), (2, 'two', 'A', 1, 1), (3, 'three', 'A', 1, 4102444800),
+      (4, 'four', 'B', 0, 4102444800);";
+
+const PLAIN: &str = "  USER:
+    from: users
+    key: { PK: \"USER#{name}\", SK: \"USER#{id}\" }
+    columns: [ends]
+    expired: archive
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_leaves_the_files_of_other_runs_alone() {
+    let case = Case::new(USERS, PLAIN).await;
+    case.migrate(&["--max-rejects", "1"], 3);
+    let files = [
+        ("t.rejects.ndjson", "{\"item_type\":\"EARLIER\"}\n"),
+        ("t.archive.ndjson", "{\"PK\":{\"S\":\"earlier\"}}\n"),
+        ("t.archive.ndjson.part", "{\"PK\":{\"S\":\"interrupted\"}}\n"),
+    ];
+    for (name, text) in files {
+        std::fs::write(case.path(name), text).unwrap();
+    }
+    let report = case.migrate(&["--plan", "--max-rejects", "1"], 3);
+    assert_eq!((total(&report, "rejected"), total(&report, "archived")), (1, 1));
+    assert_eq!(report["rejects"].as_array().unwrap().len(), 1);
+    for file in ["rejects_file", "archive_file"] {
+        assert_eq!(report[file], Value::Null);
+    }
+    for (name, text) in files {
+        assert_eq!(std::fs::read_to_string(case.path(name)).unwrap(), text);
+    }
+}
