@@ -31,7 +31,8 @@ impl Case {
     }
 
     fn map(&self, items: &str) {
-        let head = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
+        let head =
+            "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
         std::fs::write(self.path("t.yaml"), format!("{head}items:\n{items}")).unwrap();
     }
 
@@ -90,13 +91,19 @@ async fn a_plan_leaves_the_files_of_other_runs_alone() {
     let files = [
         ("t.rejects.ndjson", "{\"item_type\":\"EARLIER\"}\n"),
         ("t.archive.ndjson", "{\"PK\":{\"S\":\"earlier\"}}\n"),
-        ("t.archive.ndjson.part", "{\"PK\":{\"S\":\"interrupted\"}}\n"),
+        (
+            "t.archive.ndjson.part",
+            "{\"PK\":{\"S\":\"interrupted\"}}\n",
+        ),
     ];
     for (name, text) in files {
         std::fs::write(case.path(name), text).unwrap();
     }
     let report = case.migrate(&["--plan", "--max-rejects", "1"], 3);
-    assert_eq!((total(&report, "rejected"), total(&report, "archived")), (1, 1));
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "archived")),
+        (1, 1)
+    );
     assert_eq!(report["rejects"].as_array().unwrap().len(), 1);
     for file in ["rejects_file", "archive_file"] {
         assert_eq!(report[file], Value::Null);
@@ -104,4 +111,30 @@ async fn a_plan_leaves_the_files_of_other_runs_alone() {
     for (name, text) in files {
         assert_eq!(std::fs::read_to_string(case.path(name)).unwrap(), text);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_where_that_another_item_type_has_already_deletes_nothing() {
+    let both = |condition: &str| {
+        format!(
+            "  A:
+    from: users
+    where: active = 1
+    key: {{ PK: \"A#{{id}}\", SK: \"-\" }}
+  B:
+    from: users
+{condition}    key: {{ PK: \"B#{{id}}\", SK: \"-\" }}
+"
+        )
+    };
+    let case = Case::new(USERS, &both("")).await;
+    case.migrate(&[], 0);
+    let before = case.keys().await;
+    case.map(&both("    where: active = 1\n"));
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "deleted")),
+        (2, 0)
+    );
+    assert_eq!(case.keys().await, before);
 }
