@@ -265,11 +265,12 @@ pub(crate) async fn compare(
     }
 }
 
-/// Deletes what no row makes, or counts it where the run only plans.
+/// Deletes what no row makes, or counts it where the run only plans. `wanted`: of which item types.
 pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     owners: &Owners,
     mut keys: Proof,
+    wanted: &[bool],
     partition: Option<Attribute>,
     cancel: &Cancel,
     doing: Doing,
@@ -283,7 +284,7 @@ pub(super) async fn prune(
         partition,
         cancel,
     };
-    let spool = scan.read(&mut keys, &selected(model)).await?;
+    let spool = scan.read(&mut keys, wanted).await?;
     let mut deletions = Deletions::new(delivery, doing);
     let compared = compare(keys, spool, async |item_type, key| {
         deletions.delete(item_type, &key).await;

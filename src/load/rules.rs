@@ -2,6 +2,7 @@
 //! or only where the table differs, and whether their keys are remembered.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
@@ -10,6 +11,7 @@ use super::Prune;
 use super::books::Failure;
 use super::contest::Contest;
 use super::feed::row_key;
+use super::prune::selected;
 use super::rejects::row_json;
 use crate::item::{Attribute, Item};
 use crate::mapping::model::{ItemType, Model};
@@ -57,6 +59,8 @@ pub(super) struct Rules {
     keep_filtered: bool,
     /// Whether items of rows that are rejected, or have expired, must not be deleted.
     keep_rejected: bool,
+    /// The item types of which rows were rejected whose keys are not known.
+    spared: Vec<AtomicBool>,
 }
 
 impl Rules {
@@ -70,6 +74,7 @@ impl Rules {
             keys: None,
             keep_filtered: false,
             keep_rejected: false,
+            spared: model.item_types.iter().map(|_| false.into()).collect(),
         }
     }
 
@@ -91,12 +96,38 @@ impl Rules {
         self.keys.is_some()
     }
 
-    pub(super) fn keeps_filtered(&self, _item_type: usize) -> bool {
+    pub(super) fn keeps_filtered(&self) -> bool {
         self.keep_filtered && self.wants_keys()
     }
 
     pub(super) fn keeps_rejected(&self) -> bool {
         self.keep_rejected && self.wants_keys()
+    }
+
+    /// Says that a row of an item type was rejected before its keys were made: any item of the type
+    /// may be its.
+    pub(super) fn spare(&self, item_type: usize) {
+        if let Some(spared) = self.spared.get(item_type) {
+            spared.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The item types of which items may be deleted, and what is to be said of those that are
+    /// spared.
+    pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
+        let mut prunable = selected(model);
+        let mut said = Vec::new();
+        let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
+        for ((prunable, spared), item_type) in all {
+            if *prunable && spared.load(Ordering::Relaxed) {
+                *prunable = false;
+                said.push(format!(
+                    "{}: no items were deleted, because rows were rejected before their keys were made, and which items are theirs cannot be told",
+                    item_type.name
+                ));
+            }
+        }
+        (prunable, said)
     }
 
     /// Whether a row is among those that the run is about.

@@ -183,6 +183,8 @@ impl Run {
     async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
         let deletes = stale || self.load.options.prune.is_some();
         let (doing, partition) = (rules.doing, rules.selection.partition.clone());
+        let (prunable, spared) = rules.prunable(&self.load.model);
+        self.warnings.extend(spared);
         let Some(keys) = rules.into_keys() else {
             return 0;
         };
@@ -199,6 +201,7 @@ impl Run {
                         &self.delivery,
                         &owners,
                         keys,
+                        &prunable,
                         partition,
                         &self.load.cancel,
                         doing,

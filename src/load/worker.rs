@@ -22,7 +22,7 @@ use super::ticket::Ticket;
 use super::times::Times;
 use super::writer::{Delivery, count};
 use crate::batch::Batcher;
-use crate::item::{Elements, Folded, Folder, write_item};
+use crate::item::{Elements, Folded, Folder, KEY_NULL, Reject, write_item};
 use crate::mapping::model::{Expired, ItemType};
 use crate::source::{Chunk, Row};
 use crate::target::{Action, Batch, Entry};
@@ -67,6 +67,11 @@ impl Tally {
     /// The books of an item type: one among a few.
     fn books(&mut self, index: usize) -> &mut Books {
         self.books.entry(index).or_default()
+    }
+
+    /// Remembers a key whose item is not to be deleted.
+    fn keep(&mut self, fingerprint: u128) {
+        self.keys.push((fingerprint, KEPT));
     }
 }
 
@@ -216,14 +221,26 @@ impl Worker {
 
     /// Remembers the keys of a row that is left out, where its items must not be deleted.
     fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
-        if !self.rules.keeps_filtered(index) {
+        if !self.rules.keeps_filtered() {
             return;
         }
         let mut elements = Elements::new(&item_type.explodes);
         while let Some(fate) = self.sieve.next(index, &mut elements, row) {
-            if let Fate::Made(folded) = fate {
-                tally.keys.push((folded.fingerprint, KEPT));
+            match fate {
+                Fate::Made(folded) => tally.keep(folded.fingerprint),
+                Fate::Expired(folded) | Fate::Duplicate(folded) => tally.keep(folded.fingerprint),
+                Fate::Rejected(reject) => self.keep_reject(index, &reject, tally),
             }
+        }
+    }
+
+    /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
+    /// type may be the row's. With NULL in its key it has none.
+    fn keep_reject(&self, index: usize, reject: &Reject, tally: &mut Tally) {
+        match self.sieve.folder.key_of_reject(reject) {
+            Some(fingerprint) => tally.keep(fingerprint),
+            None if reject.code == KEY_NULL => {}
+            None => self.rules.spare(index),
         }
     }
 
@@ -240,7 +257,7 @@ impl Worker {
         match fate {
             Fate::Expired(folded) => {
                 if rules.keeps_rejected() {
-                    tally.keys.push((folded.fingerprint, KEPT));
+                    tally.keep(folded.fingerprint);
                 }
                 let books = tally.books(index);
                 if folded.expired == Expired::Archive {
@@ -253,10 +270,8 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.keeps_rejected()
-                    && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
-                {
-                    tally.keys.push((fingerprint, KEPT));
+                if rules.keeps_rejected() {
+                    self.keep_reject(index, &reject, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }

@@ -138,3 +138,82 @@ async fn a_where_that_another_item_type_has_already_deletes_nothing() {
     );
     assert_eq!(case.keys().await, before);
 }
+
+/// Baskets with lines, of which one basket's become something else.
+const BASKETS: &str = "CREATE TABLE baskets (id INTEGER PRIMARY KEY, lines JSON);
+    INSERT INTO baskets VALUES (1, '[\"a\", \"b\"]'), (2, '[\"c\"]'), (3, '[\"d\"]');";
+
+const LINES: &str =
+    "  BASKET: { from: baskets, key: { PK: \"BASKET#{id}\", SK: \"-\" }, columns: [] }
+  LINE:
+    from: baskets
+    explode: { l: lines }
+    key: { PK: \"BASKET#{id}\", SK: \"LINE#{l.$index}\" }
+    columns: []
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_deleted_of_a_type_with_a_row_whose_keys_are_not_known() {
+    let case = Case::new(BASKETS, LINES).await;
+    case.migrate(&[], 0);
+    let spoil =
+        "UPDATE baskets SET lines = '{\"a\": 1}' WHERE id = 1; DELETE FROM baskets WHERE id = 3;";
+    case.source.run(spoil).await;
+    let prune = ["--changes-only", "--prune", "--max-rejects", "5"];
+    let plan = case.migrate(&["--plan", "--prune", "--max-rejects", "5"], 3);
+    let report = case.migrate(&prune, 3);
+    for report in [plan, report] {
+        assert_eq!(
+            (total(&report, "rejected"), total(&report, "deleted")),
+            (1, 1)
+        );
+        let said = report["warnings"][0].as_str().unwrap();
+        assert!(said.starts_with("LINE: no items were deleted"), "{said}");
+    }
+    let keys = case.keys().await;
+    assert_eq!(keys.iter().filter(|key| key.contains("LINE")).count(), 4);
+    assert!(!keys.contains("BASKET#3 -"));
+    // Once the row is mended, what is gone goes.
+    case.source
+        .run("UPDATE baskets SET lines = '[\"a\"]' WHERE id = 1;")
+        .await;
+    let report = case.migrate(&prune, 0);
+    assert_eq!(total(&report, "deleted"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_new_where_leaves_out_stays_though_it_has_expired_or_is_rejected() {
+    let items = |condition: &str| {
+        format!(
+            "  USER:
+    from: users
+{condition}    key: {{ PK: \"USER#{{id}}\", SK: \"-\" }}
+    columns: [ends]
+    attributes: {{ count: \"{{name | number}}\" }}
+    expired: skip
+"
+        )
+    };
+    let case = Case::new(USERS, &items("")).await;
+    case.source
+        .run("UPDATE users SET name = '1', ends = 4102444800;")
+        .await;
+    case.migrate(&[], 0);
+    let before = case.keys().await;
+    assert_eq!(before.len(), 4);
+    // 1 and 2 would be neither made nor rejected; 3 is gone.
+    let spoil = "UPDATE users SET name = 'none' WHERE id = 1;
+        UPDATE users SET ends = 1 WHERE id = 2; DELETE FROM users WHERE id = 3;";
+    case.source.run(spoil).await;
+    case.map(&items("    where: id > 2\n"));
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "deleted")),
+        (2, 1)
+    );
+    let left = case.keys().await;
+    assert!(
+        left.contains("USER#1 -") && left.contains("USER#2 -"),
+        "{left:?}"
+    );
+}
