@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::keys::Keys;
-use crate::item::{Elements, Folded, Folder, Reject};
+use crate::item::{Elements, Folded, Folder, Item, Reject};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
 use crate::value::Value;
@@ -174,6 +174,17 @@ pub(crate) enum Fate {
     Duplicate(Box<Folded>),
     /// The row is an item.
     Made(Folded),
+}
+
+impl Fate {
+    /// The item, as far as it was made.
+    pub(crate) fn item(&self) -> Option<&Item> {
+        match self {
+            Self::Rejected(reject) => reject.item_so_far.as_ref(),
+            Self::Expired(folded) | Self::Duplicate(folded) => Some(&folded.item),
+            Self::Made(folded) => Some(&folded.item),
+        }
+    }
 }
 
 /// Decides what becomes of rows, and keeps the keys.

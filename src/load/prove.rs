@@ -15,6 +15,7 @@ use super::narrow::narrow;
 use super::plan::Plan;
 use super::progress::{Progress, Step};
 use super::rejects::Rejected;
+use super::rules::Selection;
 use super::ticket::ChunkId;
 use crate::item::{Elements, Folded, Folder};
 use crate::mapping::model::Model;
@@ -32,6 +33,8 @@ pub(crate) struct Keys<'k> {
     pub(crate) model: &'k Model,
     pub(crate) context: &'k Context,
     pub(crate) plan: &'k Plan,
+    /// The rows and items that the run is about: no other is rejected, though it may win.
+    pub(crate) selection: &'k Selection,
     pub(crate) lanes: usize,
     pub(crate) options: proof::Options,
     pub(crate) cancel: &'k Cancel,
@@ -113,11 +116,16 @@ impl Keys<'_> {
         let mut proof = Proof::new(self.options.clone());
         let mut full = None;
         self.each(model, source, |index, row, folded| {
-            let item_type = model.item_types.get(index);
-            let row = item_type
-                .map(|item_type| row_key(item_type, row))
-                .unwrap_or_default();
-            match proof.push(folded.fingerprint, locator(index, &row)) {
+            let Some(item_type) = model.item_types.get(index) else {
+                return true;
+            };
+            // Keys of other partitions are other keys.
+            if !self.selection.holds_item(&model.table, Some(&folded.item)) {
+                return true;
+            }
+            let at = locator(index, &row_key(item_type, row));
+            let outside = !self.selection.holds_row(item_type, row);
+            match proof.push(folded.fingerprint, (at << 1) | u64::from(outside)) {
                 Ok(()) => true,
                 Err(error) => {
                     full = Some(error);
@@ -138,9 +146,16 @@ impl Keys<'_> {
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
         proved.spilled = groups.spilled();
-        while let Some(group) = groups.next_group(2, |_| ())? {
-            proved.rejected += group.count - 1;
-            proved.contest.enter(group.fingerprint, &group.locators);
+        loop {
+            // The first wins, be it outside; of the others those inside lose.
+            let mut losers = 0;
+            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
+            let Some(group) = group else { break };
+            if losers > 0 {
+                proved.rejected += losers;
+                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
+                proved.contest.enter(group.fingerprint, &locators);
+            }
         }
         if proved.rejected > 0 {
             self.progress.step(Step::NamingDuplicates);
@@ -152,10 +167,11 @@ impl Keys<'_> {
                     && contest.is_contested(folded.fingerprint)
                     && let Some(item_type) = model.item_types.get(index)
                 {
-                    let row = row_key(item_type, row);
-                    let loses = !contest.name(folded.fingerprint, index, &row);
-                    if loses && losers.len() < LOSERS {
-                        losers.push((index, row, folded.clone()));
+                    let key = row_key(item_type, row);
+                    let loses = !contest.name(folded.fingerprint, index, &key);
+                    let counts = loses && self.selection.holds_row(item_type, row);
+                    if counts && losers.len() < LOSERS {
+                        losers.push((index, key, folded.clone()));
                     }
                     left -= 1;
                 }

@@ -14,7 +14,7 @@ use super::feed::row_key;
 use super::prune::selected;
 use super::rejects::row_json;
 use crate::item::{Attribute, Item};
-use crate::mapping::model::{ItemType, Model};
+use crate::mapping::model::{ItemType, Model, Table};
 use crate::proof::Proof;
 use crate::value::Value;
 
@@ -40,6 +40,25 @@ pub struct Selection {
     pub rows: Option<HashSet<(Arc<str>, String)>>,
 }
 
+impl Selection {
+    /// Whether a row is among them.
+    pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
+        self.rows.as_ref().is_none_or(|rows| {
+            let key = row_json(item_type, &row_key(item_type, row));
+            rows.contains(&(item_type.name.clone(), key))
+        })
+    }
+
+    /// Whether an item is, be it one that was rejected: only where its partition key is made is it
+    /// known to be another's.
+    pub(crate) fn holds_item(&self, table: &Table, item: Option<&Item>) -> bool {
+        self.partition.as_ref().is_none_or(|wanted| {
+            let found = item.and_then(|item| item.get(&table.partition.name));
+            found.is_none_or(|found| found == wanted)
+        })
+    }
+}
+
 /// The locator of keys that no item of the run has, and that are not to be deleted.
 pub(crate) const KEPT: u64 = (1 << 63) - 1;
 /// The locator of keys of items that have expired: DynamoDB deletes them when it comes to it.
@@ -51,7 +70,6 @@ pub(super) struct Rules {
     pub(super) doing: Doing,
     pub(super) selection: Selection,
     pub(super) contest: Contest,
-    partition_name: Arc<str>,
     embeds: Vec<Vec<usize>>,
     /// Where the keys of all items go, where somebody wants them at the end.
     keys: Option<Mutex<Proof>>,
@@ -69,7 +87,6 @@ impl Rules {
             doing,
             selection,
             contest,
-            partition_name: model.table.partition.name.clone(),
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             keys: None,
             keep_filtered: false,
@@ -128,20 +145,6 @@ impl Rules {
             }
         }
         (prunable, said)
-    }
-
-    /// Whether a row is among those that the run is about.
-    pub(super) fn holds_row(&self, _index: usize, item_type: &ItemType, row: &[Value]) -> bool {
-        self.selection.rows.as_ref().is_none_or(|rows| {
-            let key = row_json(item_type, &row_key(item_type, row));
-            rows.contains(&(item_type.name.clone(), key))
-        })
-    }
-
-    /// Whether an item is.
-    pub(super) fn holds_item(&self, item: &Item) -> bool {
-        let partition = self.selection.partition.as_ref();
-        partition.is_none_or(|wanted| item.get(&self.partition_name) == Some(wanted))
     }
 
     /// Remembers keys.

@@ -193,6 +193,7 @@ async fn prove(
         model: &load.model,
         context: &load.context,
         plan,
+        selection: &load.options.selection,
         lanes: load.options.lanes(),
         options: load.options.proof.clone(),
         cancel: &load.cancel,

@@ -190,7 +190,7 @@ impl Worker {
                 continue;
             };
             tally.books(*index).rows_read += 1;
-            if !meets(item_type, &row) || !self.rules.holds_row(*index, item_type, &row) {
+            if !meets(item_type, &row) || !self.rules.selection.holds_row(item_type, &row) {
                 tally.books(*index).filtered += 1;
                 self.keep(*index, item_type, &mut row, tally);
                 continue;
@@ -226,6 +226,10 @@ impl Worker {
         }
         let mut elements = Elements::new(&item_type.explodes);
         while let Some(fate) = self.sieve.next(index, &mut elements, row) {
+            let table = &self.delivery.model.table;
+            if !self.rules.selection.holds_item(table, fate.item()) {
+                continue;
+            }
             match fate {
                 Fate::Made(folded) => tally.keep(folded.fingerprint),
                 Fate::Expired(folded) | Fate::Duplicate(folded) => tally.keep(folded.fingerprint),
@@ -254,6 +258,11 @@ impl Worker {
         tally: &mut Tally,
     ) -> ControlFlow<()> {
         let rules = self.rules.clone();
+        let table = &self.delivery.model.table;
+        if !rules.selection.holds_item(table, fate.item()) {
+            tally.books(index).filtered += 1;
+            return ControlFlow::Continue(());
+        }
         match fate {
             Fate::Expired(folded) => {
                 if rules.keeps_rejected() {
@@ -276,10 +285,6 @@ impl Worker {
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }
             Fate::Made(folded) => {
-                if !rules.holds_item(&folded.item) {
-                    tally.books(index).filtered += 1;
-                    return ControlFlow::Continue(());
-                }
                 if !rules
                     .contest
                     .wins(folded.fingerprint, index, &row, (ticket.id, ticket.attempt))

@@ -217,3 +217,94 @@ async fn what_a_new_where_leaves_out_stays_though_it_has_expired_or_is_rejected(
         "{left:?}"
     );
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_has_nothing_to_do_with_the_rows_of_others() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"TENANT#{tenant}\", SK: \"{name}\" }
+    columns: [ends]
+    attributes: { count: \"{active | string | number}\" }
+    expired: archive
+";
+    let case = Case::new(USERS, items).await;
+    // Of tenant B two rows share a key, one is rejected, and one has expired.
+    let spoil = "UPDATE users SET name = 'one' WHERE id = 1; UPDATE users SET ends = 4102444800;
+        INSERT INTO users VALUES (5, 'four', 'B', 0, 4102444800), (6, 'six', 'B', 'none', 4102444800),
+          (7, 'seven', 'B', 0, 1);";
+    case.source.run(spoil).await;
+    let part = ["--partition", "TENANT#A"];
+    let report = case.migrate(&part, 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "written")),
+        (4, 3)
+    );
+    assert_eq!(
+        (&report["archive_file"], &report["keys"]["compared"]),
+        (&Value::Null, &3.into())
+    );
+    let report = case.run("verify", &part).exits(0).json();
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "expected")),
+        (4, 3)
+    );
+    let report = case.migrate(
+        &["--append", "--partition", "TENANT#B", "--max-rejects", "2"],
+        3,
+    );
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "rejected")),
+        (3, 2)
+    );
+    assert_eq!(
+        (total(&report, "archived"), total(&report, "written")),
+        (1, 1)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{name}\", SK: \"-\" }
+    columns: [id]
+    attributes: { count: \"{tenant | number}\" }
+";
+    let case = Case::new(USERS, items).await;
+    case.source.run("UPDATE users SET name = 'same', tenant = '1'; UPDATE users SET name = 'x', tenant = 'none' WHERE id = 3;").await;
+    let report = case.migrate(&["--max-rejects", "9"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (3, 1)
+    );
+    case.source
+        .run("UPDATE users SET tenant = '3' WHERE id = 3")
+        .await;
+    let file = case.path("t.rejects.ndjson");
+    let all = std::fs::read_to_string(&file).unwrap();
+    let (mended, others): (Vec<&str>, Vec<&str>) =
+        all.lines().partition(|line| line.contains(r#"{"id":3}"#));
+    let retry = |name: &str, lines: &[&str], further: &[&str], code: i32| {
+        let path = case.path(name);
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let path = path.display().to_string();
+        case.migrate(&[&["--retry-rejects", &path], further].concat(), code)
+    };
+    let report = retry("mended", &mended, &[], 0);
+    assert_eq!(
+        (total(&report, "written"), &report["keys"]["shared"]),
+        (1, &0.into())
+    );
+    // Those that share a key lose again, though the winner is not in the file.
+    let report = retry("others", &others, &["--max-rejects", "2"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (2, 0)
+    );
+    assert!(
+        report["rejects"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains(r#"USER {"id":1}"#)
+    );
+}

@@ -16,8 +16,8 @@ use tokio::time::{Duration, Instant, timeout};
 
 use crate::item::{Attribute, Folder, Item};
 use crate::load::{
-    Cancel, Contest, Differ, Failure, Halt, Issue, KEY_MEMORY, KeyCheck, Lanes, Mended, Mender,
-    NOTED, Owners, Progress, Reading, Step, Unowned, Why, processors, spread,
+    Cancel, Contest, Differ, Failure, Fate, Halt, Issue, KEY_MEMORY, KeyCheck, Lanes, Mended,
+    Mender, NOTED, Owners, Progress, Reading, Selection, Step, Unowned, Why, processors, spread,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -144,7 +144,7 @@ struct Run {
 struct Shared {
     model: Arc<Model>,
     contest: Contest,
-    options: Options,
+    selection: Selection,
     /// The last hash that is in the sample.
     last: Option<u64>,
     /// Where the keys of all items go, where what is unexpected is looked for.
@@ -154,9 +154,9 @@ struct Shared {
 }
 
 impl Shared {
-    /// Whether the run is about an item.
-    fn holds(&self, item: &Item) -> bool {
-        holds(&self.model, &self.options, item)
+    /// Whether the run is about what became of a row.
+    fn holds(&self, fate: &Fate) -> bool {
+        self.selection.holds_item(&self.model.table, fate.item())
     }
 
     /// Whether an item is in the sample, where there is one.
@@ -164,12 +164,6 @@ impl Shared {
         self.last
             .is_none_or(|last| sample::order(fingerprint) <= last)
     }
-}
-
-/// Whether a run is about an item.
-fn holds(model: &Model, options: &Options, item: &Item) -> bool {
-    let wanted = options.partition.as_ref();
-    wanted.is_none_or(|wanted| item.get(&model.table.partition.name) == Some(wanted))
 }
 
 impl Run {
@@ -194,7 +188,7 @@ impl Run {
         let shared = Arc::new(Shared {
             model: verify.model.clone(),
             contest: setting.contest,
-            options: verify.options.clone(),
+            selection: verify.options.selection(),
             last: setting.last,
             keys,
             halt: self.halt.clone(),

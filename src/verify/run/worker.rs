@@ -211,6 +211,10 @@ impl Worker {
     async fn fate(&mut self, at: At<'_>, fate: Fate, tally: &mut Tally) {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
+        if !shared.holds(&fate) {
+            tally.with(index, |books| books.filtered += 1);
+            return;
+        }
         match fate {
             Fate::Expired(folded) => {
                 tally.with(index, |books| books.expired += 1);
@@ -222,9 +226,6 @@ impl Worker {
                     tally.keys.push((key, KEPT));
                 }
                 reject_at(tally, at.place, || Rejected::new(index, at.row, *reject));
-            }
-            Fate::Made(folded) if !shared.holds(&folded.item) => {
-                tally.with(index, |books| books.filtered += 1);
             }
             Fate::Made(folded) => {
                 let reading = (at.sheet.id, at.sheet.attempt);
