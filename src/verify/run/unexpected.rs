@@ -85,6 +85,7 @@ fn finding(model: &Model, item_type: usize, key: String) -> Finding {
         key: raw(key),
         attributes: Vec::new(),
         made_by: None,
+        foreign: None,
     }
 }
 
