@@ -123,7 +123,7 @@ impl Keys<'_> {
             if !self.selection.holds_item(&model.table, Some(&folded.item)) {
                 return true;
             }
-            let at = locator(index, &row_key(item_type, row));
+            let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
             let outside = !self.selection.holds_row(item_type, row);
             match proof.push(folded.fingerprint, (at << 1) | u64::from(outside)) {
                 Ok(()) => true,
@@ -168,7 +168,8 @@ impl Keys<'_> {
                     && let Some(item_type) = model.item_types.get(index)
                 {
                     let key = row_key(item_type, row);
-                    let loses = !contest.name(folded.fingerprint, index, &key);
+                    let at = locator(index, item_type, &key, &folded.item);
+                    let loses = !contest.name(folded.fingerprint, at, index, &key);
                     let counts = loses && self.selection.holds_row(item_type, row);
                     if counts && losers.len() < LOSERS {
                         losers.push((index, key, folded.clone()));

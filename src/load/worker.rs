@@ -11,6 +11,7 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
 use super::books::{Books, Failure, Largest};
+use super::contest::locator;
 use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
@@ -287,7 +288,7 @@ impl Worker {
             Fate::Made(folded) => {
                 if !rules
                     .contest
-                    .wins(folded.fingerprint, index, &row, (ticket.id, ticket.attempt))
+                    .wins(&folded, index, item_type, &row, (ticket.id, ticket.attempt))
                 {
                     let model = &self.delivery.model;
                     let reject = rules.contest.reject(model, index, row, &folded);
@@ -334,7 +335,7 @@ impl Worker {
             });
         }
         if self.rules.wants_keys() {
-            let locator = super::contest::locator(index, &row);
+            let locator = locator(index, item_type, &row, &folded.item);
             tally.keys.push((folded.fingerprint, locator));
         }
         ticket.hold();

@@ -107,6 +107,13 @@ pub enum Expired {
 }
 
 impl ItemType {
+    /// Whether nothing tells its source rows apart: what they are read from has no key.
+    #[must_use]
+    pub fn is_keyless(&self) -> bool {
+        let position = |at: &usize| self.explodes.iter().any(|explode| explode.index == *at);
+        self.row_key.iter().all(|(_, at)| position(at))
+    }
+
     /// The places of the embeds in the row.
     #[must_use]
     pub fn embeds(&self) -> Vec<usize> {

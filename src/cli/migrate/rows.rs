@@ -18,7 +18,11 @@ use crate::mapping::model::Model;
 pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
     Ok(Selection {
         partition: selection::partition(arguments.partition.as_deref(), model)?,
-        rows: arguments.retry_rejects.as_deref().map(rows).transpose()?,
+        rows: arguments
+            .retry_rejects
+            .as_deref()
+            .map(|path| rows(path, model))
+            .transpose()?,
     })
 }
 
@@ -28,7 +32,7 @@ struct Line {
     row: Box<RawValue>,
 }
 
-fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
+fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failure> {
     let shown = path.display();
     let unread = |error: &std::io::Error| {
         Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(error)
@@ -41,6 +45,15 @@ fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
             Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
                 .with_help("it takes a file that `migrate --rejects` has written")
         })?;
+        let mut all = model.item_types.iter();
+        if all.any(|one| *one.name == *item_type && one.is_keyless()) {
+            let message = format!(
+                "{shown}, line {number}: the rows of {item_type} cannot be told apart, because what they are read from has no key"
+            );
+            return Err(Failure::usage(message).with_help(format!(
+                "load all of them: --items {item_type} --changes-only"
+            )));
+        }
         rows.insert((item_type.into(), row.get().to_owned()));
     }
     Ok(rows)

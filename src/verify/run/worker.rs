@@ -114,6 +114,7 @@ struct At<'b> {
     sheet: &'b Arc<Sheet>,
     place: Place,
     index: usize,
+    item_type: &'b ItemType,
     row: RowKey,
 }
 
@@ -213,6 +214,7 @@ impl Worker {
                     sheet,
                     place: sheet.place(block, tally.nth),
                     index: *index,
+                    item_type,
                     row,
                 };
                 self.fate(at, fate, tally).await;
@@ -246,7 +248,10 @@ impl Worker {
             Fate::Made(folded) => {
                 let reading = (at.sheet.id, at.sheet.attempt);
                 let key = folded.fingerprint;
-                if !shared.contest.wins(key, index, &at.row, reading) {
+                if !shared
+                    .contest
+                    .wins(&folded, index, at.item_type, &at.row, reading)
+                {
                     tally.with(index, |books| books.rejected += 1);
                     let reject = || shared.contest.reject(model, index, at.row, &folded);
                     return reject_at(tally, at.place, reject);
