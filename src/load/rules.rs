@@ -36,7 +36,8 @@ pub enum Doing {
 pub struct Selection {
     /// Items with this partition key value alone.
     pub partition: Option<Attribute>,
-    /// These rows alone: item types, by their names, and row keys as JSON.
+    /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
+    /// elements.
     pub rows: Option<HashSet<(Arc<str>, String)>>,
 }
 
@@ -44,7 +45,10 @@ impl Selection {
     /// Whether a row is among them.
     pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
         self.rows.as_ref().is_none_or(|rows| {
-            let key = row_json(item_type, &row_key(item_type, row));
+            // Its elements are still to come.
+            let key = row_key(item_type, row);
+            let own = key.get(..item_type.key_columns()).unwrap_or(&key);
+            let key = row_json(item_type, own);
             rows.contains(&(item_type.name.clone(), key))
         })
     }

@@ -110,8 +110,16 @@ impl ItemType {
     /// Whether nothing tells its source rows apart: what they are read from has no key.
     #[must_use]
     pub fn is_keyless(&self) -> bool {
-        let position = |at: &usize| self.explodes.iter().any(|explode| explode.index == *at);
-        self.row_key.iter().all(|(_, at)| position(at))
+        self.key_columns() == 0
+    }
+
+    /// How many columns of the row key are the row's own; behind them come the positions of
+    /// elements.
+    #[must_use]
+    pub fn key_columns(&self) -> usize {
+        let position = |at: usize| self.explodes.iter().any(|explode| explode.index == at);
+        let columns = self.row_key.iter().take_while(|(_, at)| !position(*at));
+        columns.count()
     }
 
     /// The places of the embeds in the row.

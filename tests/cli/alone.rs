@@ -347,3 +347,28 @@ async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_com
         says(&ran, "the rows of LOG cannot be told apart", "--items LOG");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rows_of_rejected_elements_are_loaded_again() {
+    let items = LINES.replace(
+        "    columns: []\n",
+        "    columns: []\n    attributes: { count: \"{l | number}\" }\n",
+    );
+    let case = Case::new(BASKETS, &items).await;
+    case.source.run("UPDATE baskets SET lines = '[\"1\", \"2\"]'; UPDATE baskets SET lines = '[\"1\", \"x\"]' WHERE id = 2;").await;
+    let report = case.migrate(&["--max-rejects", "1"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (1, 8)
+    );
+    case.source
+        .run("UPDATE baskets SET lines = '[\"1\", \"2\"]' WHERE id = 2;")
+        .await;
+    let file = case.path("t.rejects.ndjson").display().to_string();
+    let report = case.migrate(&["--retry-rejects", &file], 0);
+    assert_eq!(
+        (total(&report, "written"), total(&report, "filtered")),
+        (2, 5)
+    );
+    case.run("verify", &[]).exits(0);
+}

@@ -12,7 +12,8 @@ use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::selection;
 use crate::load::Selection;
-use crate::mapping::model::Model;
+use crate::mapping::model::{ItemType, Model};
+use crate::value::quote;
 
 /// The rows and items that a run is about.
 pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
@@ -46,7 +47,8 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
                 .with_help("it takes a file that `migrate --rejects` has written")
         })?;
         let mut all = model.item_types.iter();
-        if all.any(|one| *one.name == *item_type && one.is_keyless()) {
+        let known = all.find(|one| *one.name == *item_type);
+        if known.is_some_and(ItemType::is_keyless) {
             let message = format!(
                 "{shown}, line {number}: the rows of {item_type} cannot be told apart, because what they are read from has no key"
             );
@@ -54,7 +56,23 @@ fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failu
                 "load all of them: --items {item_type} --changes-only"
             )));
         }
-        rows.insert((item_type.into(), row.get().to_owned()));
+        let row = known.map_or(row.get().to_owned(), |known| own(known, row.get()));
+        rows.insert((item_type.into(), row));
     }
     Ok(rows)
+}
+
+/// A row key without the positions of elements, which come last: the whole row is loaded again.
+fn own(item_type: &ItemType, row: &str) -> String {
+    let position = item_type.row_key.get(item_type.key_columns());
+    let end = position.and_then(|(name, _)| {
+        let mut text = String::from(",");
+        quote(&mut text, name);
+        text.push(':');
+        row.find(&text)
+    });
+    match end {
+        Some(end) => format!("{}}}", row.get(..end).unwrap_or(row)),
+        None => row.to_owned(),
+    }
 }
