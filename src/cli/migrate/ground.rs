@@ -36,6 +36,7 @@ pub(super) async fn prepare(
     if arguments.replace && !matches!(opened, Some(Opened::Again(..))) {
         empty(arguments, target, model, output).await?;
     }
+    there_still(opened, target, model).await?;
     let create = !arguments.no_create && !arguments.plan;
     let ensured = load::ensure_table(target, table, create).await?;
     let settings = if ensured.made {
@@ -89,6 +90,23 @@ pub(super) async fn prepare(
         ceiling,
         start,
     })
+}
+
+/// Refuses to make the table of a load that goes on: what is done was done in one that is gone.
+async fn there_still(
+    opened: Option<&Opened>,
+    target: &dyn Target,
+    model: &Model,
+) -> Result<(), Failure> {
+    let Some(Opened::Again(_, earlier)) = opened else {
+        return Ok(());
+    };
+    let name = &model.table.name;
+    if load::table_of(earlier).is_none() || target.describe(name).await?.is_some() {
+        return Ok(());
+    }
+    let message = format!("the table `{name}` was deleted since the load that did not end");
+    Err(Failure::failed(message).with_help("begin anew with --fresh"))
 }
 
 /// Refuses to go on in another table of the same name: what is done was done in the first.
