@@ -19,7 +19,7 @@ use super::rejects::{NOTED, Rejected, line, note};
 use super::state::{ChunkDone, State};
 use super::ticket::{ChunkId, Ticket};
 use crate::mapping::model::Model;
-use crate::target::Throttle;
+use crate::target::{Action, Throttle};
 
 /// The ledger of a run.
 pub(super) struct Ledger {
@@ -183,15 +183,28 @@ impl Ledger {
         }
     }
 
-    /// Enters an item that the service refused into its ticket.
-    pub(super) fn refused(&self, halt: &Halt, model: &Model, ticket: &Ticket, reject: &Rejected) {
-        self.reject(halt);
+    /// Enters an item that the service refused to do something with into its ticket.
+    pub(super) fn refused(
+        &self,
+        halt: &Halt,
+        model: &Model,
+        ticket: &Ticket,
+        action: Action,
+        reject: &Rejected,
+    ) {
+        if !self.reject(halt) {
+            // The next attempt must come upon it again, and not go on as if it were allowed.
+            ticket.spoil();
+        }
         let mut text = String::new();
         line(&mut text, model, reject);
         let mut page = ticket.page();
         if let Some(books) = page.books(reject.item_type) {
             books.reject(&reject.code);
-            books.rejected_by_service += 1;
+            match action {
+                Action::Put => books.rejected_by_service += 1,
+                Action::Delete => books.undeleted += 1,
+            }
         }
         page.note(std::iter::once(note(model, reject)));
         if let Err(error) = page.rejects.append(&text) {

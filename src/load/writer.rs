@@ -301,17 +301,22 @@ impl Delivery {
             .zip(parcel.origins)
             .enumerate()
         {
+            let message = match entry.action {
+                Action::Put => error.message.clone(),
+                Action::Delete => format!("the item was not deleted: {}", error.message),
+            };
             let reject = Rejected {
                 item_type: entry.item_type,
                 row: origin.row,
                 code: Cow::Owned(error.code.clone()),
-                message: error.message.clone(),
+                message,
                 help: error.help.clone(),
                 attribute: None,
                 item: Some(parcel.batch.json(at).to_owned()),
             };
+            let (ticket, action) = (&origin.ticket, entry.action);
             self.ledger
-                .refused(&self.halt, &self.model, &origin.ticket, &reject);
+                .refused(&self.halt, &self.model, ticket, action, &reject);
             self.progress.rejected(entry.item_type, 1);
             self.let_go(&origin.ticket, 1);
         }
