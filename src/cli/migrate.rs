@@ -1,5 +1,6 @@
 //! `dynafold migrate`: the load.
 
+mod ending;
 mod ground;
 mod rows;
 mod state;
@@ -36,7 +37,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     for warning in &report.warnings {
         output.warning(warning);
     }
-    ended(report, resumable, output)
+    ending::ended(report, resumable, output)
 }
 
 /// Everything that was checked, asked and opened before anything is changed.
@@ -171,46 +172,6 @@ impl Ready {
 fn is_full(arguments: &Migrate) -> bool {
     arguments.items.is_empty() && arguments.partition.is_none() && arguments.retry_rejects.is_none()
 }
-
-/// The outcome of a report, with what there is to say about it.
-fn ended(report: load::Report, resumable: bool, output: &Output) -> Result<Outcome, Failure> {
-    let line = report::migration_outcome(&report);
-    match report.outcome {
-        load::Outcome::Complete | load::Outcome::CompleteWithRejects if !report.balanced => {
-            Err(Failure::failed("the books do not balance"))
-        }
-        load::Outcome::Complete if report.would_change() => Ok(Outcome::Differs),
-        load::Outcome::Complete => Ok(Outcome::Well),
-        load::Outcome::CompleteWithRejects => {
-            output.warning(&line);
-            Ok(Outcome::Differs)
-        }
-        load::Outcome::Interrupted => {
-            output.warning(&line);
-            if resumable {
-                output.note(AGAIN);
-            }
-            Ok(Outcome::Interrupted)
-        }
-        load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
-            "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
-        )),
-        load::Outcome::Failed(mut failure) => {
-            // Nothing of a table that is gone is done.
-            if resumable && failure.code != "ResourceNotFoundException" {
-                output.note(AGAIN);
-                // A source that knows of no state says it otherwise.
-                failure.help = failure
-                    .help
-                    .filter(|help| !help.starts_with("start the same"));
-            }
-            Err(failure.into())
-        }
-    }
-}
-
-/// What is said of a run that did not come to its end.
-const AGAIN: &str = "start the same command again: it goes on where this run ended";
 
 /// Rows that conditions leave out are read too, where their items must not be deleted.
 fn pruned(mut model: Arc<Model>, prune: Option<Prune>) -> Arc<Model> {
