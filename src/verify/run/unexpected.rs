@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::worker::name;
 use super::{Options, Verify};
-use crate::load::{Broken, Owners, STRANGER, TableScan, Unowned, Why, compare, raw, selected};
+use crate::load::{
+    Broken, Owners, STRANGER, Stray, TableScan, Unowned, Why, compare, raw, selected,
+};
 use crate::mapping::model::Model;
 use crate::proof::Proof;
 use crate::verify::report::{Finding, FindingKind};
@@ -56,17 +58,23 @@ pub(super) async fn look(
     let spool = scan.read(&mut keys, &selected).await.map_err(why)?;
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
     let mut findings = Vec::new();
-    let compared = compare(keys, spool, async |item_type, key| {
-        if item_type == STRANGER && owners.is_some() {
-            elsewhere += 1;
-        } else {
-            items += 1;
-            if findings.len() < verify.examples {
-                findings.push(finding(model, item_type, key));
+    let compared = compare(
+        keys,
+        spool,
+        async |Stray {
+                   item_type, json, ..
+               }| {
+            if item_type == STRANGER && owners.is_some() {
+                elsewhere += 1;
+            } else {
+                items += 1;
+                if findings.len() < verify.examples {
+                    findings.push(finding(model, item_type, json));
+                }
             }
-        }
-        !verify.cancel.is_cancelled()
-    });
+            !verify.cancel.is_cancelled()
+        },
+    );
     let compared = compared.await.map_err(why)?;
     Ok(Unexpected {
         items: Some(items),
