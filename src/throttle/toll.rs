@@ -27,6 +27,7 @@ impl Toll {
     /// What the next one is thought to cost.
     #[must_use]
     #[expect(
+        clippy::as_conversions,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "positive, and some thousands at most"

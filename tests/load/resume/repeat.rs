@@ -264,7 +264,7 @@ async fn large(rows: u32) -> (Database, Case) {
     .await;
     let case = Case::storm(&database.url(), "");
     case.map(
-        r##"dynafold: 1
+        r#"dynafold: 1
 table:
   name: app
   key: { partition: PK, sort: SK }
@@ -272,7 +272,7 @@ items:
   DOC:
     from: docs
     key: { PK: "DOC#{tenant}", SK: "{id | pad(8)}" }
-"##,
+"#,
     );
     case.migrate(&[]).exits(0);
     case.set("");
