@@ -8,6 +8,8 @@ mod state;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(super) use ground::ceiling;
+
 use super::args::{Format, Migrate};
 use super::failure::Failure;
 use super::output::Output;

@@ -164,6 +164,16 @@ impl Ledger {
         }
     }
 
+    /// Bytes of the largest item that was made.
+    pub(super) fn largest(&self) -> Option<u64> {
+        let inner = self.lock();
+        let of = |books: &Books| books.largest.as_ref().map(|largest| largest.bytes);
+        let entered = inner.entered.iter().filter_map(of).max();
+        let live = inner.live.values();
+        let live = live.filter_map(|t| t.page().books.iter().filter_map(|(_, b)| of(b)).max());
+        live.max().max(entered)
+    }
+
     /// Counts a reject; `false`, and the run is to end, where it was one too many.
     pub(super) fn reject(&self, halt: &Halt) -> bool {
         let rejected = self.rejected.fetch_add(1, Ordering::Relaxed) + 1;

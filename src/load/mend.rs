@@ -50,6 +50,7 @@ impl Mender {
         target: Arc<dyn Target>,
         model: Arc<Model>,
         policy: Policy,
+        ceiling: Option<f64>,
         halt: Halt,
     ) -> Result<Self, TargetError> {
         target.start(&model.table, false).await?;
@@ -63,6 +64,7 @@ impl Mender {
             max_rejects: None,
         };
         let settings = Settings {
+            ceiling,
             most_in_flight: target.concurrency(),
             ..Settings::default()
         };

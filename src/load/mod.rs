@@ -77,7 +77,7 @@ pub(crate) use mend::{Mended, Mender, Mending};
 pub(crate) use owner::{Owners, Unowned};
 pub(crate) use plan::{Part, Plan};
 pub(crate) use prove::{Keys as KeyPass, Unproved};
-pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, compare, selected};
+pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stray, compare, selected};
 pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
 pub(crate) use rules::{EXPIRED, KEPT};
 pub(crate) use ticket::{ChunkId, Ticket};

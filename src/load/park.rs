@@ -87,7 +87,7 @@ impl Park {
             if first {
                 let mut tasks = park.tasks();
                 while let Some(ended) = tasks.try_join_next() {
-                    ended_well(ended, &delivery.halt);
+                    ended_well(&ended, &delivery.halt);
                 }
                 tasks.spawn(drain(delivery.clone(), entry.partition));
             }
@@ -107,7 +107,7 @@ impl Park {
                 return;
             }
             while let Some(ended) = tasks.join_next().await {
-                ended_well(ended, halt);
+                ended_well(&ended, halt);
             }
         }
     }
@@ -145,7 +145,7 @@ impl Park {
 }
 
 /// A task that died has left items behind that nobody counts.
-fn ended_well(ended: Result<(), JoinError>, halt: &Halt) {
+fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
     if ended.is_err() {
         let failure = Failure::internal("a task that writes a hot partition's items died");
         halt.set(Why::Failed(failure));

@@ -14,11 +14,13 @@ mod gate;
 mod heat;
 mod meter;
 mod pace;
+mod toll;
 
 use std::time::Duration;
 
 pub use gate::Gate;
 pub use heat::{Heat, Verdict};
+pub use toll::Toll;
 
 /// What is known before the first request.
 #[derive(Debug, Clone, Copy, Default)]

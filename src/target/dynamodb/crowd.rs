@@ -139,7 +139,7 @@ mod tests {
     async fn who_waits_while_others_read_is_not_idle() {
         let crowd = Crowd::default();
         let begun = Instant::now();
-        tokio::time::sleep(Duration::from_secs(60)).await;
+        tokio::time::sleep(Duration::from_mins(1)).await;
         crowd.read(false);
         tokio::time::sleep(Duration::from_secs(5)).await;
         assert_eq!(crowd.idle(begun), Duration::from_secs(5));

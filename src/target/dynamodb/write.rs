@@ -25,7 +25,7 @@ struct Answer<'a> {
     consumed: Option<Vec<Consumed>>,
 }
 
-/// The answer of PutItem and DeleteItem.
+/// What `PutItem` and `DeleteItem` answer.
 #[derive(Deserialize)]
 struct Single {
     #[serde(rename = "ConsumedCapacity")]

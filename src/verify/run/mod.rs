@@ -75,6 +75,8 @@ pub struct Options {
     pub readers: Option<usize>,
     /// When to write again what is repaired, and when to give up.
     pub retry: Policy,
+    /// Most write units a second of what is repaired, indexes included.
+    pub ceiling: Option<f64>,
     /// Memory and disk of the comparison of keys.
     pub proof: proof::Options,
 }
@@ -88,6 +90,7 @@ impl Default for Options {
             repair: false,
             readers: None,
             retry: Policy::default(),
+            ceiling: None,
             proof: proof::Options {
                 memory: KEY_MEMORY,
                 folder: std::env::temp_dir(),
@@ -173,7 +176,8 @@ impl Run {
         let _heeding = self.halt.heed(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
-            match Mender::start(target, model, verify.options.retry, self.halt.clone()).await {
+            let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
+            match Mender::start(target, model, retry, ceiling, self.halt.clone()).await {
                 Ok(mender) => Some(Arc::new(mender)),
                 Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
             }

@@ -63,9 +63,10 @@ fn key(n: usize) -> String {
 /// Of so many keys the first is read, and the others are left.
 fn one_of(keys: usize) -> Answer {
     let left: Vec<String> = (1..keys).map(key).collect();
-    let left = match left.is_empty() {
-        true => String::new(),
-        false => format!(r#""app":{{"Keys":[{}]}}"#, left.join(",")),
+    let left = if left.is_empty() {
+        String::new()
+    } else {
+        format!(r#""app":{{"Keys":[{}]}}"#, left.join(","))
     };
     let found = key(0);
     good(format!(
