@@ -231,10 +231,9 @@ impl Ledger {
         }
     }
 
-    /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
-    /// and archived items are in the files, but a next run cuts them off and finds them again.
-    /// `finished`: everything was read.
-    pub(super) fn close(&self, finished: bool) -> Closed {
+    /// Waits until every ticket is entered that nobody holds any more, or one cannot be: then the run
+    /// has not finished, whatever was known before.
+    pub(super) fn enter_rest(&self) {
         let entering = self
             .entering
             .lock()
@@ -244,6 +243,13 @@ impl Ledger {
             drop(sender);
             let _ = keeper.join();
         }
+    }
+
+    /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
+    /// and archived items are in the files, but a next run cuts them off and finds them again.
+    /// `finished`: everything was read.
+    pub(super) fn close(&self, finished: bool) -> Closed {
+        self.enter_rest();
         let mut inner = self.lock();
         let inner = &mut *inner;
         let mut failure = None;

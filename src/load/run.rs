@@ -250,6 +250,7 @@ impl Run {
 
     fn end(self, keys: KeysReport, resumed: bool, elapsed: Duration) -> Report {
         let delivery = self.delivery;
+        delivery.ledger.enter_rest();
         let finished = delivery.halt.why().is_none();
         let mut closed = delivery.ledger.close(finished);
         if self.disowned {

@@ -11,7 +11,7 @@ use crate::target::{Target, Wanted};
 
 /// Share of a provisioned table's capacity that a load takes unless told otherwise.
 const SHARE: f64 = 0.9;
-/// Write units a second that a new table takes on demand (limits.md 20).
+/// Write units a second that a new table takes on demand (limits.md 27).
 const NEW_TABLE: f64 = 4_000.0;
 
 /// What a load finds.
