@@ -194,6 +194,26 @@ async fn a_table_that_throttles_without_end_ends_the_run_at_the_deadline() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_a_ceiling_is_not_part_of_the_deadline() {
+    let folder = tempdir().unwrap();
+    let target = Arc::new(FakeTarget::new(|number, _| match number {
+        4 => fail(ErrorClass::Transient),
+        _ => Answer::Take,
+    }));
+    let options = Options {
+        ceiling: Some(0.5),
+        retry: Policy {
+            deadline: Duration::from_secs(1),
+            ..Policy::default()
+        },
+        ..options(folder.path(), Some(0))
+    };
+    let report = load(source(8), target, users(), options).await;
+    assert!(matches!(report.outcome, Outcome::Complete), "{report:?}");
+    assert_eq!(report.traffic.transient, 1);
+}
+
 #[tokio::test]
 async fn a_fatal_error_stops_everything_and_the_books_say_what_is_unwritten() {
     let folder = tempdir().unwrap();

@@ -31,7 +31,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
 use aws_types::service_config::ServiceConfigKey;
 
-use super::{Dynamodb, Place, Vault};
+use super::{Clock, Dynamodb, Place, Vault};
 use crate::target::spec::check_endpoint;
 use crate::target::{ErrorClass, TargetError};
 
@@ -52,14 +52,18 @@ pub(in crate::target) struct Clients {
     pub(super) control: Client,
     pub(super) data: Client,
     pub(super) vault: Vault,
+    pub(super) clock: Clock,
 }
 
 impl Clients {
     /// Makes both from what they have in common. The vault keeps the credentials, so that the SDK
     /// need not.
     pub(in crate::target) fn new(config: &ConfigBuilder, vault: Vault) -> Self {
+        let clock = Clock::default();
         let config = config
             .clone()
+            .time_source(clock.clone())
+            .interceptor(clock.clone())
             .credentials_provider(vault.clone())
             .identity_cache(IdentityCache::no_cache());
         let client = |retries: RetryConfig| {
@@ -73,6 +77,7 @@ impl Clients {
             control: client(RetryConfig::standard().with_max_attempts(CONTROL_ATTEMPTS)),
             data: client(RetryConfig::disabled()),
             vault,
+            clock,
         }
     }
 }

@@ -30,7 +30,7 @@ use crate::mapping::model::Table;
 use classify::Attempt;
 use crowd::Crowd;
 pub(super) use wire::Vault;
-use wire::Wire;
+use wire::{Clock, Wire};
 
 /// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
 const IN_FLIGHT: usize = 32;
@@ -61,7 +61,7 @@ impl Dynamodb {
     pub(super) fn new(clients: Clients, place: Place) -> Self {
         Self {
             control: clients.control,
-            wire: Wire::new(clients.data.clone(), clients.vault),
+            wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
             data: clients.data,
             crowd: Crowd::default(),
             place,

@@ -1,18 +1,59 @@
 //! The service's time: the computer's, corrected once an answer has shown that it is off.
 
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+use aws_types::sdk_config::TimeSource;
 use jiff::{SignedDuration, Timestamp};
 
 /// Below this a refused signature is what it says, as in the SDK.
 const SKEW: SignedDuration = SignedDuration::from_mins(4);
 
-/// A clock with what is known of its error.
+/// A clock with what is known of its error. Clones share that; the SDK's clients sign by one.
+#[derive(Debug, Clone, Default)]
+pub(in crate::target::dynamodb) struct Clock {
+    inner: Arc<Inner>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+struct Inner {
     /// Seconds that the service's clock is ahead.
     ahead: AtomicI64,
+    /// The date of the last answer to a client of the SDK that was an error.
+    refused: Mutex<Option<String>>,
+}
+
+impl TimeSource for Clock {
+    fn now(&self) -> SystemTime {
+        Clock::now(self)
+    }
+}
+
+#[dyn_dispatch_hint]
+impl Intercept for Clock {
+    fn name(&self) -> &'static str {
+        "Clock"
+    }
+
+    fn read_before_deserialization(
+        &self,
+        context: &BeforeDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let response = context.response();
+        if !response.status().is_success() {
+            let date = response.headers().get("date").map(str::to_owned);
+            *self.refused() = date;
+        }
+        Ok(())
+    }
 }
 
 impl Clock {
@@ -25,7 +66,17 @@ impl Clock {
 
     /// How far the service's clock is ahead.
     pub(super) fn offset(&self) -> SignedDuration {
-        SignedDuration::from_secs(self.ahead.load(Ordering::Relaxed))
+        SignedDuration::from_secs(self.inner.ahead.load(Ordering::Relaxed))
+    }
+
+    /// The date of the last answer to the SDK that was an error.
+    pub(super) fn last_refused(&self) -> Option<String> {
+        self.refused().clone()
+    }
+
+    fn refused(&self) -> MutexGuard<'_, Option<String>> {
+        let refused = self.inner.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the date of an answer to a request that was signed with this offset. Says whether the
@@ -38,7 +89,7 @@ impl Clock {
         if (ahead - offset).abs() < SKEW {
             return false;
         }
-        self.ahead.store(ahead.as_secs(), Ordering::Relaxed);
+        self.inner.ahead.store(ahead.as_secs(), Ordering::Relaxed);
         let minutes = ahead.as_mins();
         tracing::warn!(
             minutes,

@@ -32,7 +32,7 @@ use super::classify::Attempt;
 use crate::target::{ErrorClass, TargetError};
 use answer::Answer;
 pub(super) use body::Body;
-use clock::Clock;
+pub(super) use clock::Clock;
 use template::{Template, Templates};
 use vault::Held;
 pub(in crate::target) use vault::Vault;
@@ -46,12 +46,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// `client` dresses the templates; it and `vault` have the same credentials.
-    pub(super) fn new(client: Client, vault: Vault) -> Self {
+    /// `client` dresses the templates; it has the credentials of `vault` and signs by `clock`.
+    pub(super) fn new(client: Client, vault: Vault, clock: Clock) -> Self {
         Self {
             templates: Templates::new(client),
             vault,
-            clock: Clock::default(),
+            clock,
         }
     }
 
@@ -88,8 +88,8 @@ impl Wire {
         self.vault.last().is_some()
     }
 
-    /// Calls the SDK, whose requests wear the same credentials, and once more where these had
-    /// expired and others have come.
+    /// Calls the SDK, whose requests wear the same credentials and are signed by the same clock,
+    /// and once more where the clock was off, or the credentials had expired and others have come.
     pub(super) async fn renewing<T, F>(
         &self,
         attempt: &Attempt<'_>,
@@ -98,16 +98,22 @@ impl Wire {
     where
         F: Future<Output = Result<T, TargetError>>,
     {
-        let worn = self.vault.last();
-        let answer = call().await;
-        let expired = |error: &TargetError| vault::is_expiry(&error.code);
-        if answer.as_ref().err().is_some_and(expired)
-            && let Some(worn) = worn.or_else(|| self.vault.last())
-            && self.renew(attempt, &worn).await?
+        let (worn, offset) = (self.vault.last(), self.clock.offset());
+        let error = match call().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let date = self.clock.last_refused();
+        let again = if clock::is_skew(&error.code) && self.clock.correct(offset, date.as_deref()) {
+            true
+        } else if let Some(worn) = worn.or_else(|| self.vault.last())
+            && vault::is_expiry(&error.code)
         {
-            return call().await;
-        }
-        answer
+            self.renew(attempt, &worn).await?
+        } else {
+            false
+        };
+        if again { call().await } else { Err(error) }
     }
 
     /// Whether there are others than these credentials, which were refused as expired. Fails where

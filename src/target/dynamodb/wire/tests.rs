@@ -51,7 +51,7 @@ impl Bench {
         let provider = provider(all);
         let vault = Vault::new(provider.clone());
         Self {
-            wire: Wire::new(client(&http, &vault, None), vault),
+            wire: Wire::new(client(&http, &vault, None), vault, clock::Clock::default()),
             http,
             provider,
             place: Place {
@@ -320,7 +320,11 @@ async fn no_secret_is_in_what_is_printed_of_credentials() {
 async fn no_credentials_are_told_of() {
     let mut bench = Bench::new(&[], &[credentials("A", None)]);
     let vault = Vault::new(Failing);
-    bench.wire = Wire::new(client(&bench.http, &vault, None), vault);
+    bench.wire = Wire::new(
+        client(&bench.http, &vault, None),
+        vault,
+        clock::Clock::default(),
+    );
     let error = bench.send().await.unwrap_err();
     assert_eq!(
         (error.class, &*error.code),

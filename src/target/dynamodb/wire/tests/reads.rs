@@ -1,14 +1,16 @@
 //! Reads of a table through the SDK, retried and paced by us.
 
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_credential_types::provider::{ProvideCredentials, future};
 use aws_sdk_dynamodb::config::Credentials;
+use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Duration, Instant};
 
 use super::scripted::{Answer, Scripted, config, credentials, provider};
-use super::{EXPIRED, Place, refused};
+use super::{EXPIRED, Place, SKEWED, clock, refused};
 use crate::item::Attribute;
 use crate::mapping::model::{Billing, KeyAttribute, KeyType, Settings, Table};
 use crate::target::dynamodb::{Clients, Dynamodb, Vault};
@@ -126,6 +128,32 @@ async fn a_read_whose_token_has_expired_goes_on_with_another() {
     let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
     assert_eq!(error.code, "ExpiredTokenException");
     assert_eq!(http.seen.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_read_that_is_signed_by_a_clock_that_is_off_is_signed_anew() {
+    let there = Timestamp::now() + SignedDuration::from_mins(10);
+    let date = there.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string();
+    let skewed = Answer {
+        headers: vec![("date", date)],
+        ..refused(SKEWED)
+    };
+    let answers = vec![skewed.clone(), one_of(1), one_of(1), skewed];
+    let (http, target) = target(answers, credentials("A", None));
+    for _ in 0..2 {
+        target.read_items(&table(), &keys(1)).await.unwrap();
+    }
+    let off = |at: usize| -> bool {
+        let stamp = http.seen.lock().unwrap()[at]
+            .header("x-amz-date")
+            .to_owned();
+        let now = SystemTime::now() + Duration::from_mins(5);
+        stamp > clock::stamp(now)
+    };
+    assert_eq!([0, 1, 2].map(off), [false, true, true]);
+    let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
+    assert_eq!(error.code, "InvalidSignatureException");
+    assert_eq!(http.seen.lock().unwrap().len(), 4);
 }
 
 /// Gives credentials, then fails for a while, then gives others.
