@@ -227,7 +227,7 @@ fn begin(
     let ground = done.ground.unwrap_or(load.options.ground);
     state.begin_attempt(stamp, &load.context.now.to_string(), ground)?;
     if let Some(table) = &load.options.table_id {
-        state.note_traffic(&super::resume::note(table))?;
+        state.note_table(table)?;
     }
     Ok(())
 }
