@@ -88,7 +88,7 @@ impl Worker {
                 Arc::new(|_, folded, found| known(folded, found.as_ref())),
                 REQUESTS,
             ),
-            sieve: Sieve::without_keys(folder),
+            sieve: Sieve::new(folder),
             origins: VecDeque::new(),
             delivery,
             rules,
@@ -276,8 +276,6 @@ impl Worker {
                 self.made(ticket, index, item_type, folded, row, tally)
                     .await
             }
-            // The sieve keeps no keys here: shared ones were found before.
-            Fate::Duplicate(_) => ControlFlow::Continue(()),
         }
     }
 
