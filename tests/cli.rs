@@ -1,5 +1,6 @@
 //! The program as a new user meets it: what goes wrong, what it says, and how it exits.
 
+mod alone;
 mod help;
 mod life;
 mod preview;

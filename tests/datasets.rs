@@ -208,6 +208,11 @@ impl Case {
         let url = dataset.url();
         let mut arguments = arguments.to_vec();
         arguments.extend([mapping.as_str(), "--source", &url, "--format", "json"]);
+        let state = tempfile::tempdir().unwrap();
+        let state = state.path().join("state");
+        if arguments[0] == "migrate" {
+            arguments.extend(["--state", state.to_str().unwrap()]);
+        }
         let mut command = command(&arguments);
         if !table.is_empty() {
             command.env("TABLE_NAME", table);

@@ -6,6 +6,7 @@ mod faults;
 mod local;
 mod rejects;
 mod resume;
+mod throttled;
 mod verify;
 
 use std::path::Path;

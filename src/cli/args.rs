@@ -368,6 +368,10 @@ pub(super) struct Verify {
     /// Write what is missing or different; nothing is deleted
     #[arg(long)]
     pub(super) repair: bool,
+    /// Most write capacity units a second of a repair, indexes included [default: as the table takes]
+    #[arg(long, value_name = "UNITS", requires = "repair",
+          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub(super) max_wcu: Option<u32>,
     /// Only this item type; may be said several times
     #[arg(long = "items", value_name = "NAME")]
     pub(super) items: Vec<String>,

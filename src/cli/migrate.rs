@@ -1,11 +1,14 @@
 //! `dynafold migrate`: the load.
 
+mod ending;
 mod ground;
 mod rows;
 mod state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+pub(super) use ground::ceiling;
 
 use super::args::{Format, Migrate};
 use super::failure::Failure;
@@ -16,99 +19,13 @@ use crate::catalog::Catalog;
 use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
 use crate::mapping::model::{Expired, Model};
-use crate::source::Relation;
+use crate::mapping::template::Context;
+use crate::source::{Relation, Source};
+use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let keys = key_check(arguments, &checked);
-    let text = checked.text.clone();
-    let whole = checked.into_model(output)?;
-    let model = Arc::new(selection::item_types(whole, &arguments.items)?);
-    let context = target::context(&model, arguments.now)?;
-    let files = Files::of(arguments, &model)?;
-    let target = target::open(&arguments.target).await?;
-    let usage = if arguments.plan {
-        Use::Reads
-    } else {
-        Use::Writes
-    };
-    target::confirm(
-        target.as_ref(),
-        &arguments.source,
-        &model,
-        &context,
-        usage,
-        arguments.yes,
-        output,
-    )
-    .await?;
-    source.begin().await?;
-    let identity = source.identity().await?;
-    // The lock first: of two runs that start at one time, the second must not touch anything.
-    let state = state::open(
-        arguments,
-        &text,
-        &identity,
-        target.as_ref(),
-        &model,
-        &context,
-    )?;
-    let context = state::context(context, state.as_ref(), output);
-    let place = state::place(&model, target.as_ref());
-    let (last, now) = (
-        state::last(arguments, state.as_ref(), &place),
-        state::Selected::of(&model),
-    );
-    state::same_keys(arguments, last.as_ref(), &now, output)?;
-    let ground =
-        ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
-    if !arguments.plan && !state::goes_on(state.as_ref()) {
-        load::clear_rejects(&files.rejects)?;
-    }
-    let prune = ground::prune(arguments, last.as_ref(), &now, ground.held, output);
-    let model = pruned(model, prune);
-    let whole = arguments.items.is_empty()
-        && arguments.partition.is_none()
-        && arguments.retry_rejects.is_none();
-    let remember = whole.then_some(Selection {
-        place,
-        json: ground::remembered(prune, last, now).json(),
-    });
-    let resumable = state.is_some();
-    let cancel = Cancel::default();
-    stop_on_signals(cancel.clone());
-    let selection = rows::of(arguments, &model)?;
-    let mut report = load::run(Load {
-        source: Some(source),
-        begun: true,
-        target: target.clone(),
-        context,
-        options: Options {
-            max_rejects: Some(arguments.max_rejects),
-            rejects_file: files.rejects,
-            archive_file: files.archive,
-            writers: arguments.concurrency.map(usize::from),
-            estimates: estimates(&model, &catalog),
-            keys,
-            doing: doing(arguments),
-            selection,
-            readers: arguments.readers.map(usize::from),
-            chunk_rows: arguments.chunk_rows,
-            ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
-            start: ground.start,
-            prune,
-            ground: ground.held,
-            table_id: ground.table_id,
-            remember,
-            ..Options::default()
-        },
-        cancel,
-        progress: progress::progress(&model),
-        model,
-        state,
-    })
-    .await;
+    let ready = Ready::of(arguments, output).await?;
+    let (mut report, resumable) = ready.load(arguments, output).await?;
     if !arguments.items.is_empty() {
         // The others were not looked at, and have no books.
         report
@@ -122,48 +39,141 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     for warning in &report.warnings {
         output.warning(warning);
     }
-    ended(report, resumable, output)
+    ending::ended(report, resumable, output)
 }
 
-/// The outcome of a report, with what there is to say about it.
-fn ended(report: load::Report, resumable: bool, output: &Output) -> Result<Outcome, Failure> {
-    let line = report::migration_outcome(&report);
-    match report.outcome {
-        load::Outcome::Complete if !report.balanced => {
-            Err(Failure::failed("the books do not balance"))
+/// Everything that was checked, asked and opened before anything is changed.
+struct Ready {
+    /// Its snapshot is open.
+    source: Box<dyn Source>,
+    catalog: Catalog,
+    /// The mapping as it is written.
+    text: String,
+    model: Arc<Model>,
+    keys: KeyCheck,
+    context: Context,
+    files: Files,
+    selection: load::Selection,
+    target: Arc<dyn Target>,
+}
+
+impl Ready {
+    async fn of(arguments: &Migrate, output: &Output) -> Result<Self, Failure> {
+        let (mut source, catalog) = catalog::read(&arguments.source).await?;
+        let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+        let keys = key_check(arguments, &checked);
+        let text = checked.text.clone();
+        let whole = checked.into_model(output)?;
+        let model = Arc::new(selection::item_types(whole, &arguments.items)?);
+        let context = target::context(&model, arguments.now)?;
+        let files = Files::of(arguments, &model)?;
+        let selection = rows::of(arguments, &model)?;
+        let target = target::open(&arguments.target).await?;
+        let usage = if arguments.plan {
+            Use::Reads
+        } else {
+            Use::Writes
+        };
+        target::confirm(
+            target.as_ref(),
+            &arguments.source,
+            &model,
+            &context,
+            usage,
+            arguments.yes,
+            output,
+        )
+        .await?;
+        source.begin().await?;
+        Ok(Self {
+            source,
+            catalog,
+            text,
+            model,
+            keys,
+            context,
+            files,
+            selection,
+            target,
+        })
+    }
+
+    /// Locks the state, prepares the table, and loads. Says too whether the load could go on.
+    async fn load(
+        mut self,
+        arguments: &Migrate,
+        output: &Output,
+    ) -> Result<(load::Report, bool), Failure> {
+        let identity = self.source.identity().await?;
+        let (target, model) = (self.target, self.model);
+        // The lock first: of two runs that start at one time, the second must not touch anything.
+        let state = state::open(
+            arguments,
+            &self.text,
+            &identity,
+            target.as_ref(),
+            &model,
+            &self.context,
+        )?;
+        let context = state::context(self.context, state.as_ref(), output);
+        let place = state::place(&model, target.as_ref());
+        let (last, now) = (
+            state::last(arguments, state.as_ref(), &place),
+            state::Selected::of(&model),
+        );
+        state::same_keys(arguments, last.as_ref(), &now, output)?;
+        let ground =
+            ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
+        if !arguments.plan && !state::goes_on(state.as_ref()) {
+            load::clear_rejects(&self.files.rejects)?;
         }
-        load::Outcome::Complete if report.would_change() => Ok(Outcome::Differs),
-        load::Outcome::Complete => Ok(Outcome::Well),
-        load::Outcome::CompleteWithRejects => {
-            output.warning(&line);
-            Ok(Outcome::Differs)
-        }
-        load::Outcome::Interrupted => {
-            output.warning(&line);
-            if resumable {
-                output.note(AGAIN);
-            }
-            Ok(Outcome::Interrupted)
-        }
-        load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
-            "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
-        )),
-        load::Outcome::Failed(mut failure) => {
-            // Nothing of a table that is gone is done.
-            if resumable && failure.code != "ResourceNotFoundException" {
-                output.note(AGAIN);
-                // A source that knows of no state says it otherwise.
-                failure.help = failure
-                    .help
-                    .filter(|help| !help.starts_with("start the same"));
-            }
-            Err(failure.into())
-        }
+        let prune = ground::prune(arguments, last.as_ref(), &now, ground.held, output);
+        let model = pruned(model, prune);
+        let remember = is_full(arguments).then(|| Selection {
+            place,
+            json: ground::remembered(prune, last, now).json(),
+        });
+        let resumable = state.is_some();
+        let cancel = Cancel::default();
+        stop_on_signals(cancel.clone());
+        let report = load::run(Load {
+            source: Some(self.source),
+            begun: true,
+            target,
+            context,
+            options: Options {
+                max_rejects: Some(arguments.max_rejects),
+                rejects_file: self.files.rejects,
+                archive_file: self.files.archive,
+                writers: arguments.concurrency.map(usize::from),
+                estimates: estimates(&model, &self.catalog),
+                keys: self.keys,
+                doing: doing(arguments),
+                selection: self.selection,
+                readers: arguments.readers.map(usize::from),
+                chunk_rows: arguments.chunk_rows,
+                ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
+                start: ground.start,
+                prune,
+                ground: ground.held,
+                table_id: ground.table_id,
+                remember,
+                ..Options::default()
+            },
+            cancel,
+            progress: progress::progress(&model),
+            model,
+            state,
+        })
+        .await;
+        Ok((report, resumable))
     }
 }
 
-/// What is said of a run that did not come to its end.
-const AGAIN: &str = "start the same command again: it goes on where this run ended";
+/// Whether everything that the mapping says is loaded, so that the next load may go by it.
+fn is_full(arguments: &Migrate) -> bool {
+    arguments.items.is_empty() && arguments.partition.is_none() && arguments.retry_rejects.is_none()
+}
 
 /// Rows that conditions leave out are read too, where their items must not be deleted.
 fn pruned(mut model: Arc<Model>, prune: Option<Prune>) -> Arc<Model> {

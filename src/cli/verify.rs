@@ -46,16 +46,20 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     migrate::stop_on_signals(cancel.clone());
     let report = verify::verify(verify::Verify {
         source: Some(source),
-        target,
         context,
         options: verify::Options {
             keys,
             partition,
             sample: arguments.sample,
             repair: arguments.repair,
+            ceiling: arguments
+                .max_wcu
+                .map(f64::from)
+                .or_else(|| migrate::ceiling(target.as_ref(), &model.table)),
             readers: arguments.readers.map(usize::from),
             ..verify::Options::default()
         },
+        target,
         examples: EXAMPLES,
         estimates: migrate::estimates(&model, &catalog),
         cancel,

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use super::{Item, RenderError};
 
+/// The code of a NULL in a key of the table.
+pub(crate) const KEY_NULL: &str = "key-null";
+
 /// A row that became no item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reject {

@@ -8,7 +8,7 @@ mod finish;
 use std::sync::Arc;
 
 use super::expiry::Clock;
-use super::fault::{Fault, Reject};
+use super::fault::{Fault, KEY_NULL, Reject};
 use super::gather::typed;
 use super::limits::Limits;
 use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
@@ -339,5 +339,5 @@ fn null_key(field: &Field) -> Fault {
             several.join("`, `")
         ),
     };
-    Fault::new("key-null", message).help("leave such rows out with `where`, or say `| default(x)`")
+    Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or say `| default(x)`")
 }

@@ -18,6 +18,7 @@ pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute, to_set};
 pub use expiry::Expiry;
 pub use explode::Elements;
+pub(crate) use fault::KEY_NULL;
 pub use fault::Reject;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};

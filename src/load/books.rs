@@ -38,9 +38,10 @@ pub struct Books {
     pub orphans: u64,
     /// Children of embeds beyond their `$limit`.
     pub cut: u64,
-    /// Rows and elements that became no item, and items that the service refused.
+    /// Rows and elements that became no item, and items that the service refused to take or to
+    /// delete.
     pub rejected: u64,
-    /// Of those, the items that the service refused.
+    /// Of those, the items that the service refused to take.
     pub rejected_by_service: u64,
     /// The rejects by their codes.
     pub rejects_by_code: BTreeMap<String, u64>,
@@ -57,6 +58,9 @@ pub struct Books {
     pub changed: u64,
     /// Items deleted, because no row makes them any more; those that a plan would delete.
     pub deleted: u64,
+    /// Items that were to be deleted and that the service refused to delete; they are among the
+    /// rejected.
+    pub undeleted: u64,
     /// Items made and not known to be written, because the run ended before.
     pub unwritten: u64,
     /// Bytes of the items made, as DynamoDB counts them.
@@ -89,7 +93,8 @@ impl Books {
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
-        let rejected_at_fold = self.rejected.checked_sub(self.rejected_by_service);
+        let refused = self.rejected_by_service + self.undeleted;
+        let rejected_at_fold = self.rejected.checked_sub(refused);
         let by_code: u64 = self.rejects_by_code.values().sum();
         rejected_at_fold.is_some_and(|at_fold| {
             self.rows_read + self.expanded
@@ -157,6 +162,7 @@ impl Books {
         self.planned += other.planned;
         self.changed += other.changed;
         self.deleted += other.deleted;
+        self.undeleted += other.undeleted;
         self.unwritten += other.unwritten;
         self.bytes += other.bytes;
         self.write_units += other.write_units;
@@ -289,6 +295,17 @@ pub struct Traffic {
     pub consumed_units: Option<f64>,
     /// Seconds that writers waited before sending again, all writers together.
     pub backoff_seconds: f64,
+}
+
+impl Traffic {
+    /// Enters an answer that left so many items unprocessed.
+    pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<f64>) {
+        self.requests += 1;
+        self.unprocessed += unprocessed;
+        if let Some(units) = consumed {
+            *self.consumed_units.get_or_insert(0.0) += units;
+        }
+    }
 }
 
 /// What kept the run from being faster.

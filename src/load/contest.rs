@@ -1,7 +1,8 @@
 //! Rows that share a key: which of them is loaded, and what is said of the others.
 //!
 //! Of the rows that make one key, one is loaded, the same in every run: the one with the least
-//! numbers as its row key, or else the one whose row key's hash is the least. So it does not depend
+//! numbers as its row key, or else the one whose row key's hash is the least, or, where the table has
+//! no key, the one whose item's hash is. So it does not depend
 //! on the order in which rows are read, nor on how many readers there are.
 
 use std::borrow::Cow;
@@ -13,8 +14,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::feed::RowKey;
 use super::rejects::{Rejected, json, row_json};
 use super::ticket::ChunkId;
-use crate::item::Folded;
-use crate::mapping::model::Model;
+use crate::item::{Folded, Item};
+use crate::mapping::model::{ItemType, Model};
 use crate::value::{Value, write_document};
 
 /// The code of such rejects.
@@ -27,14 +28,23 @@ const BITS: u32 = 46;
 /// From here on places come from hashes.
 const HASHED: u64 = 1 << BITS;
 
-/// What stands for a row among those that share a key: the least is loaded.
-pub(crate) fn locator(item_type: usize, row: &[Value]) -> u64 {
-    let place = numbers(row).unwrap_or_else(|| {
-        let text: Vec<String> = row.iter().map(write_document).collect();
-        HASHED | (xxh3_64(text.join("\u{1f}").as_bytes()) & (HASHED - 1))
-    });
-    let item_type = u64::try_from(item_type).unwrap_or(TYPES - 1);
-    place * TYPES + item_type.min(TYPES - 1)
+/// What stands for a row among those that share a key: the least is loaded. `index`: that of the
+/// item type. Where a row has no key its item stands for it.
+pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &Item) -> u64 {
+    let place = if item_type.is_keyless() {
+        hashed(&json(item))
+    } else {
+        numbers(row).unwrap_or_else(|| {
+            let text: Vec<String> = row.iter().map(write_document).collect();
+            hashed(&text.join("\u{1f}"))
+        })
+    };
+    let index = u64::try_from(index).unwrap_or(TYPES - 1);
+    place * TYPES + index.min(TYPES - 1)
+}
+
+fn hashed(text: &str) -> u64 {
+    HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
 }
 
 /// Whole numbers in the order of the columns, as one number below [`HASHED`], where they fit.
@@ -98,30 +108,31 @@ impl Contest {
 
     /// Looks at a row of a contested key: `true`, and it is remembered, where it is the one that is
     /// loaded.
-    pub(super) fn name(&mut self, fingerprint: u128, item_type: usize, row: &RowKey) -> bool {
-        let at = locator(item_type, row);
+    pub(super) fn name(&mut self, fingerprint: u128, at: u64, index: usize, row: &RowKey) -> bool {
         match self.winners.get_mut(&fingerprint) {
             Some(winner) if winner.locator == at && winner.row.is_none() => {
-                winner.row = Some((item_type, row.clone()));
+                winner.row = Some((index, row.clone()));
                 true
             }
             _ => false,
         }
     }
 
-    /// Whether a row's item is loaded. Asked once for each row that is folded. `reading`: the chunk
+    /// Whether a row's item is loaded. Asked once for each row that is folded. `index`: that of its
+    /// item type. `reading`: the chunk
     /// that the row is in, and which attempt at it.
     pub(crate) fn wins(
         &self,
-        fingerprint: u128,
-        item_type: usize,
+        folded: &Folded,
+        index: usize,
+        item_type: &ItemType,
         row: &[Value],
         reading: (ChunkId, u64),
     ) -> bool {
-        let Some(winner) = self.winners.get(&fingerprint) else {
+        let Some(winner) = self.winners.get(&folded.fingerprint) else {
             return true;
         };
-        if winner.locator != locator(item_type, row) {
+        if winner.locator != locator(index, item_type, row, &folded.item) {
             return false;
         }
         let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::task::JoinSet;
 
 use super::books::Failure;
+use super::halt::Halt;
 use crate::item::{Expiry, Folded, Folder, Item, fingerprint, same_unpacked};
 use crate::mapping::model::Table;
 use crate::target::{Key, Target};
@@ -35,8 +36,10 @@ pub(crate) type Judge<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K + Send 
 /// An item that was looked for, and where it comes from.
 type Expected<O> = (usize, Folded, O);
 
-/// What came of a page: its items with what is known of them, or why there is nothing known.
-pub(crate) type Looked<O, K> = Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Failure)>;
+/// What came of a page: its items with what is known of them, or why there is nothing known; no
+/// failure where the run's caller waits no longer.
+pub(crate) type Looked<O, K> =
+    Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Option<Failure>)>;
 
 /// Asks the table, a page at a time.
 pub(crate) struct Differ<O, K> {
@@ -45,6 +48,7 @@ pub(crate) struct Differ<O, K> {
     folder: Arc<Folder>,
     judge: Judge<K>,
     most_requests: usize,
+    halt: Halt,
     page: Vec<Expected<O>>,
     bytes: usize,
     requests: JoinSet<Looked<O, K>>,
@@ -57,6 +61,7 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
         folder: Folder,
         judge: Judge<K>,
         most_requests: usize,
+        halt: Halt,
     ) -> Self {
         Self {
             target,
@@ -64,6 +69,7 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
             folder: Arc::new(folder),
             judge,
             most_requests,
+            halt,
             page: Vec::new(),
             bytes: 0,
             requests: JoinSet::new(),
@@ -95,8 +101,9 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
         let page = std::mem::take(&mut self.page);
         let (target, table) = (self.target.clone(), self.table.clone());
         let (folder, judge) = (self.folder.clone(), self.judge.clone());
+        let halt = self.halt.clone();
         self.requests
-            .spawn(async move { look(&*target, &table, &folder, &*judge, page).await });
+            .spawn(async move { look(&*target, &table, &folder, &*judge, &halt, page).await });
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -113,7 +120,7 @@ impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
             Ok(looked) => Some(looked),
             Err(_) => Some(Err((
                 Vec::new(),
-                Failure::internal("a request's task died"),
+                Some(Failure::internal("a request's task died")),
             ))),
         }
     }
@@ -124,17 +131,23 @@ async fn look<O, K>(
     table: &Table,
     folder: &Folder,
     judge: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
+    halt: &Halt,
     page: Vec<Expected<O>>,
 ) -> Looked<O, K> {
     let keys = page
         .iter()
         .filter_map(|(_, folded, _)| folder.key(&folded.item));
     let keys: Vec<Key> = keys.collect();
-    let read = match target.read(table, &keys).await {
+    let read = tokio::select! {
+        biased;
+        read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(&error))),
+        () = halt.closed() => Err(None),
+    };
+    let read = match read {
         Ok(read) => read,
-        Err(error) => {
+        Err(failure) => {
             let origins = page.into_iter().map(|(index, _, origin)| (index, origin));
-            return Err((origins.collect(), Failure::from(&error)));
+            return Err((origins.collect(), failure));
         }
     };
     let mut found: HashMap<u128, Item> = HashMap::with_capacity(read.len());

@@ -10,7 +10,7 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::item::{Elements, Folded, Folder, Reject};
+use crate::item::{Elements, Folded, Folder, Item, Reject};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
 use crate::value::Value;
@@ -171,6 +171,17 @@ pub(crate) enum Fate {
     Expired(Box<Folded>),
     /// The row is an item.
     Made(Folded),
+}
+
+impl Fate {
+    /// The item, as far as it was made.
+    pub(crate) fn item(&self) -> Option<&Item> {
+        match self {
+            Self::Rejected(reject) => reject.item_so_far.as_ref(),
+            Self::Expired(folded) => Some(&folded.item),
+            Self::Made(folded) => Some(&folded.item),
+        }
+    }
 }
 
 /// Decides what becomes of rows. Whether keys are shared is found elsewhere.

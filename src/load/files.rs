@@ -60,6 +60,8 @@ pub(super) struct LineFile {
     /// How each of its lines begins.
     beginning: String,
     open: Option<Annex>,
+    /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
+    broken: bool,
 }
 
 impl LineFile {
@@ -69,6 +71,7 @@ impl LineFile {
             path,
             beginning: rejects::BEGINNING.to_owned(),
             open: None,
+            broken: false,
         }
     }
 
@@ -83,6 +86,7 @@ impl LineFile {
             path,
             beginning: beginning(table),
             open: None,
+            broken: false,
         }
     }
 
@@ -121,7 +125,7 @@ impl LineFile {
         Ok(())
     }
 
-    /// Appends the lines of a chunk; they are on disk afterwards.
+    /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
     pub(super) fn append(&mut self, lines: &mut Lines) -> Result<(), Failure> {
         let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
         lines.map_or(Ok(()), |lines| self.append_lines(lines))
@@ -129,9 +133,15 @@ impl LineFile {
 
     /// Appends lines, of which there are some; they are on disk afterwards.
     pub(super) fn append_lines(&mut self, lines: impl Read) -> Result<(), Failure> {
-        if self.path.as_os_str().is_empty() {
+        if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
         }
+        let appended = self.write(lines);
+        self.broken = appended.is_err();
+        appended
+    }
+
+    fn write(&mut self, lines: impl Read) -> Result<(), Failure> {
         let annex = match self.open.take() {
             Some(annex) => annex,
             None => self.make()?,
@@ -146,9 +156,9 @@ impl LineFile {
         self.open.as_ref().map(Annex::extent)
     }
 
-    /// Ends it. `finished`: everything was read. Gives its path, where it has lines.
+    /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
     pub(super) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
-        let Some(annex) = self.open.take() else {
+        let Some(annex) = self.open.take().filter(|_| !self.broken) else {
             return Ok(None);
         };
         let place = annex.path().to_owned();

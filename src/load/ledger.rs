@@ -19,7 +19,7 @@ use super::rejects::{NOTED, Rejected, line, note};
 use super::state::{ChunkDone, State};
 use super::ticket::{ChunkId, Ticket};
 use crate::mapping::model::Model;
-use crate::target::Throttle;
+use crate::target::{Action, Throttle};
 
 /// The ledger of a run.
 pub(super) struct Ledger {
@@ -164,6 +164,16 @@ impl Ledger {
         }
     }
 
+    /// Bytes of the largest item that was made.
+    pub(super) fn largest(&self) -> Option<u64> {
+        let inner = self.lock();
+        let of = |books: &Books| books.largest.as_ref().map(|largest| largest.bytes);
+        let entered = inner.entered.iter().filter_map(of).max();
+        let live = inner.live.values();
+        let live = live.filter_map(|t| t.page().books.iter().filter_map(|(_, b)| of(b)).max());
+        live.max().max(entered)
+    }
+
     /// Counts a reject; `false`, and the run is to end, where it was one too many.
     pub(super) fn reject(&self, halt: &Halt) -> bool {
         let rejected = self.rejected.fetch_add(1, Ordering::Relaxed) + 1;
@@ -192,15 +202,28 @@ impl Ledger {
         }
     }
 
-    /// Enters an item that the service refused into its ticket.
-    pub(super) fn refused(&self, halt: &Halt, model: &Model, ticket: &Ticket, reject: &Rejected) {
-        self.reject(halt);
+    /// Enters an item that the service refused to do something with into its ticket.
+    pub(super) fn refused(
+        &self,
+        halt: &Halt,
+        model: &Model,
+        ticket: &Ticket,
+        action: Action,
+        reject: &Rejected,
+    ) {
+        if !self.reject(halt) {
+            // The next attempt must come upon it again, and not go on as if it were allowed.
+            ticket.spoil();
+        }
         let mut text = String::new();
         line(&mut text, model, reject);
         let mut page = ticket.page();
         if let Some(books) = page.books(reject.item_type) {
             books.reject(&reject.code);
-            books.rejected_by_service += 1;
+            match action {
+                Action::Put => books.rejected_by_service += 1,
+                Action::Delete => books.undeleted += 1,
+            }
         }
         page.note(std::iter::once(note(model, reject)));
         if let Err(error) = page.rejects.append(&text) {
@@ -223,7 +246,8 @@ impl Ledger {
     }
 
     /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
-    /// are told, but a next run finds them again. `finished`: everything was read.
+    /// and archived items are in the files, but a next run cuts them off and finds them again.
+    /// `finished`: everything was read.
     pub(super) fn close(&self, finished: bool) -> Closed {
         self.enter_rest();
         let mut inner = self.lock();
@@ -233,9 +257,15 @@ impl Ledger {
         live.sort_by_key(|ticket| ticket.id);
         for ticket in live {
             let mut page = ticket.page();
-            let told = inner.rejects.append(&mut page.rejects);
-            failure = failure.or(told.err());
-            add(&mut inner.entered, &mut inner.notes, &mut page);
+            let page = &mut *page;
+            let files = [
+                (&mut page.rejects, &mut inner.rejects),
+                (&mut page.archive, &mut inner.archive),
+            ];
+            for (lines, file) in files {
+                failure = failure.or(file.append(lines).err());
+            }
+            add(&mut inner.entered, &mut inner.notes, page);
         }
         let closed = [inner.rejects.close(true), inner.archive.close(finished)];
         let [rejects_file, archive_file] = closed.map(|closed| match closed {

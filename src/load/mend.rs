@@ -15,6 +15,7 @@ use super::ledger::{Ledger, Opening};
 use super::pace::Pace;
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Silent;
 use super::ticket::{ChunkId, Ticket};
 use super::writer::Delivery;
@@ -49,6 +50,7 @@ impl Mender {
         target: Arc<dyn Target>,
         model: Arc<Model>,
         policy: Policy,
+        ceiling: Option<f64>,
         halt: Halt,
     ) -> Result<Self, TargetError> {
         target.start(&model.table, false).await?;
@@ -62,6 +64,7 @@ impl Mender {
             max_rejects: None,
         };
         let settings = Settings {
+            ceiling,
             most_in_flight: target.concurrency(),
             ..Settings::default()
         };
@@ -73,6 +76,7 @@ impl Mender {
             halt,
             pace: Pace::new(settings),
             park: Park::default(),
+            probe: Probe::default(),
             // What is compared is told, and that once.
             progress: Arc::new(Silent),
         };
@@ -105,7 +109,7 @@ impl Mender {
 
     /// Ends the writing, when every worker has flushed what it had.
     pub(crate) async fn finish(self) -> (Mended, Result<(), TargetError>) {
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         let closed = self.delivery.ledger.close(true);
         if let Some(failure) = closed.failure {
             self.delivery.halt.set(Why::Failed(failure));

@@ -37,6 +37,7 @@ mod pace;
 mod parcel;
 mod park;
 mod plan;
+mod probe;
 mod progress;
 mod prove;
 mod prune;
@@ -74,7 +75,7 @@ pub(crate) use mend::{Mended, Mender, Mending};
 pub(crate) use owner::{Owners, Unowned};
 pub(crate) use plan::{Part, Plan};
 pub(crate) use prove::{Keys as KeyPass, Unproved};
-pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, compare, selected};
+pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stray, compare, selected};
 pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
 pub(crate) use rules::{EXPIRED, KEPT, take_keys};
 pub(crate) use ticket::{ChunkId, Ticket};
@@ -140,7 +141,7 @@ pub struct Prune {
 pub struct Options {
     /// Rejects that are allowed; `None`: any number.
     pub max_rejects: Option<u64>,
-    /// Where rejects go. The file is made when there is one.
+    /// Where rejects go. The file is made when there is one. A plan makes neither file.
     pub rejects_file: PathBuf,
     /// Where the items of expired rows go that are to be archived; `FILE.part` while the run goes
     /// on. The file is made when there is one.

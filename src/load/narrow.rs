@@ -2,7 +2,7 @@
 //!
 //! Columns that no key is made from stay NULL, so that the database need not send them; children
 //! are not read at all. A row whose item would be rejected for another attribute still has a key
-//! here.
+//! here. Item types whose rows have no key are left as they are.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,9 @@ pub(crate) fn narrow(model: &Model) -> Model {
     let mut narrow = model.clone();
     let mut keys: Vec<&str> = vec![&model.table.partition.name];
     keys.extend(model.table.sort.iter().map(|sort| &*sort.name));
-    for item_type in &mut narrow.item_types {
+    // Items stand for rows without a key: they must be whole.
+    let keyed = |item_type: &&mut ItemType| !item_type.is_keyless();
+    for item_type in narrow.item_types.iter_mut().filter(keyed) {
         let ttl = model.table.ttl.as_deref();
         let ttl = ttl.filter(|_| item_type.expired != Expired::Load);
         let wanted = |name: &str| keys.contains(&name) || ttl == Some(name);

@@ -11,6 +11,8 @@ use crate::mapping::model::{ItemType, Model, Node, Part, Table, Template};
 pub(crate) struct Owners {
     marks: Vec<Mark>,
     keys: Vec<Arc<str>>,
+    /// The attribute that names the item type in every item, where the mapping has one.
+    type_attribute: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
@@ -55,6 +57,7 @@ impl Owners {
             }
         }
         Ok(Self {
+            type_attribute: type_attribute(&marks),
             marks,
             keys: keys(&model.table),
         })
@@ -69,6 +72,15 @@ impl Owners {
             }
         }
         all
+    }
+
+    /// The type attribute, where an item does not say in it that it is of an item type: then
+    /// something else has made it.
+    pub(crate) fn foreign(&self, item_type: usize, item: &Item) -> Option<&Arc<str>> {
+        let name = self.type_attribute.as_ref()?;
+        let mark = self.marks.get(item_type)?;
+        let says = matches!(item.get(name), Some(Attribute::S(text)) if **text == *mark.name);
+        (!says).then_some(name)
     }
 
     /// The item type that has made an item; `None` for items from elsewhere.
@@ -90,6 +102,17 @@ impl Owners {
             mark.constants.iter().all(same) && self.keys.iter().zip(&mark.beginnings).all(begins)
         })
     }
+}
+
+fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {
+    let (first, others) = marks.split_first()?;
+    let names = |mark: &Mark, name: &str| {
+        let mut constants = mark.constants.iter();
+        constants.any(|(other, text)| **other == *name && **text == *mark.name)
+    };
+    let mut all = first.constants.iter().map(|(name, _)| name);
+    let found = all.find(|name| names(first, name) && others.iter().all(|mark| names(mark, name)));
+    found.cloned()
 }
 
 fn keys(table: &Table) -> Vec<Arc<str>> {

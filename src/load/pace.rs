@@ -8,11 +8,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
 
-use crate::target::Entry;
-use crate::throttle::{Admission, Answer, Gate, Heat, Settings, Summary};
+use super::writer::count;
+use crate::target::{Action, Entry};
+use crate::throttle::{Admission, Answer, Gate, Heat, Kind, Settings, Summary, Toll};
 
 /// How long a writer waits at most before it asks again: what it waits for may have been lost.
 const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Of what was reserved, what is so little that those who wait should ask again.
+const UNUSED: f64 = 0.8;
 
 /// The pace of a run.
 #[derive(Debug)]
@@ -21,12 +25,16 @@ pub(super) struct Pace {
     inner: Mutex<Inner>,
     turn: tokio::sync::Mutex<()>,
     freed: Notify,
+    /// Much that was reserved was not used.
+    refunded: Notify,
 }
 
 #[derive(Debug)]
 struct Inner {
     gate: Gate,
     heat: Heat,
+    /// What deletions cost, where there are some.
+    toll: Option<Toll>,
 }
 
 /// The turn to ask.
@@ -52,9 +60,11 @@ impl Pace {
             inner: Mutex::new(Inner {
                 gate: Gate::new(settings),
                 heat: Heat::default(),
+                toll: None,
             }),
             turn: tokio::sync::Mutex::default(),
             freed: Notify::new(),
+            refunded: Notify::new(),
         }
     }
 
@@ -89,7 +99,7 @@ impl Pace {
 
     async fn wait(&self, ask: impl Fn(&mut Inner, Duration) -> Admission) {
         loop {
-            let freed = self.freed.notified();
+            let (freed, refunded) = (self.freed.notified(), self.refunded.notified());
             let now = self.now();
             let admission = ask(&mut self.lock(), now);
             let most = match admission {
@@ -99,6 +109,7 @@ impl Pace {
             };
             tokio::select! {
                 () = freed, if admission == Admission::Full => {}
+                () = refunded => {}
                 () = sleep(most) => {}
             }
         }
@@ -122,8 +133,28 @@ impl Pace {
                 blamed = verdict.table_refused;
             }
             inner.gate.answered(now, &answer, blamed);
+            if let Some(toll) = &mut inner.toll
+                && answer.kind == Kind::Took
+            {
+                let deleted = accepted.iter().filter(|e| e.action == Action::Delete);
+                toll.answered(of(count(deleted.count())), answer.consumed);
+            }
         }
         self.freed.notify_one();
+        let reserved = answer.estimated - answer.refused;
+        if answer.consumed.is_some_and(|used| used < reserved * UNUSED) {
+            self.refunded.notify_waiters();
+        }
+    }
+
+    /// Says that deletions follow, of items that cost so much each.
+    pub(super) fn expect_deletions(&self, least: u64, most: u64) {
+        self.lock().toll = Some(Toll::new(of(least), of(most)));
+    }
+
+    /// What one is thought to cost.
+    pub(super) fn deletion_units(&self) -> u64 {
+        self.lock().toll.as_ref().map_or(1, Toll::units)
     }
 
     /// Whether a partition is paced on its own.

@@ -9,8 +9,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
+use super::books::Failure;
+use super::halt::{Halt, Why};
 use super::parcel::{Origin, Parcel};
 use super::writer::Delivery;
 use crate::target::{Batch, Entry};
@@ -83,8 +85,11 @@ impl Park {
                 first
             };
             if first {
-                let delivery = delivery.clone();
-                park.tasks().spawn(drain(delivery, entry.partition));
+                let mut tasks = park.tasks();
+                while let Some(ended) = tasks.try_join_next() {
+                    ended_well(&ended, &delivery.halt);
+                }
+                tasks.spawn(drain(delivery.clone(), entry.partition));
             }
         }
     }
@@ -95,13 +100,15 @@ impl Park {
     }
 
     /// Waits until nothing waits.
-    pub(super) async fn settle(&self) {
+    pub(super) async fn settle(&self, halt: &Halt) {
         loop {
             let mut tasks = std::mem::take(&mut *self.tasks());
             if tasks.is_empty() {
                 return;
             }
-            while tasks.join_next().await.is_some() {}
+            while let Some(ended) = tasks.join_next().await {
+                ended_well(&ended, halt);
+            }
         }
     }
 
@@ -134,6 +141,14 @@ impl Park {
         batch.seal();
         parcel.batch = batch;
         Some(parcel)
+    }
+}
+
+/// A task that died has left items behind that nobody counts.
+fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
+    if ended.is_err() {
+        let failure = Failure::internal("a task that writes a hot partition's items died");
+        halt.set(Why::Failed(failure));
     }
 }
 

@@ -15,6 +15,7 @@ use super::narrow::narrow;
 use super::plan::Plan;
 use super::progress::{Progress, Step};
 use super::rejects::Rejected;
+use super::rules::Selection;
 use super::ticket::ChunkId;
 use crate::item::{Elements, Folded, Folder};
 use crate::mapping::model::Model;
@@ -32,6 +33,8 @@ pub(crate) struct Keys<'k> {
     pub(crate) model: &'k Model,
     pub(crate) context: &'k Context,
     pub(crate) plan: &'k Plan,
+    /// The rows and items that the run is about: no other is rejected, though it may win.
+    pub(crate) selection: &'k Selection,
     pub(crate) lanes: usize,
     pub(crate) options: proof::Options,
     /// Shared keys beyond which nothing is loaded; `None`: every shared key has a winner.
@@ -59,14 +62,21 @@ impl Proved {
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
     /// for those that are named: memory is not to grow with the data.
     fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
-        while let Some(group) = groups.next_group(2, |_| ())? {
-            self.rejected += group.count - 1;
+        loop {
+            // The first wins, be it outside; of the others those inside lose.
+            let mut losers = 0;
+            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
+            let Some(group) = group else { return Ok(()) };
+            if losers == 0 {
+                continue;
+            }
+            self.rejected += losers;
             let begins = max_rejects.is_none_or(|most| self.rejected <= most);
             if begins || self.contest.len() < NAMED {
-                self.contest.enter(group.fingerprint, &group.locators);
+                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
+                self.contest.enter(group.fingerprint, &locators);
             }
         }
-        Ok(())
     }
 
     /// The first of the rows that share a key with another and are not loaded.
@@ -137,11 +147,16 @@ impl Keys<'_> {
         let mut proof = Proof::new(self.options.clone());
         let mut full = None;
         self.each(model, source, |index, row, folded| {
-            let item_type = model.item_types.get(index);
-            let row = item_type
-                .map(|item_type| row_key(item_type, row))
-                .unwrap_or_default();
-            match proof.push(folded.fingerprint, locator(index, &row)) {
+            let Some(item_type) = model.item_types.get(index) else {
+                return true;
+            };
+            // Keys of other partitions are other keys.
+            if !self.selection.holds_item(&model.table, Some(&folded.item)) {
+                return true;
+            }
+            let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
+            let outside = !self.selection.holds_row(item_type, row);
+            match proof.push(folded.fingerprint, (at << 1) | u64::from(outside)) {
                 Ok(()) => true,
                 Err(error) => {
                     full = Some(error);
@@ -173,10 +188,12 @@ impl Keys<'_> {
                     && contest.is_contested(folded.fingerprint)
                     && let Some(item_type) = model.item_types.get(index)
                 {
-                    let row = row_key(item_type, row);
-                    let loses = !contest.name(folded.fingerprint, index, &row);
-                    if loses && losers.len() < LOSERS {
-                        losers.push((index, row, folded.clone()));
+                    let key = row_key(item_type, row);
+                    let at = locator(index, item_type, &key, &folded.item);
+                    let loses = !contest.name(folded.fingerprint, at, index, &key);
+                    let counts = loses && self.selection.holds_row(item_type, row);
+                    if counts && losers.len() < LOSERS {
+                        losers.push((index, key, folded.clone()));
                     }
                     left -= 1;
                 }

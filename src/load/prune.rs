@@ -21,13 +21,15 @@ use super::rules::{Doing, EXPIRED, KEPT};
 use super::ticket::Ticket;
 use super::writer::Delivery;
 use crate::batch::Batcher;
-use crate::item::{Attribute, Item, fingerprint, fingerprints, write_item};
+use crate::item::{Attribute, Item, fingerprints, write_item};
 use crate::mapping::model::Model;
 use crate::proof::{Proof, ProofError};
 use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
+/// Bytes of the largest item that there can be.
+const LARGEST: u64 = 400 << 10;
 /// Pages that wait to be taken in.
 const PAGES_AHEAD: usize = 2;
 /// Marks the locators of items that the table holds; those of rows are below.
@@ -59,7 +61,17 @@ pub(crate) struct Scan<'s> {
     pub(crate) cancel: &'s Cancel,
 }
 
-/// The keys of the table on disk: each its item type and its JSON.
+/// An item of the table that no row makes.
+#[derive(Debug)]
+pub(crate) struct Stray {
+    pub(crate) item_type: usize,
+    /// Stands for its partition key, as in the items that are put.
+    partition: u64,
+    /// Its key.
+    pub(crate) json: String,
+}
+
+/// The keys of the table on disk: each its item type, its partition and its JSON.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: BufWriter<File>,
@@ -94,15 +106,16 @@ impl Spool {
     }
 
     /// Appends a key; gives its place.
-    fn push(&mut self, item_type: usize, json: &str) -> std::io::Result<u64> {
+    fn push(&mut self, item_type: usize, partition: u64, json: &str) -> std::io::Result<u64> {
         let place = self.length;
         let head = [
             u32::try_from(item_type).unwrap_or(u32::MAX).to_le_bytes(),
             u32::try_from(json.len()).unwrap_or(u32::MAX).to_le_bytes(),
         ];
         self.file.write_all(head.as_flattened())?;
+        self.file.write_all(&partition.to_le_bytes())?;
         self.file.write_all(json.as_bytes())?;
-        self.length += u64::try_from(json.len() + 8).unwrap_or(u64::MAX);
+        self.length += u64::try_from(json.len() + 16).unwrap_or(u64::MAX);
         Ok(place)
     }
 
@@ -115,7 +128,7 @@ impl Spool {
     }
 }
 
-fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<(usize, String)> {
+fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
     file.seek(SeekFrom::Start(place))?;
     let mut number = || -> std::io::Result<usize> {
         let mut four = [0; 4];
@@ -125,10 +138,15 @@ fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<(usize, S
         Ok(number.unwrap_or(STRANGER))
     };
     let (item_type, length) = (number()?, number()?);
+    let mut partition = [0; 8];
+    file.read_exact(&mut partition)?;
     let mut json = vec![0; length];
     file.read_exact(&mut json)?;
-    let json = String::from_utf8(json).map_err(std::io::Error::other)?;
-    Ok((item_type, json))
+    Ok(Stray {
+        item_type,
+        partition: u64::from_le_bytes(partition),
+        json: String::from_utf8(json).map_err(std::io::Error::other)?,
+    })
 }
 
 impl Scan<'_> {
@@ -175,10 +193,11 @@ impl Scan<'_> {
                 let Some(partition) = values.next() else {
                     continue;
                 };
-                let fingerprint = fingerprint(partition, values.next());
+                let (fingerprint, partition) = fingerprints(partition, values.next());
                 json.clear();
                 write_item(&mut json, &key);
-                keys.push(fingerprint, IN_TABLE | spool.push(owner, &json)?)?;
+                let place = spool.push(owner, partition, &json)?;
+                keys.push(fingerprint, IN_TABLE | place)?;
             }
         }
     }
@@ -225,13 +244,13 @@ async fn scan(
     }
 }
 
-/// Compares the keys; `each` takes the item type and the key of every item that no row makes, and
-/// says whether to go on. `forgotten`: the locators of rows that came again under another one.
+/// Compares the keys; `each` takes every item that no row makes, and says whether to go on.
+/// `forgotten`: the attempts whose rows came again under another one.
 pub(crate) async fn compare(
     keys: Proof,
     spool: Spool,
     forgotten: &HashSet<u64>,
-    mut each: impl AsyncFnMut(usize, String) -> bool,
+    mut each: impl AsyncFnMut(Stray) -> bool,
 ) -> Result<Compared, Broken> {
     let died = |_| Broken::Failed(Failure::internal("the comparison of keys died"));
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
@@ -260,19 +279,19 @@ pub(crate) async fn compare(
             compared.expired += 1;
         } else {
             compared.unexpected += 1;
-            let (item_type, key) = read_key(&mut file, place)?;
-            if !each(item_type, key).await {
+            if !each(read_key(&mut file, place)?).await {
                 return Err(Broken::Cancelled);
             }
         }
     }
 }
 
-/// Deletes what no row makes, or counts it where the run only plans.
+/// Deletes what no row makes, or counts it where the run only plans. `wanted`: of which item types.
 pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     owners: &Owners,
     mut keys: Proof,
+    wanted: &[bool],
     partition: Option<Attribute>,
     cancel: &Cancel,
     doing: Doing,
@@ -286,11 +305,11 @@ pub(super) async fn prune(
         partition,
         cancel,
     };
-    let spool = scan.read(&mut keys, &selected(model)).await?;
+    let spool = scan.read(&mut keys, wanted).await?;
     let mut deletions = Deletions::new(delivery, doing);
     let forgotten = delivery.ledger.forgotten();
-    let compared = compare(keys, spool, &forgotten, async |item_type, key| {
-        deletions.delete(item_type, &key).await;
+    let compared = compare(keys, spool, &forgotten, async |stray| {
+        deletions.delete(&stray).await;
         !cancel.is_cancelled() && !delivery.halt.has_failed()
     })
     .await;
@@ -300,7 +319,7 @@ pub(super) async fn prune(
 
 /// Looks for items that were written over another, where all were written already.
 pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<Compared, Broken> {
-    compare(keys, Spool::new()?, forgotten, async |_, _| true).await
+    compare(keys, Spool::new()?, forgotten, async |_| true).await
 }
 
 /// The item types that a run is about: those that a pass makes.
@@ -322,25 +341,32 @@ struct Deletions<'d> {
     batcher: Batcher,
     waiting: Vec<Origin>,
     requests: JoinSet<()>,
-    index_entries: u64,
 }
 
 impl<'d> Deletions<'d> {
     fn new(delivery: &'d Arc<Delivery>, doing: Doing) -> Self {
         let table = &delivery.model.table;
         let indexes = table.indexes.len() + table.local_indexes.len();
+        let entries = u64::try_from(indexes + 1).unwrap_or(1);
+        let largest = delivery.ledger.largest().unwrap_or(LARGEST);
+        let most = largest.div_ceil(1024) * entries;
+        delivery.pace.expect_deletions(entries, most);
         Self {
             ticket: delivery.ledger.issue_beside(&delivery.model),
             batcher: Batcher::new(delivery.target.batch_limit()),
             waiting: Vec::new(),
             requests: JoinSet::new(),
-            index_entries: u64::try_from(indexes).unwrap_or(0),
             delivery,
             doing,
         }
     }
 
-    async fn delete(&mut self, item_type: usize, key: &str) {
+    async fn delete(&mut self, stray: &Stray) {
+        let Stray {
+            item_type,
+            partition,
+            ref json,
+        } = *stray;
         if self.doing == Doing::Plan {
             if let Some(books) = self.ticket.page().books(item_type) {
                 books.deleted += 1;
@@ -354,18 +380,17 @@ impl<'d> Deletions<'d> {
             known: None,
         });
         // Keys of one table differ in their JSON as they differ in their values.
-        let (fingerprint, partition) = fingerprints(&Attribute::S(key.to_owned()), None);
+        let (fingerprint, _) = fingerprints(&Attribute::S(json.clone()), None);
         let entry = Entry {
             action: Action::Delete,
-            size: key.len(),
-            // Its size is not known before it is gone; the answer tells.
-            units: 1 + self.index_entries,
+            size: json.len(),
+            units: self.delivery.pace.deletion_units(),
             item_type,
             fingerprint,
             partition,
         };
         self.batcher.limit_units(self.delivery.pace.batch_units());
-        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(key)) {
+        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(json)) {
             self.send(batch).await;
         }
     }
@@ -398,7 +423,7 @@ impl<'d> Deletions<'d> {
                 self.delivery.halt.set(Why::Failed(failure));
             }
         }
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         // Its books are added up when the ledger closes; no chunk of the plan is done with it.
     }
 }

@@ -2,6 +2,7 @@
 //! or only where the table differs, and whether their keys are remembered.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
@@ -10,9 +11,10 @@ use super::Prune;
 use super::books::Failure;
 use super::contest::Contest;
 use super::feed::row_key;
+use super::prune::selected;
 use super::rejects::row_json;
 use crate::item::{Attribute, Item};
-use crate::mapping::model::{ItemType, Model};
+use crate::mapping::model::{ItemType, Model, Table};
 use crate::proof::Proof;
 use crate::value::Value;
 
@@ -34,8 +36,31 @@ pub enum Doing {
 pub struct Selection {
     /// Items with this partition key value alone.
     pub partition: Option<Attribute>,
-    /// These rows alone: item types, by their names, and row keys as JSON.
+    /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
+    /// elements.
     pub rows: Option<HashSet<(Arc<str>, String)>>,
+}
+
+impl Selection {
+    /// Whether a row is among them.
+    pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
+        self.rows.as_ref().is_none_or(|rows| {
+            // Its elements are still to come.
+            let key = row_key(item_type, row);
+            let own = key.get(..item_type.key_columns()).unwrap_or(&key);
+            let key = row_json(item_type, own);
+            rows.contains(&(item_type.name.clone(), key))
+        })
+    }
+
+    /// Whether an item is, be it one that was rejected: only where its partition key is made is it
+    /// known to be another's.
+    pub(crate) fn holds_item(&self, table: &Table, item: Option<&Item>) -> bool {
+        self.partition.as_ref().is_none_or(|wanted| {
+            let found = item.and_then(|item| item.get(&table.partition.name));
+            found.is_none_or(|found| found == wanted)
+        })
+    }
 }
 
 /// The locator of keys that no item of the run has, and that are not to be deleted.
@@ -49,7 +74,6 @@ pub(super) struct Rules {
     pub(super) doing: Doing,
     pub(super) selection: Selection,
     pub(super) contest: Contest,
-    partition_name: Arc<str>,
     embeds: Vec<Vec<usize>>,
     /// Where the keys of all items go, where somebody wants them at the end.
     keys: Option<Mutex<Proof>>,
@@ -57,6 +81,8 @@ pub(super) struct Rules {
     keep_filtered: bool,
     /// Whether items of rows that are rejected, or have expired, must not be deleted.
     keep_rejected: bool,
+    /// The item types of which rows were rejected whose keys are not known.
+    spared: Vec<AtomicBool>,
 }
 
 impl Rules {
@@ -65,11 +91,11 @@ impl Rules {
             doing,
             selection,
             contest,
-            partition_name: model.table.partition.name.clone(),
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             keys: None,
             keep_filtered: false,
             keep_rejected: false,
+            spared: model.item_types.iter().map(|_| false.into()).collect(),
         }
     }
 
@@ -91,7 +117,7 @@ impl Rules {
         self.keys.is_some()
     }
 
-    pub(super) fn keeps_filtered(&self, _item_type: usize) -> bool {
+    pub(super) fn keeps_filtered(&self) -> bool {
         self.keep_filtered && self.wants_keys()
     }
 
@@ -99,18 +125,30 @@ impl Rules {
         self.keep_rejected && self.wants_keys()
     }
 
-    /// Whether a row is among those that the run is about.
-    pub(super) fn holds_row(&self, _index: usize, item_type: &ItemType, row: &[Value]) -> bool {
-        self.selection.rows.as_ref().is_none_or(|rows| {
-            let key = row_json(item_type, &row_key(item_type, row));
-            rows.contains(&(item_type.name.clone(), key))
-        })
+    /// Says that a row of an item type was rejected before its keys were made: any item of the type
+    /// may be its.
+    pub(super) fn spare(&self, item_type: usize) {
+        if let Some(spared) = self.spared.get(item_type) {
+            spared.store(true, Ordering::Relaxed);
+        }
     }
 
-    /// Whether an item is.
-    pub(super) fn holds_item(&self, item: &Item) -> bool {
-        let partition = self.selection.partition.as_ref();
-        partition.is_none_or(|wanted| item.get(&self.partition_name) == Some(wanted))
+    /// The item types of which items may be deleted, and what is to be said of those that are
+    /// spared.
+    pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
+        let mut prunable = selected(model);
+        let mut said = Vec::new();
+        let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
+        for ((prunable, spared), item_type) in all {
+            if *prunable && spared.load(Ordering::Relaxed) {
+                *prunable = false;
+                said.push(format!(
+                    "{}: no items were deleted, because rows were rejected before their keys were made, and which items are theirs cannot be told",
+                    item_type.name
+                ));
+            }
+        }
+        (prunable, said)
     }
 
     /// Remembers keys.

@@ -15,6 +15,7 @@ use super::owner::Owners;
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Step;
 use super::prove::Proved;
 use super::prune::{Broken, overwritten, prune};
@@ -85,6 +86,7 @@ pub async fn run(mut load: Load) -> Report {
         ledger,
         pace: Pace::new(load.options.throttle(writers)),
         park: Park::default(),
+        probe: Probe::default(),
         progress: load.progress.clone(),
     });
     let mut run = Run {
@@ -141,6 +143,8 @@ impl Run {
             ..
         } = setting;
         let rules = Arc::new(rules);
+        // Until the last item is written: the wish to end may come while nothing is read.
+        let _heeding = self.delivery.halt.heed(&self.load.cancel);
         let (parcels, writers) = self.writers();
         let (blocks, workers) = self.workers(&rules, &parcels);
         drop(parcels);
@@ -170,7 +174,7 @@ impl Run {
         self.join(workers, "a worker died").await;
         let waiting = Instant::now();
         self.join(writers, "a writer died").await;
-        self.delivery.park.settle().await;
+        self.delivery.park.settle(&self.delivery.halt).await;
         self.times.add_target(waiting.elapsed());
         match Arc::try_unwrap(rules) {
             Ok(rules) if !self.delivery.halt.is_set() => self.after(rules, stale).await,
@@ -183,6 +187,8 @@ impl Run {
     async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
         let deletes = stale || self.load.options.prune.is_some();
         let (doing, partition) = (rules.doing, rules.selection.partition.clone());
+        let (prunable, spared) = rules.prunable(&self.load.model);
+        self.warnings.extend(spared);
         let Some(keys) = rules.into_keys() else {
             return 0;
         };
@@ -199,6 +205,7 @@ impl Run {
                         &self.delivery,
                         &owners,
                         keys,
+                        &prunable,
                         partition,
                         &self.load.cancel,
                         doing,
@@ -341,7 +348,12 @@ impl Run {
                         number: block,
                         rows,
                     };
-                    if blocks.send(block).await.is_err() {
+                    let sent = tokio::select! {
+                        biased;
+                        () = halt.stopped() => return,
+                        sent = blocks.send(block) => sent,
+                    };
+                    if sent.is_err() {
                         // Workers end early only where the run is to end.
                         if !halt.is_set() {
                             halt.set(Why::Failed(Failure::internal("the workers ended early")));

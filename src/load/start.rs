@@ -47,9 +47,19 @@ impl Before {
     /// Takes the state of a load, and what earlier attempts have done.
     pub(super) fn of(load: &mut Load) -> (Self, Option<Failure>) {
         let model = &load.model;
+        // A plan writes nothing: the files may be those of a load that goes on, or is to go on.
+        let (rejects, archive) = if load.options.doing == Doing::Plan {
+            (LineFile::nowhere(), LineFile::nowhere())
+        } else {
+            let options = &load.options;
+            (
+                LineFile::rejects(options.rejects_file.clone()),
+                LineFile::archive(options.archive_file.clone(), &model.table),
+            )
+        };
         let mut before = Self {
-            rejects: LineFile::rejects(load.options.rejects_file.clone()),
-            archive: LineFile::archive(load.options.archive_file.clone(), &model.table),
+            rejects,
+            archive,
             state: None,
             done: Done::default(),
             entered: (0..model.item_types.len())
@@ -183,6 +193,7 @@ async fn prove(
         model: &load.model,
         context: &load.context,
         plan,
+        selection: &load.options.selection,
         lanes: load.options.lanes(),
         options: load.options.proof.clone(),
         max_rejects: load.options.max_rejects,

@@ -22,7 +22,7 @@ use super::ticket::Ticket;
 use super::times::Times;
 use super::writer::{Delivery, count};
 use crate::batch::Batcher;
-use crate::item::{Elements, Folded, Folder, write_item};
+use crate::item::{Elements, Folded, Folder, KEY_NULL, Reject, write_item};
 use crate::mapping::model::{Expired, ItemType};
 use crate::source::{Chunk, Row};
 use crate::target::{Action, Batch, Entry};
@@ -68,6 +68,11 @@ impl Tally {
     fn books(&mut self, index: usize) -> &mut Books {
         self.books.entry(index).or_default()
     }
+
+    /// Remembers a key whose item is not to be deleted.
+    fn keep(&mut self, fingerprint: u128) {
+        self.keys.push((fingerprint, KEPT));
+    }
 }
 
 impl Worker {
@@ -87,6 +92,7 @@ impl Worker {
                 folder.clone(),
                 Arc::new(|_, folded, found| known(folded, found.as_ref())),
                 REQUESTS,
+                delivery.halt.clone(),
             ),
             sieve: Sieve::new(folder),
             origins: VecDeque::new(),
@@ -185,7 +191,7 @@ impl Worker {
                 continue;
             };
             tally.books(*index).rows_read += 1;
-            if !meets(item_type, &row) || !self.rules.holds_row(*index, item_type, &row) {
+            if !meets(item_type, &row) || !self.rules.selection.holds_row(item_type, &row) {
                 tally.books(*index).filtered += 1;
                 self.keep(*index, item_type, &mut row, tally);
                 continue;
@@ -216,14 +222,30 @@ impl Worker {
 
     /// Remembers the keys of a row that is left out, where its items must not be deleted.
     fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
-        if !self.rules.keeps_filtered(index) {
+        if !self.rules.keeps_filtered() {
             return;
         }
         let mut elements = Elements::new(&item_type.explodes);
         while let Some(fate) = self.sieve.next(index, &mut elements, row) {
-            if let Fate::Made(folded) = fate {
-                tally.keys.push((folded.fingerprint, KEPT));
+            let table = &self.delivery.model.table;
+            if !self.rules.selection.holds_item(table, fate.item()) {
+                continue;
             }
+            match fate {
+                Fate::Made(folded) => tally.keep(folded.fingerprint),
+                Fate::Expired(folded) => tally.keep(folded.fingerprint),
+                Fate::Rejected(reject) => self.keep_reject(index, &reject, tally),
+            }
+        }
+    }
+
+    /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
+    /// type may be the row's. With NULL in its key it has none.
+    fn keep_reject(&self, index: usize, reject: &Reject, tally: &mut Tally) {
+        match self.sieve.folder.key_of_reject(reject) {
+            Some(fingerprint) => tally.keep(fingerprint),
+            None if reject.code == KEY_NULL => {}
+            None => self.rules.spare(index),
         }
     }
 
@@ -237,10 +259,15 @@ impl Worker {
         tally: &mut Tally,
     ) -> ControlFlow<()> {
         let rules = self.rules.clone();
+        let table = &self.delivery.model.table;
+        if !rules.selection.holds_item(table, fate.item()) {
+            tally.books(index).filtered += 1;
+            return ControlFlow::Continue(());
+        }
         match fate {
             Fate::Expired(folded) => {
                 if rules.keeps_rejected() {
-                    tally.keys.push((folded.fingerprint, KEPT));
+                    tally.keep(folded.fingerprint);
                 }
                 let books = tally.books(index);
                 if folded.expired == Expired::Archive {
@@ -253,21 +280,15 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.keeps_rejected()
-                    && let Some(fingerprint) = self.sieve.folder.key_of_reject(&reject)
-                {
-                    tally.keys.push((fingerprint, KEPT));
+                if rules.keeps_rejected() {
+                    self.keep_reject(index, &reject, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }
             Fate::Made(folded) => {
-                if !rules.holds_item(&folded.item) {
-                    tally.books(index).filtered += 1;
-                    return ControlFlow::Continue(());
-                }
                 if !rules
                     .contest
-                    .wins(folded.fingerprint, index, &row, (ticket.id, ticket.attempt))
+                    .wins(&folded, index, item_type, &row, (ticket.id, ticket.attempt))
                 {
                     let model = &self.delivery.model;
                     let reject = rules.contest.reject(model, index, row, &folded);
@@ -360,7 +381,9 @@ impl Worker {
     async fn looked(&mut self, looked: Looked<Origin, Known>) {
         match looked {
             Err((origins, failure)) => {
-                self.delivery.halt.set(Why::Failed(failure));
+                if let Some(failure) = failure {
+                    self.delivery.halt.set(Why::Failed(failure));
+                }
                 for (index, origin) in origins {
                     origin.ticket.spoil();
                     if let Some(books) = origin.ticket.page().books(index) {

@@ -18,6 +18,7 @@ use super::ledger::Ledger;
 use super::pace::{Pace, of, units};
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
+use super::probe::Probe;
 use super::progress::Progress;
 use super::rejects::Rejected;
 use crate::mapping::model::Model;
@@ -38,6 +39,7 @@ pub(super) struct Delivery {
     pub(super) ledger: Ledger,
     pub(super) pace: Pace,
     pub(super) park: Park,
+    pub(super) probe: Probe,
     pub(super) progress: Arc<dyn Progress>,
 }
 
@@ -50,7 +52,7 @@ enum Sent {
     Done,
     /// It is refused as a whole.
     Refused(Parcel, TargetError),
-    /// The run has failed.
+    /// The run has failed, or its caller waits no longer for what waits.
     Abandoned(Parcel),
 }
 
@@ -95,8 +97,10 @@ impl Delivery {
         hot: Option<u64>,
         parts: &mut Vec<Parcel>,
     ) -> Sent {
-        let mut begun = Instant::now();
+        // From its first sending: to be let in may take long, and says nothing.
+        let mut begun = None;
         let mut retry = Retry::new(self.policy, fastrand::u64(..));
+        let mut times_left = 0;
         loop {
             if hot.is_none() {
                 self.set_aside(&mut parcel).await;
@@ -105,23 +109,25 @@ impl Delivery {
                 return Sent::Done;
             }
             let estimated = tokio::select! {
+                biased;
+                () = self.halt.closed() => return Sent::Abandoned(parcel),
                 estimated = self.admit(hot, &mut parcel, parts) => estimated,
-                () = self.halt.failed() => return Sent::Abandoned(parcel),
             };
             let sent = Instant::now();
-            let answer = self.target.write(&self.model.table, &parcel.batch).await;
+            let first = *begun.get_or_insert(sent);
+            let answer = tokio::select! {
+                biased;
+                answer = self.target.write(&self.model.table, &parcel.batch) => answer,
+                () = self.halt.left() => return Sent::Abandoned(parcel),
+            };
             let latency = sent.elapsed();
             let (decision, failure) = match answer {
                 Ok(answer) => {
                     let mut unprocessed = answer.unprocessed;
                     unprocessed.sort_unstable();
-                    self.ledger.traffic(|traffic| {
-                        traffic.requests += 1;
-                        traffic.unprocessed += count(unprocessed.len());
-                        if let Some(units) = answer.consumed {
-                            *traffic.consumed_units.get_or_insert(0.0) += units;
-                        }
-                    });
+                    let left = count(unprocessed.len());
+                    self.ledger
+                        .traffic(|traffic| traffic.answered(left, answer.consumed));
                     let left = parcel.take(&unprocessed);
                     self.pace.answered(
                         Answer {
@@ -143,15 +149,21 @@ impl Delivery {
                     }
                     parcel.permit = permit;
                     self.progress.throttled(count(parcel.len()));
-                    if progress {
-                        begun = Instant::now();
+                    times_left += 1;
+                    let alone =
+                        self.probe.is_due(times_left) && self.put_alone(hot, &mut parcel).await;
+                    if parcel.is_empty() {
+                        return Sent::Done;
                     }
+                    let progress = progress || alone;
+                    let first = if progress { Instant::now() } else { first };
+                    begun = Some(first);
                     let failure = still_unprocessed(parcel.len());
-                    (retry.unprocessed(progress, begun.elapsed()), failure)
+                    (retry.unprocessed(progress, first.elapsed()), failure)
                 }
                 Err(error) => {
-                    self.note(&error, &parcel, estimated, latency);
-                    match retry.failed(error.class, begun.elapsed()) {
+                    self.note(&error, parcel.batch.entries(), estimated, latency);
+                    match retry.failed(error.class, first.elapsed()) {
                         Decision::Split => return Sent::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
                     }
@@ -162,7 +174,7 @@ impl Delivery {
                     let from = Instant::now();
                     tokio::select! {
                         () = sleep(delay) => {}
-                        () = self.halt.failed() => {}
+                        () = self.halt.closed() => {}
                     }
                     let waited = from.elapsed().as_secs_f64();
                     self.ledger.traffic(|t| t.backoff_seconds += waited);
@@ -173,6 +185,60 @@ impl Delivery {
                 }
             }
         }
+    }
+
+    /// Puts the first of the items that were left alone, as only then the service gives its reason.
+    /// Says whether it is written.
+    async fn put_alone(&self, hot: Option<u64>, parcel: &mut Parcel) -> bool {
+        let Some(entry) = parcel.batch.entries().first().copied() else {
+            return false;
+        };
+        let estimated = of(entry.units);
+        let admitted = async {
+            match hot {
+                Some(partition) => self.pace.admit_hot(partition, estimated).await,
+                None => self.pace.admit(self.pace.turn().await, estimated).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = self.halt.closed() => return false,
+            () = admitted => {}
+        }
+        let sent = Instant::now();
+        let answer = tokio::select! {
+            biased;
+            answer = self.target.put(&self.model.table, &parcel.batch, 0) => answer,
+            () = self.halt.left() => return false,
+        };
+        let written = match answer {
+            Ok(written) => written,
+            Err(error) => {
+                // What else is the matter with it the next batch tells.
+                self.note(&error, &[entry], estimated, sent.elapsed());
+                return false;
+            }
+        };
+        let kind = Kind::Took;
+        let latency = sent.elapsed();
+        self.ledger
+            .traffic(|traffic| traffic.answered(0, written.consumed));
+        self.pace.answered(
+            Answer {
+                estimated,
+                consumed: written.consumed,
+                refused: 0.0,
+                latency,
+                kind,
+            },
+            &[entry],
+            &[],
+        );
+        let permit = parcel.permit.take();
+        let alone = parcel.take(&[0]);
+        parcel.permit = permit;
+        self.written(alone.batch.entries(), &alone.origins);
+        true
     }
 
     /// Waits until a parcel may be sent; its units.
@@ -256,7 +322,7 @@ impl Delivery {
     fn note(
         &self,
         error: &TargetError,
-        parcel: &Parcel,
+        entries: &[Entry],
         estimated: f64,
         latency: std::time::Duration,
     ) {
@@ -267,11 +333,7 @@ impl Delivery {
             traffic.transient += u64::from(error.class == ErrorClass::Transient);
         });
         self.ledger.reasons(&error.throttles);
-        let refused = if throttled {
-            parcel.batch.entries()
-        } else {
-            &[]
-        };
+        let refused = if throttled { entries } else { &[] };
         self.pace.answered(
             Answer {
                 estimated,
@@ -288,7 +350,7 @@ impl Delivery {
             refused,
         );
         if throttled {
-            self.progress.throttled(count(parcel.len()));
+            self.progress.throttled(count(entries.len()));
         }
     }
 
@@ -301,17 +363,22 @@ impl Delivery {
             .zip(parcel.origins)
             .enumerate()
         {
+            let message = match entry.action {
+                Action::Put => error.message.clone(),
+                Action::Delete => format!("the item was not deleted: {}", error.message),
+            };
             let reject = Rejected {
                 item_type: entry.item_type,
                 row: origin.row,
                 code: Cow::Owned(error.code.clone()),
-                message: error.message.clone(),
+                message,
                 help: error.help.clone(),
                 attribute: None,
                 item: Some(parcel.batch.json(at).to_owned()),
             };
+            let (ticket, action) = (&origin.ticket, entry.action);
             self.ledger
-                .refused(&self.halt, &self.model, &origin.ticket, &reject);
+                .refused(&self.halt, &self.model, ticket, action, &reject);
             self.progress.rejected(entry.item_type, 1);
             self.let_go(&origin.ticket, 1);
         }

@@ -110,6 +110,21 @@ pub enum Expired {
 }
 
 impl ItemType {
+    /// Whether nothing tells its source rows apart: what they are read from has no key.
+    #[must_use]
+    pub fn is_keyless(&self) -> bool {
+        self.key_columns() == 0
+    }
+
+    /// How many columns of the row key are the row's own; behind them come the positions of
+    /// elements.
+    #[must_use]
+    pub fn key_columns(&self) -> usize {
+        let position = |at: usize| self.explodes.iter().any(|explode| explode.index == at);
+        let columns = self.row_key.iter().take_while(|(_, at)| !position(*at));
+        columns.count()
+    }
+
     /// The places of the embeds in the row.
     #[must_use]
     pub fn embeds(&self) -> Vec<usize> {

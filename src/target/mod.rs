@@ -249,7 +249,7 @@ pub trait Target: Send + Sync {
         table: &'a Table,
         batch: &'a Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<(), TargetError>>;
+    ) -> BoxFuture<'a, Result<Written, TargetError>>;
 
     /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
     /// page said that the next begins.

@@ -14,14 +14,16 @@ mod gate;
 mod heat;
 mod meter;
 mod pace;
+mod toll;
 
 use std::time::Duration;
 
 pub use gate::Gate;
 pub use heat::{Heat, Verdict};
+pub use toll::Toll;
 
 /// What is known before the first request.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
     /// Write units that may be used in a second, on an average of five seconds.
     pub ceiling: Option<f64>,

@@ -23,6 +23,8 @@ const BETWEEN: f64 = 0.5;
 /// The share refused that is most, and the seconds that it takes to tell.
 const HEAVY: f64 = 0.2;
 const TELLING: f64 = 0.1;
+/// Seconds, for what comes at one time.
+const LEAST: f64 = 0.001;
 /// Answers from which a rate can be told at all, and well.
 const FEW: u32 = 4;
 const MANY: u32 = 8;
@@ -219,9 +221,11 @@ impl Pace {
         let sums = self.meter.since(doubt);
         let gone = now - doubt;
         let much = sums.share() > HEAVY && sums.answers >= FEW;
-        if gone < TELLING.max(latency * 1.5) || !much && gone < BETWEEN {
+        let told = sums.answers >= MANY * 2 || gone >= TELLING.max(latency * 1.5);
+        if !told || !much && gone < BETWEEN {
             return;
         }
+        let gone = gone.max(LEAST);
         if gone > 2.0 {
             // That was long ago.
             self.doubt = Some(now);

@@ -36,6 +36,9 @@ pub struct Compared {
     pub gone: u64,
     /// Items that are in the table otherwise than they should be.
     pub different: u64,
+    /// Of those, the ones that something else has made: another item type of the mapping, or none
+    /// of it. They are not repaired.
+    pub foreign: u64,
     /// Items that were not compared, because the run ended before.
     pub uncompared: u64,
     /// Of the missing and the different items, those that were written as they should be.
@@ -57,7 +60,8 @@ impl Compared {
                 + self.expected
             && self.expected
                 == self.equal + self.missing + self.gone + self.different + self.uncompared
-            && self.repaired + self.refused <= self.missing + self.different
+            && self.foreign <= self.different
+            && self.repaired + self.refused <= self.missing + self.different - self.foreign
     }
 
     /// Items that are not in the table as they should be, after what was repaired.
@@ -79,6 +83,7 @@ impl Compared {
         self.missing += other.missing;
         self.gone += other.gone;
         self.different += other.different;
+        self.foreign += other.foreign;
         self.uncompared += other.uncompared;
         self.repaired += other.repaired;
         self.refused += other.refused;
@@ -118,6 +123,9 @@ pub struct Finding {
     /// Another item type of the mapping, where the table's item is one of its. Such are not
     /// repaired.
     pub made_by: Option<String>,
+    /// The type attribute, where the table's item has it not, or with a name that is no item type's
+    /// of the mapping: something else has made it. Such are not repaired.
+    pub foreign: Option<String>,
 }
 
 /// What is wrong with an item.

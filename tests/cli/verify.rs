@@ -466,7 +466,32 @@ items:
     assert_eq!(figures(&report, FOUND), [40, 39, 0, 1, 0]);
     assert_eq!(report["findings"][0]["item_type"], "LOW");
     assert_eq!(report["findings"][0]["made_by"], "HIGH");
+    assert_eq!(figures(&report, &["foreign"]), [1]);
     assert_eq!(before, case.contents().await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_from_elsewhere_at_an_expected_key_is_not_written_over() {
+    let (_source, case) = loaded().await;
+    case.spoil(|sort, item| match sort {
+        "USER#0001" => Some(vec![with(item, "_type", text("LEGACY"))]),
+        "USER#0002" => {
+            let mut item = item.clone();
+            item.attributes.retain(|(name, _)| &**name != "_type");
+            Some(vec![item])
+        }
+        "USER#0003" => faults(sort, item),
+        _ => Some(Vec::new()),
+    })
+    .await;
+    let report = case.verify(&["--repair"], 3);
+    assert_eq!(figures(&report, FOUND), [80, 77, 0, 3, 1]);
+    assert_eq!(figures(&report, &["foreign"]), [2]);
+    let findings = report["findings"].as_array().unwrap().iter();
+    let foreign: Vec<&Value> = findings.map(|finding| &finding["foreign"]).collect();
+    let types = foreign.iter().filter(|name| ***name == "_type");
+    assert_eq!((types.count(), foreign.len()), (2, 3));
+    assert_eq!(case.contents().await.matches("LEGACY").count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]

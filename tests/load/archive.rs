@@ -60,8 +60,29 @@ async fn a_run_that_is_cut_short_leaves_an_earlier_archive_as_it_was() {
     let report = load(source, target, archiving(), archive(folder.path())).await;
     assert!(matches!(report.outcome, Outcome::Failed(_)), "{report:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), earlier);
-    // Of a chunk that was not read to its end nothing is archived: it comes again.
-    assert_eq!(report.archive_file, None);
+    assert_ne!(report.archive_file, Some(file));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_report_counts_as_archived_is_in_the_file_that_it_names() {
+    let folder = tempdir().unwrap();
+    let mut source = source(1000);
+    source.stalls_after = Some(3);
+    let cancel = dynafold::load::Cancel::default();
+    let wish = cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        wish.cancel();
+    });
+    let target = Arc::new(FakeTarget::willing());
+    let options = archive(folder.path());
+    let report = load_until(source, target, archiving(), options, cancel).await;
+    assert!(matches!(report.outcome, Outcome::Interrupted), "{report:?}");
+    // Of a chunk that was not read to its end: it comes again, and what is there is cut off.
+    let part = report.archive_file.unwrap();
+    assert_eq!(part, folder.path().join("archive.ndjson.part"));
+    let lines = std::fs::read_to_string(part).unwrap().lines().count();
+    assert_eq!((report.total.archived, lines), (27, 27));
 }
 
 #[cfg(target_os = "linux")]
@@ -77,4 +98,5 @@ async fn a_full_disk_ends_the_run_and_the_books_are_true() {
         panic!("{report:?}");
     };
     assert_eq!(failure.code, "archive-file");
+    assert_eq!(report.archive_file, None, "it holds no line");
 }

@@ -4,7 +4,7 @@
 //! Everything here runs the program itself, against the endpoint that misbehaves.
 
 mod bench;
-mod case;
+pub(super) mod case;
 mod connections;
 mod disks;
 mod faults;

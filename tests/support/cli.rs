@@ -1,6 +1,9 @@
 //! Runs the program as a user does, with an environment of its own.
 
-use std::process::Command;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -49,10 +52,46 @@ pub(crate) fn dynafold(arguments: &[&str]) -> Ran {
 
 /// Runs a prepared command.
 pub(crate) fn run(command: &mut Command) -> Ran {
-    let output = command.output().unwrap();
+    command.stdin(Stdio::null());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    ran(command.spawn().unwrap())
+}
+
+/// How long a program may run: one that hangs fails its test, and not all of them.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// Waits for a program's end. Its output is piped.
+pub(crate) fn ran(mut child: Child) -> Ran {
+    let stdout = reader(child.stdout.take().unwrap());
+    let stderr = reader(child.stderr.take().unwrap());
+    let begun = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            break None;
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(10));
+    };
+    let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
+    let status =
+        status.unwrap_or_else(|| panic!("it ran for over {PATIENCE:?}:\n{stdout}\n{stderr}"));
     Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
+        code: status.code().unwrap_or(-1),
+        stdout,
+        stderr,
     }
+}
+
+fn reader(mut from: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        from.read_to_string(&mut text).unwrap();
+        text
+    })
 }

@@ -12,7 +12,7 @@ use dynafold::source::{
 };
 use dynafold::target::{
     Action, Batch, BatchLimit, Difference, ErrorClass, Key, Page, TableDescription, Target,
-    TargetError, Wanted, Written,
+    TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
 use futures_util::future::BoxFuture;
@@ -149,6 +149,8 @@ pub(crate) struct FakeTarget {
     pub(crate) starts: AtomicUsize,
     pub(crate) finishes: AtomicUsize,
     pub(crate) finish_fails: bool,
+    /// Items that were put alone.
+    pub(crate) alone: AtomicUsize,
     pub(crate) limit: BatchLimit,
     script: Mutex<Script>,
 }
@@ -163,6 +165,7 @@ impl FakeTarget {
             starts: AtomicUsize::new(0),
             finishes: AtomicUsize::new(0),
             finish_fails: false,
+            alone: AtomicUsize::new(0),
             limit: BatchLimit::BATCH_WRITE,
             script: Mutex::new(Box::new(script)),
         }
@@ -282,13 +285,21 @@ impl Target for FakeTarget {
         table: &'a Table,
         batch: &'a Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
         async move {
+            self.alone.fetch_add(1, Ordering::SeqCst);
             let written = self.write(table, &batch.part(&[index])).await?;
-            match written.unprocessed.as_slice() {
-                [] => Ok(()),
-                _ => Err(error(ErrorClass::Throttle)),
+            if written.unprocessed.is_empty() {
+                return Ok(written);
             }
+            let throttle = Throttle {
+                reason: "TableWriteProvisionedThroughputExceeded".to_owned(),
+                resource: "arn:app".to_owned(),
+            };
+            Err(TargetError {
+                throttles: vec![throttle],
+                ..error(ErrorClass::Throttle)
+            })
         }
         .boxed()
     }

@@ -172,7 +172,10 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
     });
     let endpoint = Endpoint::start([
         Step::Answer(400, body.to_string()),
-        Step::Answer(200, "{}".to_owned()),
+        Step::Answer(
+            200,
+            json!({"ConsumedCapacity": {"TableName": "app", "CapacityUnits": 3.0}}).to_string(),
+        ),
         Step::Answer(200, "{}".to_owned()),
         Step::Answer(200, "<html>".to_owned()),
     ])
@@ -186,7 +189,8 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
         error.throttles[0].reason,
         "TableWriteKeyRangeThroughputExceeded"
     );
-    target.put(&table, &two, 0).await.unwrap();
+    let written = target.put(&table, &two, 0).await.unwrap();
+    assert_eq!(written.consumed, Some(3.0));
     target.put(&table, &two, 1).await.unwrap();
     let garbled = target.put(&table, &two, 0).await.unwrap_err();
     assert_eq!(garbled.class, ErrorClass::Transient);
@@ -194,11 +198,12 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
     assert_eq!(requests[1].operation(), "PutItem");
     let body: Value = serde_json::from_str(&requests[1].body).unwrap();
     let sent: Value = serde_json::from_str(two.json(0)).unwrap();
-    assert_eq!(body, json!({"TableName": table.name, "Item": sent}));
+    let with = |member: &str, sent: Value| json!({"TableName": table.name, member: sent, "ReturnConsumedCapacity": "TOTAL"});
+    assert_eq!(body, with("Item", sent));
     assert_eq!(requests[2].operation(), "DeleteItem");
     let body: Value = serde_json::from_str(&requests[2].body).unwrap();
     let sent: Value = serde_json::from_str(two.json(1)).unwrap();
-    assert_eq!(body, json!({"TableName": table.name, "Key": sent}));
+    assert_eq!(body, with("Key", sent));
 }
 
 #[tokio::test]

@@ -84,6 +84,7 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         target: target(),
         sample: None,
         repair: false,
+        max_wcu: None,
         items: Vec::new(),
         partition: None,
         readers: None,

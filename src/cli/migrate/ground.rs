@@ -6,7 +6,7 @@ use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::load::state::{Ground as Held, Opened};
 use crate::load::{self, Prune};
-use crate::mapping::model::{Billing, Model};
+use crate::mapping::model::{Billing, Model, Table};
 use crate::target::{Target, Wanted};
 
 /// Share of a provisioned table's capacity that a load takes unless told otherwise.
@@ -36,6 +36,7 @@ pub(super) async fn prepare(
     if arguments.replace && !matches!(opened, Some(Opened::Again(..))) {
         empty(arguments, target, model, output).await?;
     }
+    there_still(opened, target, model).await?;
     let create = !arguments.no_create && !arguments.plan;
     let ensured = load::ensure_table(target, table, create).await?;
     let settings = if ensured.made {
@@ -75,20 +76,41 @@ pub(super) async fn prepare(
         ));
     }
     let billed = target.is_billed();
-    let (ceiling, start) = match table.billing {
-        Billing::Provisioned(capacity) if billed => {
-            let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
-            (Some(units * SHARE), None)
-        }
-        Billing::OnDemand if billed && ensured.made => (None, Some(NEW_TABLE)),
-        _ => (None, None),
-    };
+    let made = billed && ensured.made && matches!(table.billing, Billing::OnDemand);
     Ok(Ground {
         held: if empty { Held::Empty } else { Held::Held },
         table_id: ensured.id,
-        ceiling,
-        start,
+        ceiling: ceiling(target, table),
+        start: made.then_some(NEW_TABLE),
     })
+}
+
+/// Refuses to make the table of a load that goes on: what is done was done in one that is gone.
+async fn there_still(
+    opened: Option<&Opened>,
+    target: &dyn Target,
+    model: &Model,
+) -> Result<(), Failure> {
+    let Some(Opened::Again(_, earlier)) = opened else {
+        return Ok(());
+    };
+    let name = &model.table.name;
+    if load::table_of(earlier).is_none() || target.describe(name).await?.is_some() {
+        return Ok(());
+    }
+    let message = format!("the table `{name}` was deleted since the load that did not end");
+    Err(Failure::failed(message).with_help("begin anew with --fresh"))
+}
+
+/// The rate at which a table is written to unless told otherwise; `None`: as fast as it takes.
+pub(in crate::cli) fn ceiling(target: &dyn Target, table: &Table) -> Option<f64> {
+    match table.billing {
+        Billing::Provisioned(capacity) if target.is_billed() => {
+            let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
+            Some(units * SHARE)
+        }
+        _ => None,
+    }
 }
 
 /// Refuses to go on in another table of the same name: what is done was done in the first.

@@ -12,13 +12,18 @@ use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::selection;
 use crate::load::Selection;
-use crate::mapping::model::Model;
+use crate::mapping::model::{ItemType, Model};
+use crate::value::quote;
 
 /// The rows and items that a run is about.
 pub(super) fn of(arguments: &Migrate, model: &Model) -> Result<Selection, Failure> {
     Ok(Selection {
         partition: selection::partition(arguments.partition.as_deref(), model)?,
-        rows: arguments.retry_rejects.as_deref().map(rows).transpose()?,
+        rows: arguments
+            .retry_rejects
+            .as_deref()
+            .map(|path| rows(path, model))
+            .transpose()?,
     })
 }
 
@@ -28,7 +33,7 @@ struct Line {
     row: Box<RawValue>,
 }
 
-fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
+fn rows(path: &Path, model: &Model) -> Result<HashSet<(Arc<str>, String)>, Failure> {
     let shown = path.display();
     let unread = |error: &std::io::Error| {
         Failure::usage(format!("cannot read the rejects file {shown}")).with_cause(error)
@@ -41,7 +46,33 @@ fn rows(path: &Path) -> Result<HashSet<(Arc<str>, String)>, Failure> {
             Failure::usage(format!("{shown}, line {number}, is no reject: {error}"))
                 .with_help("it takes a file that `migrate --rejects` has written")
         })?;
-        rows.insert((item_type.into(), row.get().to_owned()));
+        let mut all = model.item_types.iter();
+        let known = all.find(|one| *one.name == *item_type);
+        if known.is_some_and(ItemType::is_keyless) {
+            let message = format!(
+                "{shown}, line {number}: the rows of {item_type} cannot be told apart, because what they are read from has no key"
+            );
+            return Err(Failure::usage(message).with_help(format!(
+                "load all of them: --items {item_type} --changes-only"
+            )));
+        }
+        let row = known.map_or(row.get().to_owned(), |known| own(known, row.get()));
+        rows.insert((item_type.into(), row));
     }
     Ok(rows)
+}
+
+/// A row key without the positions of elements, which come last: the whole row is loaded again.
+fn own(item_type: &ItemType, row: &str) -> String {
+    let position = item_type.row_key.get(item_type.key_columns());
+    let end = position.and_then(|(name, _)| {
+        let mut text = String::from(",");
+        quote(&mut text, name);
+        text.push(':');
+        row.find(&text)
+    });
+    match end {
+        Some(end) => format!("{}}}", row.get(..end).unwrap_or(row)),
+        None => row.to_owned(),
+    }
 }

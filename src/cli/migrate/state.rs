@@ -146,28 +146,30 @@ pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) ->
 /// What a full load selects from its source, and how it makes its keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Selected {
-    /// The conditions of each pass.
-    pub(super) conditions: Vec<(String, Vec<String>)>,
+    /// What the rows of each item type are read from, and its condition. Passes share conditions,
+    /// so that theirs would not tell which item type has which.
+    pub(super) conditions: BTreeMap<String, (String, Option<String>)>,
     /// The key templates of each item type, as text that is the same for the same keys.
     pub(super) keys: BTreeMap<String, Vec<String>>,
 }
 
 impl Selected {
     pub(super) fn of(model: &Model) -> Self {
-        let conditions = model.passes.iter();
-        let conditions = conditions.map(|pass| (pass.name.clone(), pass.scan.conditions.clone()));
-        let keys = model.item_types.iter();
+        let all = || model.item_types.iter();
+        let name = |item: &ItemType| item.name.to_string();
         Self {
-            conditions: conditions.collect(),
-            keys: keys
-                .map(|item| (item.name.to_string(), templates(model, item)))
+            conditions: all()
+                .map(|item| (name(item), selects(model, item)))
+                .collect(),
+            keys: all()
+                .map(|item| (name(item), templates(model, item)))
                 .collect(),
         }
     }
 
     /// Whether any rows are left out.
     pub(super) fn filters(&self) -> bool {
-        self.conditions.iter().any(|(_, all)| !all.is_empty())
+        self.conditions.values().any(|(_, one)| one.is_some())
     }
 
     pub(super) fn json(&self) -> String {
@@ -211,6 +213,19 @@ pub(super) fn same_keys(
     Err(Failure::failed(message).with_help(
         "load everything again: --replace empties the table first, --changes-only with --prune deletes the items with old keys",
     ))
+}
+
+fn selects(model: &Model, item: &ItemType) -> (String, Option<String>) {
+    let Some(pass) = model.passes.get(item.pass) else {
+        return Default::default();
+    };
+    let scan = &pass.scan;
+    // Conditions come behind the columns in a row.
+    let at = item
+        .condition
+        .and_then(|at| at.checked_sub(scan.columns.len()));
+    let condition = at.and_then(|at| scan.conditions.get(at).cloned());
+    (pass.name.clone(), condition)
 }
 
 fn templates(model: &Model, item: &ItemType) -> Vec<String> {

@@ -267,6 +267,10 @@ pub(in crate::cli) fn migration_outcome(report: &Report) -> String {
             )
         }
         Outcome::Stopped { reason } => format!("stopped: {reason}"),
+        Outcome::Interrupted if report.total.unwritten > 0 => format!(
+            "interrupted: {} still waiting, and counted as not written",
+            counted(report.total.unwritten, "item")
+        ),
         Outcome::Interrupted => "interrupted: what was in flight is written".to_owned(),
         Outcome::Failed(failure) => failure.message.clone(),
     }

@@ -22,6 +22,7 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
         ("missing", &|b| count(b.missing), true),
         ("gone", &|b| count(b.gone), false),
         ("different", &|b| count(b.different), true),
+        ("made by others", &|b| count(b.foreign), false),
         ("repaired", &|b| count(b.repaired), false),
         ("refused", &|b| count(b.refused), false),
     ];
@@ -105,10 +106,19 @@ fn ending(report: &VerifyReport) -> String {
             "repaired: {} written, and the table holds what the source makes",
             repaired()
         ),
-        VerifyOutcome::Different if report.repair.is_some() => format!(
-            "repaired: {} written; the table still differs from what the source makes",
-            repaired()
-        ),
+        VerifyOutcome::Different if report.repair.is_some() => {
+            let others = match total.foreign {
+                0 => String::new(),
+                items => format!(
+                    "; left alone because something else has made them: {}",
+                    counted(items, "item")
+                ),
+            };
+            format!(
+                "repaired: {} written; the table still differs from what the source makes{others}",
+                repaired()
+            )
+        }
         VerifyOutcome::Different => "the table differs from what the source makes".to_owned(),
         VerifyOutcome::Interrupted => "interrupted before everything was compared".to_owned(),
         VerifyOutcome::Failed(failure) => failure.message.clone(),
@@ -165,9 +175,15 @@ fn finding(finding: &Finding) -> String {
                     format!("`{}` {what}", attribute.name)
                 })
                 .collect();
-            let made_by = finding.made_by.as_ref().map_or(String::new(), |other| {
-                format!(" (an item of {other} is there: it is not repaired)")
-            });
+            let made_by = match (&finding.made_by, &finding.foreign) {
+                (Some(other), _) => {
+                    format!(" (an item of {other} is there: it is not repaired)")
+                }
+                (None, Some(name)) => {
+                    format!(" (its `{name}` is not {item_type}: it is not repaired)")
+                }
+                (None, None) => String::new(),
+            };
             format!(
                 "  different: {item_type} {}{row}: {}{made_by}",
                 finding.key,

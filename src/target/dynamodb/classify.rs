@@ -23,6 +23,8 @@ pub(super) struct Attempt<'a> {
     pub(super) operation: &'static str,
     pub(super) table: &'a str,
     pub(super) place: &'a Place,
+    /// Whether there were credentials before: those that cannot be renewed now may be later.
+    pub(super) held: bool,
 }
 
 /// What the user can do about an error.
@@ -233,6 +235,7 @@ impl Attempt<'_> {
         // The network may be cut just when credentials that expire are renewed.
         let class = match error {
             CredentialsError::ProviderTimedOut(_) => Transient,
+            CredentialsError::ProviderError(_) if self.held => Transient,
             _ => Fatal,
         };
         self.error(class, "Credentials", &message, Some(&help))

@@ -54,14 +54,17 @@ impl Dynamodb {
     /// The service's own description; `None` where there is no such table.
     pub(super) async fn describe_raw(&self, name: &str) -> Result<Option<SdkTable>, TargetError> {
         let action = self.action("DescribeTable", name);
-        match self.control.describe_table().table_name(name).send().await {
-            Ok(answer) => answer
-                .table
-                .map(Some)
-                .ok_or_else(|| action.incomplete("Table")),
-            Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
-            Err(error) => Err(action.classify(&error)),
-        }
+        let ask = || async {
+            match self.control.describe_table().table_name(name).send().await {
+                Ok(answer) => answer
+                    .table
+                    .map(Some)
+                    .ok_or_else(|| action.incomplete("Table")),
+                Err(error) if error.code() == Some("ResourceNotFoundException") => Ok(None),
+                Err(error) => Err(action.classify(&error)),
+            }
+        };
+        self.wire.renewing(&action, ask).await
     }
 
     /// The TTL attribute; `None` where it cannot be known, because its permission is missing or

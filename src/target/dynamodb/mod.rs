@@ -8,6 +8,7 @@ mod classify;
 mod client;
 mod convert;
 mod create;
+mod crowd;
 mod delete;
 mod describe;
 mod read;
@@ -27,6 +28,7 @@ use super::{Batch, Difference, Key, Page, TableDescription, Target, TargetError,
 use crate::item::Item;
 use crate::mapping::model::Table;
 use classify::Attempt;
+use crowd::Crowd;
 pub(super) use wire::Vault;
 use wire::Wire;
 
@@ -39,6 +41,7 @@ pub(super) struct Dynamodb {
     control: Client,
     data: Client,
     wire: Wire,
+    crowd: Crowd,
     place: Place,
 }
 
@@ -60,6 +63,7 @@ impl Dynamodb {
             control: clients.control,
             wire: Wire::new(clients.data.clone(), clients.vault),
             data: clients.data,
+            crowd: Crowd::default(),
             place,
         }
     }
@@ -69,6 +73,7 @@ impl Dynamodb {
             operation,
             table,
             place: &self.place,
+            held: self.wire.has_credentials(),
         }
     }
 }
@@ -137,7 +142,7 @@ impl Target for Dynamodb {
         table: &'a Table,
         batch: &'a Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
         Box::pin(self.put_one(table, batch, index))
     }
 

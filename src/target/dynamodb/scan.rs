@@ -7,7 +7,6 @@ use aws_sdk_dynamodb::types::{ConsumedCapacity, ReturnConsumedCapacity};
 
 use super::Dynamodb;
 use super::convert::{self, Fields};
-use super::read::persist;
 use crate::item::Attribute;
 use crate::mapping::model::Table;
 use crate::target::{Key, Page, TargetError, Wanted};
@@ -42,12 +41,13 @@ impl Dynamodb {
         let projection = wanted.attributes.as_deref().map(Projection::new);
         let answer = match &wanted.partition {
             None => {
-                persist(|| self.scan_once(table, wanted, projection.as_ref(), start.as_ref()))
-                    .await?
+                let call = || self.scan_once(table, wanted, projection.as_ref(), start.as_ref());
+                self.persist(&action, call).await?
             }
             Some(partition) => {
-                persist(|| self.query_once(table, partition, projection.as_ref(), start.as_ref()))
-                    .await?
+                let call =
+                    || self.query_once(table, partition, projection.as_ref(), start.as_ref());
+                self.persist(&action, call).await?
             }
         };
         let items = answer.items.ok_or_else(|| action.incomplete("Items"))?;

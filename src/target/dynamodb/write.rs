@@ -25,6 +25,13 @@ struct Answer<'a> {
     consumed: Option<Vec<Consumed>>,
 }
 
+/// What `PutItem` and `DeleteItem` answer.
+#[derive(Deserialize)]
+struct Single {
+    #[serde(rename = "ConsumedCapacity")]
+    consumed: Option<Consumed>,
+}
+
 #[derive(Deserialize)]
 struct Consumed {
     #[serde(rename = "CapacityUnits")]
@@ -86,9 +93,9 @@ impl Dynamodb {
         table: &Table,
         batch: &Batch,
         index: usize,
-    ) -> Result<(), TargetError> {
+    ) -> Result<Written, TargetError> {
         let Some(entry) = batch.entries().get(index) else {
-            return Ok(());
+            return Ok(Written::default());
         };
         let (action, member) = match entry.action {
             Action::Put => (self.action("PutItem", &table.name), ",\"Item\":"),
@@ -97,11 +104,15 @@ impl Dynamodb {
         let mut before = String::from("{\"TableName\":");
         quote(&mut before, &table.name);
         before.push_str(member);
-        let body = Body::new(before, batch.wire_json(index), "}");
+        let after = ",\"ReturnConsumedCapacity\":\"TOTAL\"}";
+        let body = Body::new(before, batch.wire_json(index), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
-        let answer: Result<serde_json::Map<_, _>, _> = serde_json::from_slice(&bytes);
-        answer.map(drop).map_err(garbled)
+        let answer: Single = serde_json::from_slice(&bytes).map_err(garbled)?;
+        Ok(Written {
+            unprocessed: Vec::new(),
+            consumed: answer.consumed.and_then(|table| table.units),
+        })
     }
 }
 

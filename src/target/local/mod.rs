@@ -156,7 +156,7 @@ impl Target for Local {
         table: &'a Table,
         batch: &'a Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    ) -> BoxFuture<'a, Result<Written, TargetError>> {
         self.protocol.put(table, batch, index)
     }
 

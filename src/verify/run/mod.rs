@@ -16,8 +16,8 @@ use tokio::time::{Duration, Instant, timeout};
 
 use crate::item::{Attribute, Folder, Item};
 use crate::load::{
-    Cancel, Contest, Differ, Failure, Halt, Issue, KEY_MEMORY, KeyCheck, Lanes, Mended, Mender,
-    NOTED, Owners, Progress, Reading, Step, Unowned, Why, processors, spread,
+    Cancel, Contest, Differ, Failure, Fate, Halt, Issue, KEY_MEMORY, KeyCheck, Lanes, Mended,
+    Mender, NOTED, Owners, Progress, Reading, Selection, Step, Unowned, Why, processors, spread,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -75,6 +75,8 @@ pub struct Options {
     pub readers: Option<usize>,
     /// When to write again what is repaired, and when to give up.
     pub retry: Policy,
+    /// Most write units a second of what is repaired, indexes included.
+    pub ceiling: Option<f64>,
     /// Memory and disk of the comparison of keys.
     pub proof: proof::Options,
 }
@@ -88,6 +90,7 @@ impl Default for Options {
             repair: false,
             readers: None,
             retry: Policy::default(),
+            ceiling: None,
             proof: proof::Options {
                 memory: KEY_MEMORY,
                 folder: std::env::temp_dir(),
@@ -144,7 +147,7 @@ struct Run {
 struct Shared {
     model: Arc<Model>,
     contest: Contest,
-    options: Options,
+    selection: Selection,
     /// The last hash that is in the sample.
     last: Option<u64>,
     /// Where the keys of all items go, where what is unexpected is looked for.
@@ -154,9 +157,9 @@ struct Shared {
 }
 
 impl Shared {
-    /// Whether the run is about an item.
-    fn holds(&self, item: &Item) -> bool {
-        holds(&self.model, &self.options, item)
+    /// Whether the run is about what became of a row.
+    fn holds(&self, fate: &Fate) -> bool {
+        self.selection.holds_item(&self.model.table, fate.item())
     }
 
     /// Whether an item is in the sample, where there is one.
@@ -166,19 +169,15 @@ impl Shared {
     }
 }
 
-/// Whether a run is about an item.
-fn holds(model: &Model, options: &Options, item: &Item) -> bool {
-    let wanted = options.partition.as_ref();
-    wanted.is_none_or(|wanted| item.get(&model.table.partition.name) == Some(wanted))
-}
-
 impl Run {
     /// Compares everything; what fails is in the halt.
     async fn run(&mut self, setting: Setting) {
         let verify = &self.verify;
+        let _heeding = self.halt.heed(&verify.cancel);
         let mender = if verify.options.repair {
             let (target, model) = (verify.target.clone(), verify.model.clone());
-            match Mender::start(target, model, verify.options.retry, self.halt.clone()).await {
+            let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
+            match Mender::start(target, model, retry, ceiling, self.halt.clone()).await {
                 Ok(mender) => Some(Arc::new(mender)),
                 Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
             }
@@ -194,7 +193,7 @@ impl Run {
         let shared = Arc::new(Shared {
             model: verify.model.clone(),
             contest: setting.contest,
-            options: verify.options.clone(),
+            selection: verify.options.selection(),
             last: setting.last,
             keys,
             halt: self.halt.clone(),
@@ -270,6 +269,7 @@ impl Run {
                     judge((*owners).as_ref().ok(), index, folded, found.as_ref())
                 }),
                 requests,
+                self.halt.clone(),
             );
             let mending = mender.map(|mender| mender.mending(count));
             let worker = Worker::new(shared.clone(), folder.clone(), differ, mending);

@@ -1,8 +1,10 @@
 //! How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
 
 use super::sample::{Draw, thin};
-use super::{Options, Verify, holds};
-use crate::load::{Contest, Failure, KeyCheck, KeyPass, Part, Plan, Unproved, Why, processors};
+use super::{Options, Verify};
+use crate::load::{
+    Contest, Failure, KeyCheck, KeyPass, Part, Plan, Selection, Unproved, Why, processors,
+};
 use crate::source::Source;
 
 /// Everything that is needed before the first row.
@@ -20,6 +22,14 @@ impl Options {
     pub(super) fn lanes(&self) -> usize {
         self.readers.unwrap_or_else(processors).max(1)
     }
+
+    /// The items that are compared.
+    pub(super) fn selection(&self) -> Selection {
+        Selection {
+            partition: self.partition.clone(),
+            rows: None,
+        }
+    }
 }
 
 /// Opens the snapshot and finds out what is to be read.
@@ -35,18 +45,19 @@ pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<
         () = verify.cancel.cancelled() => return Err(Why::Cancelled),
         plan = opened => plan?,
     };
+    let selection = verify.options.selection();
     let mut slot = Some(source);
     let contest = match verify.options.keys {
         KeyCheck::Proved => Contest::default(),
         KeyCheck::First | KeyCheck::Late => {
-            let proved = keys(verify, &plan).prove(&mut slot).await;
+            let proved = keys(verify, &plan, &selection).prove(&mut slot).await;
             proved.map_err(Why::from)?.contest
         }
     };
     let (mut plan, mut last) = (plan, None);
     if let Some(sample) = verify.options.sample {
         plan = thin(plan, sample, &verify.model, &verify.estimates);
-        last = Some(draw(verify, &plan, sample, &mut slot).await?);
+        last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
     }
     let source = slot.ok_or_else(|| {
         Why::Failed(Failure::internal(
@@ -69,11 +80,12 @@ fn without_orphans(mut plan: Plan) -> Plan {
     plan
 }
 
-fn keys<'v>(verify: &'v Verify, plan: &'v Plan) -> KeyPass<'v> {
+fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> KeyPass<'v> {
     KeyPass {
         model: &verify.model,
         context: &verify.context,
         plan,
+        selection,
         lanes: verify.options.lanes(),
         options: verify.options.proof.clone(),
         max_rejects: None,
@@ -86,15 +98,16 @@ fn keys<'v>(verify: &'v Verify, plan: &'v Plan) -> KeyPass<'v> {
 async fn draw(
     verify: &Verify,
     plan: &Plan,
+    selection: &Selection,
     sample: u64,
     source: &mut Option<Box<dyn Source>>,
 ) -> Result<u64, Why> {
     let narrow = KeyPass::narrow(&verify.model);
     loop {
         let mut draw = Draw::new(sample);
-        let read = keys(verify, plan)
+        let read = keys(verify, plan, selection)
             .each(&narrow, source, |_, _, folded| {
-                if holds(&verify.model, &verify.options, &folded.item) {
+                if selection.holds_item(&verify.model.table, Some(&folded.item)) {
                     draw.take(folded.fingerprint);
                 }
                 true

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::worker::name;
 use super::{Options, Verify};
-use crate::load::{Broken, Owners, STRANGER, TableScan, Unowned, Why, compare, raw, selected};
+use crate::load::{
+    Broken, Owners, STRANGER, Stray, TableScan, Unowned, Why, compare, raw, selected,
+};
 use crate::mapping::model::Model;
 use crate::proof::Proof;
 use crate::verify::report::{Finding, FindingKind};
@@ -58,13 +60,13 @@ pub(super) async fn look(
     let (mut items, mut elsewhere) = (0_u64, 0_u64);
     let mut findings = Vec::new();
     let forgotten = HashSet::new();
-    let compared = compare(keys, spool, &forgotten, async |item_type, key| {
-        if item_type == STRANGER && owners.is_some() {
+    let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
+        if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
         } else {
             items += 1;
             if findings.len() < verify.examples {
-                findings.push(finding(model, item_type, key));
+                findings.push(finding(model, stray.item_type, stray.json));
             }
         }
         !verify.cancel.is_cancelled()
@@ -87,6 +89,7 @@ fn finding(model: &Model, item_type: usize, key: String) -> Finding {
         key: raw(key),
         attributes: Vec::new(),
         made_by: None,
+        foreign: None,
     }
 }
 

@@ -41,9 +41,19 @@ pub(super) enum Verdict {
     Missing,
     Different {
         attributes: Vec<AttributeFinding>,
-        /// Another item type that has made it.
-        made_by: Option<usize>,
+        maker: Maker,
     },
+}
+
+/// What has made an item that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// The item type that it should be of, as far as is known.
+    Own,
+    /// Another item type of the mapping.
+    Other(usize),
+    /// Something else, by what this attribute says.
+    Foreign(Arc<str>),
 }
 
 /// Judges what the table holds.
@@ -59,10 +69,16 @@ pub(super) fn judge(
         Some(found) if is_same(folded, found) => Verdict::Equal,
         Some(found) => Verdict::Different {
             attributes: compare(&folded.item, found),
-            made_by: owners
-                .and_then(|owners| owners.owner(found))
-                .filter(|owner| *owner != item_type),
+            maker: owners.map_or(Maker::Own, |owners| maker(owners, item_type, found)),
         },
+    }
+}
+
+fn maker(owners: &Owners, item_type: usize, found: &Item) -> Maker {
+    match (owners.owner(found), owners.foreign(item_type, found)) {
+        (Some(owner), _) if owner != item_type => Maker::Other(owner),
+        (_, Some(attribute)) => Maker::Foreign(attribute.clone()),
+        _ => Maker::Own,
     }
 }
 
@@ -97,6 +113,7 @@ struct At<'b> {
     sheet: &'b Arc<Sheet>,
     place: Place,
     index: usize,
+    item_type: &'b ItemType,
     row: RowKey,
 }
 
@@ -196,6 +213,7 @@ impl Worker {
                     sheet,
                     place: sheet.place(block, tally.nth),
                     index: *index,
+                    item_type,
                     row,
                 };
                 self.fate(at, fate, tally).await;
@@ -210,6 +228,10 @@ impl Worker {
     async fn fate(&mut self, at: At<'_>, fate: Fate, tally: &mut Tally) {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
+        if !shared.holds(&fate) {
+            tally.with(index, |books| books.filtered += 1);
+            return;
+        }
         match fate {
             Fate::Expired(folded) => {
                 tally.with(index, |books| books.expired += 1);
@@ -222,13 +244,13 @@ impl Worker {
                 }
                 reject_at(tally, at.place, || Rejected::new(index, at.row, *reject));
             }
-            Fate::Made(folded) if !shared.holds(&folded.item) => {
-                tally.with(index, |books| books.filtered += 1);
-            }
             Fate::Made(folded) => {
                 let reading = (at.sheet.id, at.sheet.attempt);
                 let key = folded.fingerprint;
-                if !shared.contest.wins(key, index, &at.row, reading) {
+                if !shared
+                    .contest
+                    .wins(&folded, index, at.item_type, &at.row, reading)
+                {
                     tally.with(index, |books| books.rejected += 1);
                     let reject = || shared.contest.reject(model, index, at.row, &folded);
                     return reject_at(tally, at.place, reject);
@@ -268,7 +290,9 @@ impl Worker {
         let items = match looked {
             Ok(items) => items,
             Err((origins, failure)) => {
-                self.shared.halt.set(Why::Failed(failure));
+                if let Some(failure) = failure {
+                    self.shared.halt.set(Why::Failed(failure));
+                }
                 for (index, origin) in origins {
                     let sheet = origin.sheet;
                     sheet.enter(|found| found.with(index, |books| books.uncompared += 1));
@@ -299,7 +323,7 @@ impl Worker {
     /// Enters a verdict; `true` for an item that could be mended.
     fn judged(&self, index: usize, folded: &Folded, origin: &Origin, verdict: Verdict) -> bool {
         let model = &self.shared.model;
-        let (kind, attributes, made_by) = match verdict {
+        let (kind, attributes, maker) = match verdict {
             Verdict::Equal => {
                 let equal = |books: &mut Compared| books.equal += 1;
                 origin.sheet.enter(|found| found.with(index, equal));
@@ -310,32 +334,39 @@ impl Worker {
                 origin.sheet.enter(|found| found.with(index, gone));
                 return false;
             }
-            Verdict::Missing => (FindingKind::Missing, Vec::new(), None),
-            Verdict::Different {
-                attributes,
-                made_by,
-            } => (FindingKind::Different, attributes, made_by),
+            Verdict::Missing => (FindingKind::Missing, Vec::new(), Maker::Own),
+            Verdict::Different { attributes, maker } => (FindingKind::Different, attributes, maker),
         };
+        let own = maker == Maker::Own;
         origin.sheet.enter(|found| {
             found.with(index, |books| match kind {
                 FindingKind::Missing => books.missing += 1,
-                FindingKind::Different | FindingKind::Unexpected => books.different += 1,
+                FindingKind::Different | FindingKind::Unexpected => {
+                    books.different += 1;
+                    books.foreign += u64::from(!own);
+                }
             });
             if !found.findings.wants(origin.place) {
                 return;
             }
             let item_type = model.item_types.get(index);
+            let (made_by, foreign) = match maker {
+                Maker::Own => (None, None),
+                Maker::Other(other) => (name(model, other), None),
+                Maker::Foreign(attribute) => (None, Some(attribute.to_string())),
+            };
             let finding = Finding {
                 kind,
                 item_type: item_type.map(|t| t.name.to_string()),
                 row: item_type.map(|t| raw(row_json(t, &origin.row))),
                 key: raw(json(&key_item(model, &folded.item))),
                 attributes,
-                made_by: made_by.and_then(|other| name(model, other)),
+                made_by,
+                foreign,
             };
             found.findings.push(origin.place, finding);
         });
-        made_by.is_none()
+        own
     }
 
     /// Enters what a block came to.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-pub(super) const MAPPING: &str = r##"dynafold: 1
+pub(super) const MAPPING: &str = r#"dynafold: 1
 table:
   name: app
   key: { partition: PK, sort: SK }
@@ -44,7 +44,7 @@ items:
     from: sessions
     key: { PK: "SESSION#{id | pad(8)}", SK: "SESSION#" }
     expired: archive
-"##;
+"#;
 
 /// Rows of the table with most of them; the others have a share of it.
 pub(super) const ROWS: u32 = 900;
@@ -74,7 +74,7 @@ pub(super) fn script(product: &str) -> String {
     fill(&mut sql, "customers", 1..=customers, |n| {
         format!(
             "({n}, 'c{n}@example.com', '{}')",
-            ["DE", "KR", "FR"][n as usize % 3]
+            ["DE", "KR", "FR"][index(n) % 3]
         )
     });
     fill(&mut sql, "addresses", 1..=customers * 2, |n| {
@@ -101,7 +101,7 @@ pub(super) fn script(product: &str) -> String {
 }
 
 fn order(n: u32, customers: u32) -> String {
-    let status = ["open", "paid", "sent"][n as usize % 3];
+    let status = ["open", "paid", "sent"][index(n) % 3];
     format!(
         "({n}, {}, '{status}', '2026-01-{:02}', {n})",
         n * 7 % customers + 1,
@@ -131,4 +131,8 @@ fn fill(
             part.join(",\n")
         ));
     }
+}
+
+fn index(n: u32) -> usize {
+    usize::try_from(n).unwrap()
 }

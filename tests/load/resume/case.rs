@@ -9,29 +9,29 @@ use dynafold::target::{Target, TargetSpec, connect};
 
 use super::bench::MAPPING;
 use super::left::Left;
-use crate::support::cli::{Ran, command, run};
+use crate::support::cli::{Ran, command, ran, run};
 use crate::support::contents::contents;
 use crate::support::storm::{Settings, Storm};
 
 /// A mapping in a folder, a source, and a table that is loaded.
-pub(super) struct Case {
-    pub(super) folder: tempfile::TempDir,
+pub(in crate::load) struct Case {
+    pub(in crate::load) folder: tempfile::TempDir,
     source: String,
     /// `None`: a table in a file.
-    pub(super) storm: Option<Storm>,
+    pub(in crate::load) storm: Option<Storm>,
     /// Options of every `migrate`.
-    pub(super) options: Vec<String>,
+    pub(in crate::load) options: Vec<String>,
 }
 
 impl Case {
     /// Into an endpoint with these settings.
-    pub(super) fn storm(source: &str, settings: &str) -> Self {
+    pub(in crate::load) fn storm(source: &str, settings: &str) -> Self {
         let settings = Settings::read(&format!("store: map\n{settings}")).unwrap();
         Self::new(source, Some(Storm::start(settings).unwrap()))
     }
 
     /// Into a file.
-    pub(super) fn file(source: &str) -> Self {
+    pub(in crate::load) fn file(source: &str) -> Self {
         Self::new(source, None)
     }
 
@@ -47,21 +47,21 @@ impl Case {
         case
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
+    pub(in crate::load) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Writes the mapping.
-    pub(super) fn map(&self, mapping: &str) {
+    pub(in crate::load) fn map(&self, mapping: &str) {
         std::fs::write(self.path("app.yaml"), mapping).unwrap();
     }
 
-    pub(super) fn storms(&self) -> &Storm {
+    pub(in crate::load) fn storms(&self) -> &Storm {
         self.storm.as_ref().unwrap()
     }
 
     /// From now on the endpoint does this; counts begin anew.
-    pub(super) fn set(&self, settings: &str) {
+    pub(in crate::load) fn set(&self, settings: &str) {
         self.storms().set(Settings::read(settings).unwrap());
         self.storms().reset();
     }
@@ -82,7 +82,7 @@ impl Case {
     }
 
     /// A command of the program on this case.
-    pub(super) fn command(&self, name: &str, further: &[&str]) -> Command {
+    pub(in crate::load) fn command(&self, name: &str, further: &[&str]) -> Command {
         let mut all = vec![name.to_owned(), self.path("app.yaml").display().to_string()];
         all.extend(["--source".to_owned(), self.source.clone()]);
         all.extend(self.target());
@@ -95,16 +95,16 @@ impl Case {
         command(&all)
     }
 
-    pub(super) fn migrate(&self, further: &[&str]) -> Ran {
+    pub(in crate::load) fn migrate(&self, further: &[&str]) -> Ran {
         run(&mut self.command("migrate", further))
     }
 
-    pub(super) fn verify(&self) -> Ran {
+    pub(in crate::load) fn verify(&self) -> Ran {
         run(&mut self.command("verify", &[]))
     }
 
     /// Starts a load, and leaves it to the caller.
-    pub(super) fn start(&self, further: &[&str]) -> Child {
+    pub(in crate::load) fn start(&self, further: &[&str]) -> Child {
         let mut command = self.command("migrate", further);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
@@ -112,7 +112,7 @@ impl Case {
 
     /// Starts a load and kills it after a while, or when so many more items have been put; what it
     /// left behind where it was faster.
-    pub(super) fn killed(&self, when: When, further: &[&str]) -> Option<Ran> {
+    pub(in crate::load) fn killed(&self, when: When, further: &[&str]) -> Option<Ran> {
         let mut child = self.start(further);
         let begun = Instant::now();
         let put = || {
@@ -137,21 +137,21 @@ impl Case {
     }
 
     /// The lines of a file beside the mapping, sorted; none where there is no such file.
-    pub(super) fn lines(&self, name: &str) -> Vec<String> {
+    pub(in crate::load) fn lines(&self, name: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.path(name)).unwrap_or_default();
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort_unstable();
         lines
     }
 
-    pub(super) async fn open(&self) -> Arc<dyn Target> {
+    pub(in crate::load) async fn open(&self) -> Arc<dyn Target> {
         let target = self.target();
         let spec = TargetSpec::parse(&target[1], target.get(3).map(String::as_str), None, None);
         connect(&spec.unwrap()).await.unwrap()
     }
 
     /// What the table holds, a line for each item. The endpoint is in order from then on.
-    pub(super) async fn contents(&self) -> Vec<String> {
+    pub(in crate::load) async fn contents(&self) -> Vec<String> {
         if self.storm.is_some() {
             self.set("");
         }
@@ -160,7 +160,7 @@ impl Case {
     }
 
     /// All that a load leaves behind.
-    pub(super) async fn left(&self) -> Left {
+    pub(in crate::load) async fn left(&self) -> Left {
         Left {
             items: self.contents().await,
             rejects: self.lines("app.rejects.ndjson"),
@@ -172,17 +172,7 @@ impl Case {
 
 /// When a load is killed.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum When {
+pub(in crate::load) enum When {
     After(Duration),
     Put(u64),
-}
-
-/// Waits for a program's end.
-pub(super) fn ran(child: Child) -> Ran {
-    let output = child.wait_with_output().unwrap();
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
-    }
 }

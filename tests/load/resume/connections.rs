@@ -3,11 +3,12 @@
 use sqlx::Connection as _;
 
 use super::bench::script;
-use super::case::{Case, ran};
+use super::case::Case;
 use super::faults::{SLOW, begun, goes_on, says};
 use super::kills::Reference;
 use super::left::books;
 use crate::support::books::hold_loaded;
+use crate::support::cli::ran;
 use crate::support::source::Source;
 
 /// Has the server end connections to a database but our own: all, or the youngest.

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use super::bench::script;
-use super::case::{Case, ran};
+use super::case::Case;
 use super::faults::{SLOW, begun, goes_on, says, sqlite};
+use crate::support::cli::ran;
 use crate::support::sqlite::Database;
 
 #[tokio::test(flavor = "multi_thread")]

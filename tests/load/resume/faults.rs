@@ -4,10 +4,11 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use super::bench::script;
-use super::case::{Case, ran};
+use super::case::Case;
 use super::kills::Reference;
 use super::left::books;
 use crate::support::books::hold_loaded;
+use crate::support::cli::ran;
 use crate::support::cli::{Ran, run};
 use crate::support::source::Source;
 use crate::support::sqlite::Database;
@@ -26,11 +27,14 @@ pub(super) fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
             "it was too fast: {:?}",
             ran(child)
         );
-        assert!(begun.elapsed() < Duration::from_secs(60), "it was too slow");
+        assert!(begun.elapsed() < Duration::from_mins(1), "it was too slow");
         std::thread::sleep(Duration::from_millis(1));
     }
     child
 }
+
+/// So slow that a load outlives credentials of a second and a half on any machine.
+const OUTLIVED: &str = "latency: { milliseconds: 120 }\ncredentials_seconds: 1.5";
 
 /// A source, and what an undisturbed load of it leaves behind.
 pub(super) async fn sqlite() -> (Source, Reference) {
@@ -79,8 +83,14 @@ async fn a_table_that_is_deleted_meanwhile_is_told_and_not_gone_on_with() {
         ended.stderr
     );
     case.set("");
+    for _ in 0..2 {
+        says(case.migrate(&[]), 1, &["was deleted since", "--fresh"]);
+    }
+    let other = case.path("other.state").display().to_string();
+    case.migrate(&["--state", &other]).exits(3);
     says(case.migrate(&[]), 1, &["made again", "--fresh"]);
-    case.migrate(&["--fresh"]).exits(3);
+    let anew = ["--fresh", "--replace", "--yes"];
+    case.migrate(&anew).exits(3);
     case.left().await.hold(&reference.left, "afresh");
 }
 
@@ -97,8 +107,7 @@ async fn an_index_that_is_deleted_meanwhile_is_told_by_the_next_load() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_expire_end_a_load_that_can_go_on() {
     let (source, reference) = sqlite().await;
-    let settings = format!("{SLOW}\ncredentials_seconds: 1.5");
-    let case = Case::storm(&source.url(), &settings);
+    let case = Case::storm(&source.url(), OUTLIVED);
     let ended = run(&mut case.command("migrate", FEW));
     says(ended, 1, &["expired"]);
     goes_on(&case, &reference, "with new credentials").await;
@@ -107,8 +116,7 @@ async fn credentials_that_expire_end_a_load_that_can_go_on() {
 #[tokio::test(flavor = "multi_thread")]
 async fn credentials_that_are_refreshed_go_on() {
     let (source, reference) = sqlite().await;
-    let settings = format!("{SLOW}\ncredentials_seconds: 1.5");
-    let case = Case::storm(&source.url(), &settings);
+    let case = Case::storm(&source.url(), OUTLIVED);
     let script = case.path("keys.sh");
     // Each asking gives another key, of which its giver thinks that it is good for an hour.
     let text = r#"#!/bin/sh
@@ -135,4 +143,55 @@ echo "{\"Version\":1,\"AccessKeyId\":\"key-$(date +%s%N)\",\"SecretAccessKey\":\
         "{counts:?}"
     );
     case.left().await.hold(&reference.left, "with fresh keys");
+}
+
+/// Three users, and an endpoint that is told to refuse all that is written.
+async fn users() -> (Database, Case) {
+    let script = "CREATE TABLE users (id INTEGER PRIMARY KEY);
+        INSERT INTO users VALUES (1), (2), (3);";
+    let database = Database::new(script).await;
+    let case = Case::storm(&database.url(), "");
+    case.map(
+        "dynafold: 1
+table: { name: app, key: { partition: PK, sort: SK } }
+items:
+  USER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }
+",
+    );
+    (database, case)
+}
+
+const REFUSES: &str =
+    "faults: [{ do: error, code: ValidationException, status: 400, operations: [BatchWriteItem] }]";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_reject_too_many_is_one_too_many_the_next_time_too() {
+    let (_database, mut case) = users().await;
+    case.options = vec!["--max-rejects".to_owned(), "0".to_owned()];
+    // So that the file proves that nothing has changed, and what is done is not read again.
+    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    case.set(REFUSES);
+    for _ in 0..2 {
+        says(case.migrate(&[]), 1, &["more rejects", "--max-rejects"]);
+    }
+    case.set("");
+    let report = case.migrate(&[]).exits(0).json();
+    hold_loaded(&report);
+    assert_eq!(report["total"]["written"], 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_that_cannot_be_deleted_is_a_reject_and_the_books_balance() {
+    let (database, case) = users().await;
+    case.migrate(&[]).exits(0);
+    database.run("DELETE FROM users WHERE id = 2").await;
+    case.set(REFUSES);
+    let report = case.migrate(&["--changes-only", "--prune"]).exits(3).json();
+    hold_loaded(&report);
+    let figures =
+        ["unchanged", "deleted", "rejected", "undeleted"].map(|name| &report["total"][name]);
+    assert_eq!(figures, [2, 0, 1, 1]);
+    case.set("");
+    let report = case.migrate(&["--changes-only", "--prune"]).exits(0).json();
+    assert_eq!(report["total"]["deleted"], 1);
 }

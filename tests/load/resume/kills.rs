@@ -1,6 +1,7 @@
 //! Killed at random moments, under random faults, and started again as often as it takes.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -86,10 +87,10 @@ async fn a_load_that_is_killed_at_any_moment_ends_as_if_it_had_not_been() {
     for run in 0..runs {
         let at = usize::try_from(run).unwrap() % sources.len();
         let source = &sources[at];
-        if !references.contains_key(&at) {
-            references.insert(at, Reference::of(source).await);
-        }
-        let reference = &references[&at];
+        let reference = match references.entry(at) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(Reference::of(source).await),
+        };
         let case = if run % 5 == 4 {
             Case::file(&source.url())
         } else {

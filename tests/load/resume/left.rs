@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 /// All that a load leaves behind.
 #[derive(PartialEq, Eq)]
-pub(super) struct Left {
+pub(in crate::load) struct Left {
     pub(super) items: Vec<String>,
     pub(super) rejects: Vec<String>,
     pub(super) archive: Vec<String>,

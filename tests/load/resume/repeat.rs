@@ -9,6 +9,7 @@ use super::bench::{MAPPING, script};
 use super::case::Case;
 use super::left::total;
 use crate::support::books::hold_loaded;
+use crate::support::cli::run;
 use crate::support::sqlite::Database;
 
 /// A source without rows that are rejected.
@@ -196,7 +197,7 @@ async fn a_table_that_holds_items_is_not_written_to_unless_told_to() {
     let report = case.migrate(&["--append"]).exits(0).json();
     assert_eq!(written(&case).0, total(&report, "made"));
     assert_eq!(keys(&case).await, before);
-    let refused = case.migrate(&["--replace"]).exits(1);
+    let refused = case.migrate(&["--replace"]).exits(2);
     assert!(refused.stderr.contains("--yes"), "{}", refused.stderr);
     assert_eq!(keys(&case).await, before);
     case.migrate(&["--replace", "--yes"]).exits(0);
@@ -251,4 +252,78 @@ async fn one_pass_says_how_many_items_were_overwritten() {
     assert_eq!(report["keys"]["overwritten"], 4, "{report:#}");
     let items = u64::try_from(case.contents().await.len()).unwrap();
     assert_eq!(items + 4, total(&report, "made"));
+}
+
+/// Rows with items of a hundred kilobytes, in a table with these settings.
+async fn large(rows: u32) -> (Database, Case) {
+    let database = Database::new(&format!(
+        "CREATE TABLE docs (id INTEGER PRIMARY KEY, tenant INTEGER NOT NULL, text VARCHAR(200000));
+         WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < {rows})
+         INSERT INTO docs SELECT id, id % 5, hex(zeroblob(51000)) FROM n;"
+    ))
+    .await;
+    let case = Case::storm(&database.url(), "");
+    case.map(
+        r#"dynafold: 1
+table:
+  name: app
+  key: { partition: PK, sort: SK }
+items:
+  DOC:
+    from: docs
+    key: { PK: "DOC#{tenant}", SK: "{id | pad(8)}" }
+"#,
+    );
+    case.migrate(&[]).exits(0);
+    case.set("");
+    (database, case)
+}
+
+/// Fails unless no second took more than a ceiling of so many units lets through, and one item.
+#[track_caller]
+fn hold_ceiling(case: &Case, units: f64, item: f64) {
+    let counts = case.storms().counts();
+    for used in &counts.units.each_second {
+        // A second of its window of five, and what may be sent at once.
+        let most = units * 1.2 + item;
+        assert!(*used <= most, "{used} of {most}: {:?}", counts.units);
+    }
+    assert!(counts.window.most_units <= units * 5.0 + item);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_of_large_items_keep_to_the_ceiling() {
+    let (database, case) = large(42).await;
+    database.run("DELETE FROM docs WHERE id > 12").await;
+    let ceiling = ["--changes-only", "--prune", "--max-wcu", "1500"];
+    let ended = case.migrate(&ceiling).exits(0);
+    hold_loaded(&ended.json());
+    assert_eq!(total(&ended.json(), "deleted"), 30);
+    assert_eq!(case.storms().counts().items.deleted, 30);
+    hold_ceiling(&case, 1500.0, 100.0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn deletions_of_small_items_are_not_slowed_by_one_that_was_large() {
+    let database = clean().await;
+    let wide = "UPDATE customers SET email = hex(zeroblob(80000)) WHERE id = 1";
+    database.run(wide).await;
+    let case = loaded(&database);
+    database.run("DELETE FROM order_lines").await;
+    let begun = std::time::Instant::now();
+    let ended = case.migrate(NIGHTLY).exits(0);
+    assert_eq!(total(&ended.json(), "deleted"), 900);
+    let counts = case.storms().counts();
+    // One by one at first, and then in batches.
+    let deletions = counts.requests["BatchWriteItem"].received;
+    assert!(deletions < 150, "{deletions} in {:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repair_keeps_to_its_ceiling() {
+    let (database, case) = large(30).await;
+    database.run("UPDATE docs SET text = text || 'x'").await;
+    let ran = run(&mut case.command("verify", &["--repair", "--max-wcu", "1500"]));
+    assert_eq!(total(&ran.exits(0).json(), "repaired"), 30);
+    hold_ceiling(&case, 1500.0, 100.0);
 }

@@ -3,9 +3,10 @@
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-use super::case::{Case, ran};
+use super::case::Case;
 use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
 use super::left::total;
+use crate::support::cli::ran;
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill")
@@ -68,4 +69,42 @@ async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
     ran(child).exits(130);
     assert!(at.elapsed() < Duration::from_secs(2), "{:?}", at.elapsed());
     goes_on(&case, &reference, "after two interrupts").await;
+}
+
+/// Interrupts a load that can get no further; how it ended.
+async fn interrupted_in_vain(further: &[&str], from_then_on: Option<&str>) {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    let child = begun(&case, 50, further);
+    if let Some(settings) = from_then_on {
+        case.set(settings);
+    }
+    // The source is read, or waits behind what cannot be written.
+    std::thread::sleep(Duration::from_millis(400));
+    let at = Instant::now();
+    signal(&child, "-INT");
+    let ended = says(
+        ran(child),
+        130,
+        &["stopping", "start the same command again"],
+    );
+    assert!(at.elapsed() < Duration::from_secs(6), "{:?}", at.elapsed());
+    let report = ended.json();
+    assert_eq!(report["outcome"]["state"], "interrupted");
+    assert_eq!(
+        total(&report, "unwritten") > 0,
+        from_then_on.is_some(),
+        "{report:#}"
+    );
+    goes_on(&case, &reference, "after an interrupt in vain").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_does_not_wait_for_a_ceiling() {
+    interrupted_in_vain(&["--max-wcu", "60"], None).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_interrupt_does_not_wait_for_an_endpoint_that_is_down() {
+    interrupted_in_vain(&["--max-wcu", "500"], Some("faults: [{ do: unavailable }]")).await;
 }

@@ -42,9 +42,9 @@ fn the_tail_is_the_same_however_the_lines_were_cut() {
     assert_eq!(one, two);
     let mut pieces = Annex::create(&path).unwrap();
     let text = format!("ab{long}cd");
-    let none: Box<dyn Read> = Box::new(std::io::empty());
-    let in_pieces = text.as_bytes().chunks(1000);
-    let in_pieces = in_pieces.fold(none, |before, piece| Box::new(before.chain(piece)));
+    let nothing: Box<dyn Read> = Box::new(std::io::empty());
+    let pieces_of = text.as_bytes().chunks(1000);
+    let in_pieces = pieces_of.fold(nothing, |before, piece| Box::new(before.chain(piece)));
     assert_eq!(pieces.append_committed(in_pieces).unwrap(), one);
     assert_eq!(Annex::resume(&path, &one).unwrap().extent(), one);
     assert_ne!(one, appended(&path, &["ab", &long, "ce"]));

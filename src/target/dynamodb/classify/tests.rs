@@ -12,6 +12,7 @@ fn classified(operation: &'static str, code: &str) -> TargetError {
         operation,
         table: "app",
         place: &place,
+        held: false,
     };
     action.service(Some(code), "what it says", 400, b"{}")
 }
@@ -50,11 +51,20 @@ fn credentials_that_come_late_may_come_yet() {
         operation: "BatchWriteItem",
         table: "app",
         place: &place,
+        held: false,
     };
     let class = |error: CredentialsError| action.credentials(&error).class;
     let late = CredentialsError::provider_timed_out(std::time::Duration::from_secs(5));
     assert_eq!(class(late), Transient);
     assert_eq!(class(CredentialsError::not_loaded("none")), Fatal);
+    // A provider that fails from the start is not set up; one that has worked is cut off.
+    assert_eq!(class(CredentialsError::provider_error("cut")), Fatal);
+    let later = Attempt {
+        held: true,
+        ..action
+    };
+    let cut = later.credentials(&CredentialsError::provider_error("cut"));
+    assert_eq!(cut.class, Transient);
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod template;
 mod tests;
 mod vault;
 
+use std::future::Future;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
@@ -28,7 +29,7 @@ use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
 
 use super::classify::Attempt;
-use crate::target::TargetError;
+use crate::target::{ErrorClass, TargetError};
 use answer::Answer;
 pub(super) use body::Body;
 use clock::Clock;
@@ -74,11 +75,55 @@ impl Wire {
             };
             if !corrected && clock::is_skew(code) && self.clock.correct(offset, answer.date()) {
                 corrected = true;
-            } else if !renewed && vault::is_expiry(code) && self.vault.renew(&held, now).await {
+            } else if !renewed && vault::is_expiry(code) && self.renew(attempt, &held).await? {
                 renewed = true;
             } else {
                 return answer.body(attempt);
             }
+        }
+    }
+
+    /// Whether there have been credentials.
+    pub(super) fn has_credentials(&self) -> bool {
+        self.vault.last().is_some()
+    }
+
+    /// Calls the SDK, whose requests wear the same credentials, and once more where these had
+    /// expired and others have come.
+    pub(super) async fn renewing<T, F>(
+        &self,
+        attempt: &Attempt<'_>,
+        call: impl Fn() -> F,
+    ) -> Result<T, TargetError>
+    where
+        F: Future<Output = Result<T, TargetError>>,
+    {
+        let worn = self.vault.last();
+        let answer = call().await;
+        let expired = |error: &TargetError| vault::is_expiry(&error.code);
+        if answer.as_ref().err().is_some_and(expired)
+            && let Some(worn) = worn.or_else(|| self.vault.last())
+            && self.renew(attempt, &worn).await?
+        {
+            return call().await;
+        }
+        answer
+    }
+
+    /// Whether there are others than these credentials, which were refused as expired. Fails where
+    /// that may be known later.
+    async fn renew(&self, attempt: &Attempt<'_>, refused: &Held) -> Result<bool, TargetError> {
+        let attempt = Attempt {
+            held: true,
+            ..*attempt
+        };
+        match self.vault.renew(refused, self.clock.now()).await {
+            Ok(found) => Ok(found),
+            Err(error) => match attempt.credentials(&error) {
+                error if error.class == ErrorClass::Transient => Err(error),
+                // Their expiry says more than that there are no others.
+                _ => Ok(false),
+            },
         }
     }
 

@@ -5,6 +5,7 @@
 //! HTTP client are ours without being known here. It is asked again only for another table or
 //! another account, on which the endpoint may depend.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
@@ -120,11 +121,20 @@ impl Templates {
 }
 
 /// A request as the SDK would send it, and what would carry it.
-#[derive(Debug)]
 pub(super) struct Dressed {
     pub(super) request: HttpRequest,
     connector: SharedHttpConnector,
     patience: Option<Duration>,
+}
+
+/// Without the request's headers, which hold a session's token.
+impl fmt::Debug for Dressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dressed")
+            .field("uri", &self.request.uri())
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Dressed {

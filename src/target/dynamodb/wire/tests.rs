@@ -1,5 +1,6 @@
 //! Requests through a connector that answers as it is told, with credentials that change.
 
+mod reads;
 mod scripted;
 
 use std::time::{Duration, SystemTime};
@@ -66,6 +67,7 @@ impl Bench {
             operation: "BatchWriteItem",
             table: "app",
             place: &self.place,
+            held: self.wire.has_credentials(),
         };
         let body = Body::new("{\"a\":[".to_owned(), "1,2".into(), "]}");
         self.wire.send(&attempt, body).await
@@ -285,6 +287,32 @@ async fn an_answer_that_differs_from_its_checksum_is_transient() {
             (ErrorClass::Transient, "Connection")
         );
         assert!(error.message.contains("garbled"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn no_secret_is_in_what_is_printed_of_credentials() {
+    let bench = Bench::new(&[fine()], &[credentials("A", None)]);
+    bench.send().await.unwrap();
+    let held = bench.wire.vault.last().unwrap();
+    let key = held.signing_key("20260101", "eu-west-1/dynamodb/aws4_request");
+    let mirror = Mirror::default();
+    let request = client(&bench.http, &bench.wire.vault, None).list_tables();
+    let request = request.customize().interceptor(mirror.clone());
+    assert!(request.send().await.is_err());
+    let printed = format!("{held:?} {mirror:?}");
+    assert!(
+        printed.contains("Held") && printed.contains("Dressed"),
+        "{printed}"
+    );
+    let key = format!("{key:?}");
+    for secret in [
+        "secret/+=",
+        "token of",
+        key.trim_matches(['[', ']']),
+        "AWS4-HMAC",
+    ] {
+        assert!(!printed.contains(secret), "{secret}: {printed}");
     }
 }
 

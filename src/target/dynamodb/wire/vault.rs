@@ -3,6 +3,7 @@
 //! Callers share one renewal. While the old credentials still hold, only the caller that renews
 //! them waits; and should the renewal fail, the old ones are used until they expire.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
@@ -25,7 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_secs(5);
 
 /// Credentials as they are held.
-#[derive(Debug)]
 pub(super) struct Held {
     pub(super) credentials: Credentials,
     renew: SystemTime,
@@ -44,6 +44,15 @@ struct Inner {
     provider: SharedCredentialsProvider,
     held: RwLock<Option<Arc<Held>>>,
     renewing: AsyncMutex<()>,
+}
+
+/// Without the signing key, which is as good as the secret for a day.
+impl fmt::Debug for Held {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Held")
+            .field("renew", &self.renew)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Held {
@@ -125,23 +134,32 @@ impl Vault {
         Ok(held)
     }
 
+    /// What was given last, whether or not it still holds.
+    pub(super) fn last(&self) -> Option<Arc<Held>> {
+        self.inner.current()
+    }
+
     /// Asks for other credentials, since these were refused as expired. Says whether there are.
-    pub(super) async fn renew(&self, refused: &Held, now: SystemTime) -> bool {
+    pub(super) async fn renew(
+        &self,
+        refused: &Held,
+        now: SystemTime,
+    ) -> Result<bool, CredentialsError> {
         let guard = self.inner.renewing.lock().await;
         let other = |held: &Credentials| !same(held, &refused.credentials);
         if let Some(held) = self.inner.current()
             && other(&held.credentials)
         {
-            return true;
+            return Ok(true);
         }
         let asked = self.inner.ask().await;
-        let found = match asked {
-            Ok(credentials) if other(&credentials) => {
+        let found = asked.map(|credentials| {
+            let found = other(&credentials);
+            if found {
                 self.inner.keep(Held::new(credentials, now));
-                true
             }
-            _ => false,
-        };
+            found
+        });
         drop(guard);
         found
     }

@@ -122,14 +122,18 @@ pub(super) fn provider(all: &[Credentials]) -> Provider {
 }
 
 pub(super) fn client(http: &Scripted, vault: &Vault, endpoint: Option<&str>) -> Client {
-    let mut config = ConfigBuilder::new()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::from_static("eu-west-1"))
+    let mut config = config(http)
         .credentials_provider(vault.clone())
-        .retry_config(RetryConfig::disabled())
-        .http_client(http.clone());
+        .retry_config(RetryConfig::disabled());
     config.set_endpoint_url(endpoint.map(str::to_owned));
     Client::from_conf(config.build())
+}
+
+pub(super) fn config(http: &Scripted) -> ConfigBuilder {
+    ConfigBuilder::new()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("eu-west-1"))
+        .http_client(http.clone())
 }
 
 #[derive(Debug)]

@@ -1,0 +1,91 @@
+//! How a load ends for the user: the exit code, and what there is to say about it.
+
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::{Outcome, report};
+use crate::load;
+
+/// The outcome of a report, with what there is to say about it.
+pub(super) fn ended(
+    report: load::Report,
+    resumable: bool,
+    output: &Output,
+) -> Result<Outcome, Failure> {
+    let line = report::migration_outcome(&report);
+    match report.outcome {
+        load::Outcome::Complete | load::Outcome::CompleteWithRejects if !report.balanced => {
+            Err(Failure::failed("the books do not balance"))
+        }
+        load::Outcome::Complete if report.would_change() => Ok(Outcome::Differs),
+        load::Outcome::Complete => Ok(Outcome::Well),
+        load::Outcome::CompleteWithRejects => {
+            output.warning(&line);
+            Ok(Outcome::Differs)
+        }
+        load::Outcome::Interrupted => {
+            output.warning(&line);
+            if resumable {
+                output.note(AGAIN);
+            }
+            Ok(Outcome::Interrupted)
+        }
+        load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
+            "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
+        )),
+        load::Outcome::Failed(mut failure) => {
+            // Nothing of a table that is gone is done.
+            if resumable && failure.code != "ResourceNotFoundException" {
+                output.note(AGAIN);
+                // A source that knows of no state says it otherwise.
+                failure.help = failure
+                    .help
+                    .filter(|help| !help.starts_with("start the same"));
+            }
+            Err(failure.into())
+        }
+    }
+}
+
+/// What is said of a run that did not come to its end.
+const AGAIN: &str = "start the same command again: it goes on where this run ended";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::Color;
+    use crate::load::{Books, Doing, KeysReport, LimitedBy, Report, Traffic, Waits};
+
+    fn report(outcome: load::Outcome, balanced: bool) -> Report {
+        Report {
+            outcome,
+            table: "app".to_owned(),
+            place: "memory".to_owned(),
+            now: String::new(),
+            doing: Doing::Put,
+            resumed: false,
+            keys: KeysReport::default(),
+            item_types: Vec::new(),
+            total: Books::default(),
+            balanced,
+            warnings: Vec::new(),
+            rejects: Vec::new(),
+            rejects_file: None,
+            archive_file: None,
+            traffic: Traffic::default(),
+            throttled_by: std::collections::BTreeMap::new(),
+            waits: Waits::default(),
+            limited_by: LimitedBy::default(),
+            elapsed_seconds: 0.0,
+            rows_per_second: 0.0,
+        }
+    }
+
+    #[test]
+    fn books_that_do_not_balance_are_a_failure_with_rejects_too() {
+        let output = Output::new(Color::Never);
+        for outcome in [load::Outcome::Complete, load::Outcome::CompleteWithRejects] {
+            assert!(ended(report(outcome.clone(), true), false, &output).is_ok());
+            assert!(ended(report(outcome, false), false, &output).is_err());
+        }
+    }
+}

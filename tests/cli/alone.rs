@@ -1,0 +1,374 @@
+//! What loads leave alone: files of other runs, items of rows that are still there, and what is
+//! outside the part that they are about.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use dynafold::target::{TargetSpec, connect};
+use serde_json::Value;
+
+use super::says;
+use crate::support::books::hold_loaded;
+use crate::support::cli::{Ran, dynafold};
+use crate::support::contents::contents;
+use crate::support::sqlite::Database;
+
+/// A mapping and a table in a file beside a source.
+struct Case {
+    source: Database,
+}
+
+impl Case {
+    async fn new(script: &str, items: &str) -> Self {
+        let case = Self {
+            source: Database::new(script).await,
+        };
+        case.map(items);
+        case
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.source.folder().join(name)
+    }
+
+    fn map(&self, items: &str) {
+        let head =
+            "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
+        std::fs::write(self.path("t.yaml"), format!("{head}items:\n{items}")).unwrap();
+    }
+
+    fn target(&self) -> String {
+        format!("local:{}", self.path("t.ddb").display())
+    }
+
+    fn run(&self, command: &str, further: &[&str]) -> Ran {
+        let (mapping, source) = (self.path("t.yaml"), self.source.url());
+        let (mapping, target) = (mapping.display().to_string(), self.target());
+        let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all)
+    }
+
+    fn migrate(&self, further: &[&str], code: i32) -> Value {
+        let report = self.run("migrate", further).exits(code).json();
+        hold_loaded(&report);
+        report
+    }
+
+    async fn items(&self) -> String {
+        let spec = TargetSpec::parse(&self.target(), None, None, None).unwrap();
+        contents(&*connect(&spec).await.unwrap(), "app").await
+    }
+
+    /// The keys of the table, partition and sort.
+    async fn keys(&self) -> BTreeSet<String> {
+        let all = self.items().await;
+        let key = |line: &str| {
+            let item: Value = serde_json::from_str(line).unwrap();
+            let text = |name: &str| item[name]["S"].as_str().unwrap().to_owned();
+            format!("{} {}", text("PK"), text("SK"))
+        };
+        all.lines().map(key).collect()
+    }
+}
+
+fn total(report: &Value, name: &str) -> u64 {
+    report["total"][name].as_u64().unwrap()
+}
+
+/// Users of whom 1 has no name and 2 has expired; four in all.
+const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, tenant TEXT, active INTEGER, ends INTEGER);
+    INSERT INTO users VALUES (1, NULL, 'A', 1, 4102444800), (2, 'two', 'A', 1, 1), (3, 'three', 'A', 1, 4102444800),
+      (4, 'four', 'B', 0, 4102444800);";
+
+const PLAIN: &str = "  USER:
+    from: users
+    key: { PK: \"USER#{name}\", SK: \"USER#{id}\" }
+    columns: [ends]
+    expired: archive
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_leaves_the_files_of_other_runs_alone() {
+    let case = Case::new(USERS, PLAIN).await;
+    case.migrate(&["--max-rejects", "1"], 3);
+    let files = [
+        ("t.rejects.ndjson", "{\"item_type\":\"EARLIER\"}\n"),
+        ("t.archive.ndjson", "{\"PK\":{\"S\":\"earlier\"}}\n"),
+        (
+            "t.archive.ndjson.part",
+            "{\"PK\":{\"S\":\"interrupted\"}}\n",
+        ),
+    ];
+    for (name, text) in files {
+        std::fs::write(case.path(name), text).unwrap();
+    }
+    let report = case.migrate(&["--plan", "--max-rejects", "1"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "archived")),
+        (1, 1)
+    );
+    assert_eq!(report["rejects"].as_array().unwrap().len(), 1);
+    for file in ["rejects_file", "archive_file"] {
+        assert_eq!(report[file], Value::Null);
+    }
+    for (name, text) in files {
+        assert_eq!(std::fs::read_to_string(case.path(name)).unwrap(), text);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_where_that_another_item_type_has_already_deletes_nothing() {
+    let both = |condition: &str| {
+        format!(
+            "  A:
+    from: users
+    where: active = 1
+    key: {{ PK: \"A#{{id}}\", SK: \"-\" }}
+  B:
+    from: users
+{condition}    key: {{ PK: \"B#{{id}}\", SK: \"-\" }}
+"
+        )
+    };
+    let case = Case::new(USERS, &both("")).await;
+    case.migrate(&[], 0);
+    let before = case.keys().await;
+    case.map(&both("    where: active = 1\n"));
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "deleted")),
+        (2, 0)
+    );
+    assert_eq!(case.keys().await, before);
+}
+
+/// Baskets with lines, of which one basket's become something else.
+const BASKETS: &str = "CREATE TABLE baskets (id INTEGER PRIMARY KEY, lines JSON);
+    INSERT INTO baskets VALUES (1, '[\"a\", \"b\"]'), (2, '[\"c\"]'), (3, '[\"d\"]');";
+
+const LINES: &str =
+    "  BASKET: { from: baskets, key: { PK: \"BASKET#{id}\", SK: \"-\" }, columns: [] }
+  LINE:
+    from: baskets
+    explode: { l: lines }
+    key: { PK: \"BASKET#{id}\", SK: \"LINE#{l.$index}\" }
+    columns: []
+";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_deleted_of_a_type_with_a_row_whose_keys_are_not_known() {
+    let case = Case::new(BASKETS, LINES).await;
+    case.migrate(&[], 0);
+    let spoil =
+        "UPDATE baskets SET lines = '{\"a\": 1}' WHERE id = 1; DELETE FROM baskets WHERE id = 3;";
+    case.source.run(spoil).await;
+    let prune = ["--changes-only", "--prune", "--max-rejects", "5"];
+    let plan = case.migrate(&["--plan", "--prune", "--max-rejects", "5"], 3);
+    let report = case.migrate(&prune, 3);
+    for report in [plan, report] {
+        assert_eq!(
+            (total(&report, "rejected"), total(&report, "deleted")),
+            (1, 1)
+        );
+        let said = report["warnings"][0].as_str().unwrap();
+        assert!(said.starts_with("LINE: no items were deleted"), "{said}");
+    }
+    let keys = case.keys().await;
+    assert_eq!(keys.iter().filter(|key| key.contains("LINE")).count(), 4);
+    assert!(!keys.contains("BASKET#3 -"));
+    // Once the row is mended, what is gone goes.
+    case.source
+        .run("UPDATE baskets SET lines = '[\"a\"]' WHERE id = 1;")
+        .await;
+    let report = case.migrate(&prune, 0);
+    assert_eq!(total(&report, "deleted"), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_new_where_leaves_out_stays_though_it_has_expired_or_is_rejected() {
+    let items = |condition: &str| {
+        format!(
+            "  USER:
+    from: users
+{condition}    key: {{ PK: \"USER#{{id}}\", SK: \"-\" }}
+    columns: [ends]
+    attributes: {{ count: \"{{name | number}}\" }}
+    expired: skip
+"
+        )
+    };
+    let case = Case::new(USERS, &items("")).await;
+    case.source
+        .run("UPDATE users SET name = '1', ends = 4102444800;")
+        .await;
+    case.migrate(&[], 0);
+    let before = case.keys().await;
+    assert_eq!(before.len(), 4);
+    // 1 and 2 would be neither made nor rejected; 3 is gone.
+    let spoil = "UPDATE users SET name = 'none' WHERE id = 1;
+        UPDATE users SET ends = 1 WHERE id = 2; DELETE FROM users WHERE id = 3;";
+    case.source.run(spoil).await;
+    case.map(&items("    where: id > 2\n"));
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "deleted")),
+        (2, 1)
+    );
+    let left = case.keys().await;
+    assert!(
+        left.contains("USER#1 -") && left.contains("USER#2 -"),
+        "{left:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_partition_has_nothing_to_do_with_the_rows_of_others() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"TENANT#{tenant}\", SK: \"{name}\" }
+    columns: [ends]
+    attributes: { count: \"{active | string | number}\" }
+    expired: archive
+";
+    let case = Case::new(USERS, items).await;
+    // Of tenant B two rows share a key, one is rejected, and one has expired.
+    let spoil = "UPDATE users SET name = 'one' WHERE id = 1; UPDATE users SET ends = 4102444800;
+        INSERT INTO users VALUES (5, 'four', 'B', 0, 4102444800), (6, 'six', 'B', 'none', 4102444800),
+          (7, 'seven', 'B', 0, 1);";
+    case.source.run(spoil).await;
+    let part = ["--partition", "TENANT#A"];
+    let report = case.migrate(&part, 0);
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "written")),
+        (4, 3)
+    );
+    assert_eq!(
+        (&report["archive_file"], &report["keys"]["compared"]),
+        (&Value::Null, &3.into())
+    );
+    let report = case.run("verify", &part).exits(0).json();
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "expected")),
+        (4, 3)
+    );
+    let report = case.migrate(
+        &["--append", "--partition", "TENANT#B", "--max-rejects", "2"],
+        3,
+    );
+    assert_eq!(
+        (total(&report, "filtered"), total(&report, "rejected")),
+        (3, 2)
+    );
+    assert_eq!(
+        (total(&report, "archived"), total(&report, "written")),
+        (1, 1)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rejects_are_loaded_again_whatever_keys_the_other_rows_share() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{name}\", SK: \"-\" }
+    columns: [id]
+    attributes: { count: \"{tenant | number}\" }
+";
+    let case = Case::new(USERS, items).await;
+    case.source.run("UPDATE users SET name = 'same', tenant = '1'; UPDATE users SET name = 'x', tenant = 'none' WHERE id = 3;").await;
+    let report = case.migrate(&["--max-rejects", "9"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (3, 1)
+    );
+    case.source
+        .run("UPDATE users SET tenant = '3' WHERE id = 3")
+        .await;
+    let file = case.path("t.rejects.ndjson");
+    let all = std::fs::read_to_string(&file).unwrap();
+    let (mended, others): (Vec<&str>, Vec<&str>) =
+        all.lines().partition(|line| line.contains(r#"{"id":3}"#));
+    let retry = |name: &str, lines: &[&str], further: &[&str], code: i32| {
+        let path = case.path(name);
+        std::fs::write(&path, lines.join("\n")).unwrap();
+        let path = path.display().to_string();
+        case.migrate(&[&["--retry-rejects", &path], further].concat(), code)
+    };
+    let report = retry("mended", &mended, &[], 0);
+    assert_eq!(
+        (total(&report, "written"), &report["keys"]["shared"]),
+        (1, &0.into())
+    );
+    // Those that share a key lose again, though the winner is not in the file.
+    let report = retry("others", &others, &["--max-rejects", "2"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (2, 0)
+    );
+    assert!(
+        report["rejects"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains(r#"USER {"id":1}"#)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_rows_without_a_key_the_same_one_is_loaded_in_whatever_order_they_come() {
+    let items = "  LOG:
+    from: logs
+    key: { PK: \"LOG#{code}\", SK: \"-\" }
+    columns: [note]
+";
+    let mut first = None;
+    for order in ["id", "-id", "id * 7 % 11"] {
+        let script = format!(
+            "CREATE TABLE logs (code TEXT, note TEXT);
+             WITH RECURSIVE n(id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM n WHERE id < 40)
+             INSERT INTO logs SELECT id % 4, 'note ' || id FROM n ORDER BY {order};"
+        );
+        let case = Case::new(&script, items).await;
+        let report = case.migrate(&["--max-rejects", "99"], 3);
+        assert_eq!(
+            (total(&report, "rejected"), total(&report, "written")),
+            (37, 4)
+        );
+        let report = case.run("verify", &[]).exits(3).json();
+        assert_eq!(
+            (total(&report, "equal"), total(&report, "rejected")),
+            (4, 37)
+        );
+        let items = case.items().await;
+        assert_eq!(*first.get_or_insert_with(|| items.clone()), items);
+        // Any of its rows may be meant.
+        let file = case.path("t.rejects.ndjson").display().to_string();
+        let ran = case.run("migrate", &["--retry-rejects", &file]).exits(2);
+        says(&ran, "the rows of LOG cannot be told apart", "--items LOG");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_rows_of_rejected_elements_are_loaded_again() {
+    let items = LINES.replace(
+        "    columns: []\n",
+        "    columns: []\n    attributes: { count: \"{l | number}\" }\n",
+    );
+    let case = Case::new(BASKETS, &items).await;
+    case.source.run("UPDATE baskets SET lines = '[\"1\", \"2\"]'; UPDATE baskets SET lines = '[\"1\", \"x\"]' WHERE id = 2;").await;
+    let report = case.migrate(&["--max-rejects", "1"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (1, 8)
+    );
+    case.source
+        .run("UPDATE baskets SET lines = '[\"1\", \"2\"]' WHERE id = 2;")
+        .await;
+    let file = case.path("t.rejects.ndjson").display().to_string();
+    let report = case.migrate(&["--retry-rejects", &file], 0);
+    assert_eq!(
+        (total(&report, "written"), total(&report, "filtered")),
+        (2, 5)
+    );
+    case.run("verify", &[]).exits(0);
+}

@@ -1,0 +1,99 @@
+//! The program against an endpoint with limits, judged by the endpoint's own counts.
+
+use std::time::Duration;
+
+use super::resume::case::Case;
+use crate::support::cli::ran;
+use crate::support::sqlite::Database;
+use crate::support::storm::Counts;
+
+const SETTLE: Duration = Duration::from_secs(4);
+
+const MAPPING: &str = r#"dynafold: 1
+table:
+  name: app
+  key: { partition: PK, sort: SK }
+  indexes:
+    GSI1: { partition: kind, sort: at }
+items:
+  EVENT:
+    from: events
+    key: { PK: "OWNER#{owner}", SK: "EVENT#{id | pad(8)}" }
+"#;
+
+/// So many events, each of one unit and one more for the index; of every hundred, so many have one
+/// owner and the others one each.
+async fn events(rows: u32, hot: u32) -> Database {
+    Database::new(&format!(
+        "CREATE TABLE events (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, kind TEXT, at TEXT, note TEXT);
+         WITH RECURSIVE n(id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n WHERE id < {rows})
+         INSERT INTO events
+           SELECT id, CASE WHEN id % 100 < {hot} THEN 'hot' ELSE 'o' || id END,
+             'kind ' || (id % 500), '2026-01-' || (10 + id % 20), 'a note of some length' FROM n;"
+   ))
+    .await
+}
+
+/// Loads them into an endpoint with these limits; its counts, without those of the first seconds.
+async fn loaded(rows: u32, hot: u32, limits: &str, settle: Duration, further: &[&str]) -> Counts {
+    let database = events(rows, hot).await;
+    let settings = format!("latency: {{ milliseconds: 5 }}\nlimits: {{ {limits} }}\n");
+    let mut case = Case::storm(&database.url(), &settings);
+    case.map(MAPPING);
+    case.options.clear();
+    let child = case.start(further);
+    std::thread::sleep(settle);
+    case.storms().reset();
+    let report = ran(child).exits(0).json();
+    assert_eq!(report["balanced"], true, "{report:#}");
+    assert_eq!(report["total"]["written"], rows, "{report:#}");
+    let counts = case.storms().counts();
+    assert_eq!(counts.tables["app"].items, u64::from(rows));
+    counts
+}
+
+/// The mean of some seconds, the last one aside.
+fn mean(each: &[f64]) -> f64 {
+    let whole = &each[..each.len() - 1];
+    whole.iter().sum::<f64>() / f64::from(u32::try_from(whole.len()).unwrap())
+}
+
+fn share_refused(counts: &Counts) -> f64 {
+    let of = |count: u64| f64::from(u32::try_from(count).unwrap());
+    of(counts.items.refused) / of(counts.items.put + counts.items.refused)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nine_tenths_of_what_is_allowed_are_used_and_little_is_refused() {
+    let counts = loaded(12_000, 0, "account_wcu: 1500", SETTLE, &[]).await;
+    let used = mean(&counts.units.each_second) / 1500.0;
+    assert!(used >= 0.9, "{used:.3} {counts:#?}");
+    let refused = share_refused(&counts);
+    assert!(refused < 0.05, "{refused:.3} {counts:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ceiling_is_kept_in_any_five_seconds_and_used() {
+    let counts = loaded(4_000, 0, "", Duration::ZERO, &["--max-wcu", "500"]).await;
+    // An item is two units, with its index.
+    assert!(counts.window.most_units <= 2502.0, "{counts:#?}");
+    let used = counts.units.total / counts.seconds / 500.0;
+    assert!(used >= 0.9, "{used:.3} {counts:#?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hot_partition_slows_only_itself() {
+    let limits = "table_wcu: 1500, partition_wcu: 60";
+    let without = loaded(16_000, 0, limits, SETTLE, &[]).await;
+    let with = loaded(16_000, 4, limits, SETTLE, &[]).await;
+    let hot = &with.tables["app"].busiest[0];
+    assert!(hot.partition.contains("hot"), "{with:#?}");
+    let of_hot: Vec<f64> = hot.each_second.iter().map(|(_, units)| *units).collect();
+    // Its entries in the index cost as much.
+    let with_it = mean(&with.units.each_second[..5]) - 2.0 * mean(&of_hot[..5]);
+    let without_it = mean(&without.units.each_second[..5]);
+    assert!(
+        with_it >= 0.9 * without_it,
+        "{with_it:.0} of {without_it:.0} {with:#?}"
+    );
+}
