@@ -6,9 +6,9 @@
 //! a limit comes out alone, for the target to refuse or for the rate to wait for.
 
 use std::collections::HashSet;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::mem;
 
+use crate::item::BuildFingerprintHasher;
 use crate::target::{Batch, BatchLimit, Entry};
 
 /// The items of a batch at BatchWriteItem's limit, for which room is made at first.
@@ -20,7 +20,7 @@ pub struct Batcher {
     limit: BatchLimit,
     most_units: f64,
     batch: Batch,
-    fingerprints: HashSet<u128, BuildHasherDefault<Uniform>>,
+    fingerprints: HashSet<u128, BuildFingerprintHasher>,
     units: u64,
     /// Bytes of the largest batch so far: the next one's room.
     room: usize,
@@ -83,33 +83,12 @@ impl Batcher {
         (!batch.is_empty()).then_some(batch)
     }
 
-    /// How many requests wait for their batch.
-    #[must_use]
-    pub fn waiting(&self) -> usize {
-        self.batch.len()
-    }
-
     fn fits(&self, units: u64) -> bool {
         let all = self.units.saturating_add(units);
         // Units beyond 2^32 are beyond every limit that a rate can set.
         u32::try_from(all).map_or(self.most_units.is_infinite(), |all| {
             f64::from(all) <= self.most_units
         })
-    }
-}
-
-/// Fingerprints are uniform as they are: their low half is their hash.
-#[derive(Debug, Default, Clone, Copy)]
-struct Uniform(u64);
-
-impl Hasher for Uniform {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        let low = bytes.first_chunk().copied().unwrap_or_default();
-        self.0 = u64::from_ne_bytes(low);
     }
 }
 
@@ -139,7 +118,7 @@ mod tests {
             }));
         }
         all.extend(batcher.finish());
-        assert_eq!(batcher.waiting(), 0);
+        assert!(batcher.batch.is_empty());
         all
     }
 

@@ -1,5 +1,7 @@
 //! Fingerprints of keys.
 
+use std::hash::{BuildHasherDefault, Hasher};
+
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::Attribute;
@@ -48,6 +50,30 @@ fn part(attribute: &Attribute) -> u128 {
         Attribute::B(bytes) => xxh3_128_with_seed(bytes, 3),
         // No key is of another type; what DynamoDB would refuse has been refused before.
         other => xxh3_128_with_seed(other.type_name().as_bytes(), 4),
+    }
+}
+
+/// Hashes fingerprints, for sets and maps of them.
+pub(crate) type BuildFingerprintHasher = BuildHasherDefault<FingerprintHasher>;
+
+/// Fingerprints are hashes already: their halves, put together, will do.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct FingerprintHasher(u64);
+
+impl Hasher for FingerprintHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, fingerprint: u128) {
+        let half = |value: u128| u64::try_from(value & u128::from(u64::MAX)).unwrap_or_default();
+        self.0 = half(fingerprint) ^ half(fingerprint >> 64);
     }
 }
 

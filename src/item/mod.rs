@@ -22,6 +22,7 @@ pub(crate) use fault::KEY_NULL;
 pub use fault::Reject;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};
+pub(crate) use key::BuildFingerprintHasher;
 pub use key::{fingerprint, fingerprints, partition_fingerprint};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,

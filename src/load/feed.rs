@@ -10,7 +10,6 @@ use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::keys::Keys;
 use crate::item::{Elements, Folded, Folder, Item, Reject};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::source::{Chunk, Source, SourceError};
@@ -170,8 +169,6 @@ pub(crate) enum Fate {
     /// The row's item has expired and is not to be loaded: [`Folded::expired`] says what becomes
     /// of it. Its key is free for another row's item.
     Expired(Box<Folded>),
-    /// The row's item has the key of an earlier one.
-    Duplicate(Box<Folded>),
     /// The row is an item.
     Made(Folded),
 }
@@ -181,32 +178,20 @@ impl Fate {
     pub(crate) fn item(&self) -> Option<&Item> {
         match self {
             Self::Rejected(reject) => reject.item_so_far.as_ref(),
-            Self::Expired(folded) | Self::Duplicate(folded) => Some(&folded.item),
+            Self::Expired(folded) => Some(&folded.item),
             Self::Made(folded) => Some(&folded.item),
         }
     }
 }
 
-/// Decides what becomes of rows, and keeps the keys.
+/// Decides what becomes of rows. Whether keys are shared is found elsewhere.
 pub(crate) struct Sieve {
     pub(crate) folder: Folder,
-    pub(crate) keys: Keys,
 }
 
 impl Sieve {
     pub(crate) fn new(folder: Folder) -> Self {
-        Self {
-            folder,
-            keys: Keys::default(),
-        }
-    }
-
-    /// A sieve that finds no duplicates, and takes no memory for it: every item is made.
-    pub(crate) fn without_keys(folder: Folder) -> Self {
-        Self {
-            folder,
-            keys: Keys::unkept(),
-        }
+        Self { folder }
     }
 
     /// Says what becomes of the next element of a row that meets the item type's condition: of the
@@ -225,8 +210,7 @@ impl Sieve {
         Some(match folded {
             Err(reject) => Fate::Rejected(reject),
             Ok(folded) if folded.expired != Expired::Load => Fate::Expired(Box::new(folded)),
-            Ok(folded) if self.keys.insert(folded.fingerprint) => Fate::Made(folded),
-            Ok(folded) => Fate::Duplicate(Box::new(folded)),
+            Ok(folded) => Fate::Made(folded),
         })
     }
 }

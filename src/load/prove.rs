@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::books::Failure;
 use super::contest::{Contest, locator};
 use super::feed::{Fate, RowKey, Sieve, meets, row_key};
-use super::halt::Cancel;
+use super::halt::{Cancel, Why};
 use super::lanes::{Lanes, Read};
 use super::narrow::narrow;
 use super::plan::Plan;
@@ -100,6 +100,15 @@ pub(crate) enum Unproved {
     Again,
     /// The source or the disk failed.
     Failed(Failure),
+}
+
+impl From<Unproved> for Why {
+    fn from(unproved: Unproved) -> Self {
+        match unproved {
+            Unproved::Cancelled | Unproved::Again => Self::Cancelled,
+            Unproved::Failed(failure) => Self::Failed(failure),
+        }
+    }
 }
 
 impl From<ProofError> for Unproved {
@@ -204,7 +213,7 @@ impl Keys<'_> {
         source: &mut Option<Box<dyn Source>>,
         mut each: impl FnMut(usize, &Row, &Folded) -> bool,
     ) -> Result<(), Unproved> {
-        let mut sieve = Sieve::without_keys(Folder::new(model, self.context.clone()));
+        let mut sieve = Sieve::new(Folder::new(model, self.context.clone()));
         let failed = |error| Unproved::Failed(Failure::from(&error));
         let Some(lent) = source.take() else {
             let failure = "the source did not come back from an earlier reading";

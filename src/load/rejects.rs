@@ -58,20 +58,15 @@ pub(crate) fn json(item: &Item) -> String {
 pub(crate) struct Rejects {
     path: PathBuf,
     file: Option<File>,
-    notes: Vec<RejectNote>,
 }
 
 impl Rejects {
     pub(crate) fn new(path: PathBuf) -> Self {
-        Self {
-            path,
-            file: None,
-            notes: Vec::new(),
-        }
+        Self { path, file: None }
     }
 
     /// Makes the file, if it is not there yet.
-    pub(super) fn open(&mut self) -> Result<&mut File, Failure> {
+    fn open(&mut self) -> Result<&mut File, Failure> {
         let made = match self.file.take() {
             Some(file) => Ok(file),
             None => refuse_other_files(&self.path).and_then(|()| File::create(&self.path)),
@@ -85,25 +80,20 @@ impl Rejects {
         let mut text = String::new();
         line(&mut text, model, reject);
         let written = self.open()?.write_all(text.as_bytes());
-        written.map_err(|error| failure(&self.path, error))?;
-        if self.notes.len() < NOTED {
-            self.notes.push(note(model, reject));
-        }
-        Ok(())
+        written.map_err(|error| failure(&self.path, error))
     }
 
-    /// Ends the file: its lines are on disk afterwards. Gives the first rejects and, where there
-    /// are any, the file's path.
-    pub(crate) fn close(self) -> (Result<(), Failure>, Vec<RejectNote>, Option<PathBuf>) {
+    /// Ends the file: its lines are on disk afterwards. Gives its path, where there are any.
+    pub(crate) fn close(self) -> (Result<(), Failure>, Option<PathBuf>) {
         let Some(file) = self.file else {
-            return (Ok(()), self.notes, None);
+            return (Ok(()), None);
         };
         let synced = match file.sync_all() {
             // Pipes and devices cannot be synced; there is nothing to be lost there.
             Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(()),
             synced => synced.map_err(|error| failure(&self.path, error)),
         };
-        (synced, self.notes, Some(self.path))
+        (synced, Some(self.path))
     }
 }
 

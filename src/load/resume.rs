@@ -5,8 +5,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde::{Deserialize, Serialize};
-
 use super::books::{Books, Failure};
 use super::plan::{Part, Plan};
 use super::start::Before;
@@ -162,24 +160,9 @@ impl Done {
     }
 }
 
-/// What a state notes of an attempt besides its chunks.
-#[derive(Debug, Serialize, Deserialize)]
-struct Note {
-    table: String,
-}
-
-/// The note of an attempt at a table.
-pub(super) fn note(table: &str) -> String {
-    let note = Note {
-        table: table.to_owned(),
-    };
-    serde_json::to_string(&note).unwrap_or_default()
-}
-
 /// The table that earlier attempts wrote to, as the service tells it from all others.
 #[must_use]
 pub fn table_of(earlier: &Earlier) -> Option<String> {
-    let notes = earlier.attempts.iter().rev();
-    let mut notes = notes.filter_map(|attempt| attempt.traffic.as_deref());
-    notes.find_map(|note| Some(serde_json::from_str::<Note>(note).ok()?.table))
+    let mut attempts = earlier.attempts.iter().rev();
+    attempts.find_map(|attempt| attempt.table_id.clone())
 }

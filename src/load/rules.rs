@@ -153,15 +153,8 @@ impl Rules {
 
     /// Remembers keys.
     pub(super) fn take_keys(&self, keys: &[(u128, u64)]) -> Result<(), Failure> {
-        let Some(proof) = &self.keys else {
-            return Ok(());
-        };
-        let mut proof = proof.lock().unwrap_or_else(PoisonError::into_inner);
-        for (fingerprint, locator) in keys {
-            let pushed = proof.push(*fingerprint, *locator);
-            pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
-        }
-        Ok(())
+        let proof = self.keys.as_ref();
+        proof.map_or(Ok(()), |proof| take_keys(proof, keys))
     }
 
     /// The keys that were remembered.
@@ -169,4 +162,14 @@ impl Rules {
         let keys = self.keys?;
         Some(keys.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
+}
+
+/// Remembers the keys of a block.
+pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<(), Failure> {
+    let mut proof = proof.lock().unwrap_or_else(PoisonError::into_inner);
+    for (fingerprint, locator) in keys {
+        let pushed = proof.push(*fingerprint, *locator);
+        pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+    }
+    Ok(())
 }

@@ -8,7 +8,7 @@ use super::contest::Contest;
 use super::files::LineFile;
 use super::halt::Why;
 use super::plan::Plan;
-use super::prove::{Keys, Proved, Unproved};
+use super::prove::{Keys, Proved};
 use super::resume::Done;
 use super::rules::{Doing, Rules};
 use super::state::{Ending, Ground, State, StateError};
@@ -200,10 +200,9 @@ async fn prove(
         cancel: &load.cancel,
         progress: load.progress.as_ref(),
     };
-    keys.prove(source).await.map_err(|error| match error {
-        Unproved::Cancelled | Unproved::Again => Unset::Why(Why::Cancelled),
-        Unproved::Failed(failure) => failure.into(),
-    })
+    keys.prove(source)
+        .await
+        .map_err(|unproved| Unset::Why(unproved.into()))
 }
 
 /// Whether the keys of all rows are compared at the end, those of chunks that are done too.
@@ -238,7 +237,7 @@ fn begin(
     let ground = done.ground.unwrap_or(load.options.ground);
     state.begin_attempt(stamp, &load.context.now.to_string(), ground)?;
     if let Some(table) = &load.options.table_id {
-        state.note_traffic(&super::resume::note(table))?;
+        state.note_table(table)?;
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ impl Worker {
                 REQUESTS,
                 delivery.halt.clone(),
             ),
-            sieve: Sieve::without_keys(folder),
+            sieve: Sieve::new(folder),
             origins: VecDeque::new(),
             delivery,
             rules,
@@ -233,7 +233,7 @@ impl Worker {
             }
             match fate {
                 Fate::Made(folded) => tally.keep(folded.fingerprint),
-                Fate::Expired(folded) | Fate::Duplicate(folded) => tally.keep(folded.fingerprint),
+                Fate::Expired(folded) => tally.keep(folded.fingerprint),
                 Fate::Rejected(reject) => self.keep_reject(index, &reject, tally),
             }
         }
@@ -297,8 +297,6 @@ impl Worker {
                 self.made(ticket, index, item_type, folded, row, tally)
                     .await
             }
-            // The sieve keeps no keys here: shared ones were found before.
-            Fate::Duplicate(_) => ControlFlow::Continue(()),
         }
     }
 

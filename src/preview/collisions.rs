@@ -115,7 +115,7 @@ impl Naming<'_> {
         }
         let mut left: u64 = found.wanted.iter().map(|(_, items)| items).sum();
         let mut reader = Reader::spawn(source, self.model.clone(), false);
-        let mut sieve = Sieve::without_keys(self.folder.clone());
+        let mut sieve = Sieve::new(self.folder.clone());
         let model = self.model.clone();
         let mut pass = None;
         while left > 0 {

@@ -58,7 +58,7 @@ impl Run {
             books: books.collect(),
             cancel: survey.cancel.clone(),
             progress: survey.progress.clone(),
-            sieve: Sieve::without_keys(Folder::new(&model, survey.context.clone())),
+            sieve: Sieve::new(Folder::new(&model, survey.context.clone())),
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             tally: Tally::new(&model.table, rates),
             proof: Some(Proof::new(survey.options.proof.clone())),
@@ -157,8 +157,6 @@ impl Run {
                     let key = row_key(item_type, &row);
                     match fate {
                         Fate::Made(folded) => self.made(*index, item_type, &folded, &key)?,
-                        // No keys are kept, so none is found twice.
-                        Fate::Duplicate(folded) => self.made(*index, item_type, &folded, &key)?,
                         Fate::Expired(folded) => self.expired(*index, &folded),
                         Fate::Rejected(reject) => {
                             self.reject(item_type, &Rejected::new(*index, key, *reject))?;
@@ -306,7 +304,7 @@ impl Run {
     ) -> Forecast {
         let mut rejects_file = None;
         if let Some(rejects) = self.rejects {
-            let (closed, _, path) = rejects.close();
+            let (closed, path) = rejects.close();
             rejects_file = path;
             if let Err(failure) = closed {
                 end = Some(ForecastOutcome::Failed(failure));

@@ -1,8 +1,9 @@
 //! The first items of each item type, without writing any.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use crate::item::{Elements, Folded, Folder, Item, Reject};
+use crate::item::{BuildFingerprintHasher, Elements, Folded, Folder, Item, Reject};
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
@@ -66,6 +67,7 @@ pub async fn sample(
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
     source.begin().await?;
     let mut sieve = Sieve::new(Folder::new(model, context));
+    let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
     let mut samples = Vec::new();
     for (index, item_type) in model.item_types.iter().enumerate() {
         let Some(pass) = model.passes.get(item_type.pass) else {
@@ -94,15 +96,17 @@ pub async fn sample(
                     let row_key = row_key(item_type, &row);
                     let key = || raw(row_json(item_type, &row_key));
                     match fate {
-                        Fate::Made(folded) => sample.items.push(sampled(folded, key())),
+                        Fate::Made(folded) if keys.insert(folded.fingerprint) => {
+                            sample.items.push(sampled(folded, key()));
+                        }
+                        Fate::Made(folded) => sample.rejects.push(SampleReject {
+                            row: key(),
+                            reject: duplicate(model, folded.item),
+                        }),
                         Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
                         Fate::Rejected(reject) => sample.rejects.push(SampleReject {
                             row: key(),
                             reject: *reject,
-                        }),
-                        Fate::Duplicate(folded) => sample.rejects.push(SampleReject {
-                            row: key(),
-                            reject: duplicate(model, folded.item),
                         }),
                     }
                 }

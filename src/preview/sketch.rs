@@ -11,9 +11,8 @@
 //! items in data streams" (2017).
 
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 
-use crate::load::Fold64;
+use crate::item::BuildFingerprintHasher;
 
 /// Bytes of a key's text that are kept.
 const TEXT: usize = 256;
@@ -21,7 +20,7 @@ const TEXT: usize = 256;
 /// Weights of keys. Keys are told apart by fingerprints; the text is for people.
 #[derive(Debug)]
 pub struct Sketch {
-    held: HashMap<u128, Held, BuildHasherDefault<Fold64>>,
+    held: HashMap<u128, Held, BuildFingerprintHasher>,
     counters: usize,
     total: u64,
     error: u64,

@@ -14,7 +14,6 @@
 mod merge;
 mod runs;
 
-use std::fs::File;
 use std::path::PathBuf;
 
 pub use merge::{Group, Groups};
@@ -128,8 +127,8 @@ impl Proof {
     }
 
     /// A proof that spills into a file of the caller's instead of one without a name.
-    #[must_use]
-    pub fn with_file(memory: usize, file: File, folder: PathBuf) -> Self {
+    #[cfg(test)]
+    fn with_file(memory: usize, file: std::fs::File, folder: PathBuf) -> Self {
         Self::with(memory, Runs::in_file(file, folder))
     }
 

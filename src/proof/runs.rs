@@ -35,6 +35,7 @@ impl Runs {
         }
     }
 
+    #[cfg(test)]
     pub(super) fn in_file(file: File, folder: PathBuf) -> Self {
         Self {
             folder,

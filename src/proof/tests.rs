@@ -111,7 +111,10 @@ fn the_memory_is_never_exceeded() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named() {
-    let full = File::options().write(true).open("/dev/full").unwrap();
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
     let mut proof = Proof::with_file(LEAST_MEMORY, full, PathBuf::from("/spill"));
     let error = (0..10_000)
         .find_map(|key| proof.push(key, 0).err())

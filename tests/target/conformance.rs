@@ -2,17 +2,23 @@
 //! a file, and DynamoDB Local.
 
 mod scans;
+mod tables;
 
 use std::sync::Arc;
 
 use dynafold::item::Item;
 use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
-use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Wanted, Written, compare, connect};
+use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Wanted, Written, connect};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
 use scans::{
     a_table_can_be_deleted, deletes_go_with_puts, named_attributes_are_all_that_is_read,
     one_entry_goes_alone, one_partition_can_be_read_alone, segments_hold_every_item_once,
+};
+use tables::{
+    a_table_is_found_again_as_it_was_made, a_table_that_is_there_is_not_made_twice,
+    differences_from_the_mapping_are_named, no_setting_is_told_to_be_set_that_is_not,
+    provisioned_capacity_is_kept, two_may_make_one_table_at_once,
 };
 
 fn key_of(item: &Item) -> Key {
@@ -42,157 +48,6 @@ async fn read_sorted(target: &dyn Target, table: &Table, keys: &[Key]) -> Vec<It
     let mut items = target.read(table, keys).await.unwrap();
     items.sort_by_key(|item| format!("{:?}", item.get("SK")));
     items
-}
-
-async fn a_table_is_found_again_as_it_was_made(target: Arc<dyn Target>, multi_attribute: bool) {
-    let table = table(multi_attribute);
-    assert_eq!(target.describe(&table.name).await.unwrap(), None);
-    target.create(&table).await.unwrap();
-    let found = target.describe(&table.name).await.unwrap().unwrap();
-    assert_eq!(found.status, "ACTIVE");
-    assert_eq!(compare(&table, &found), []);
-    assert_eq!(found.item_count, Some(0));
-    assert!(found.ttl_known);
-    let mut expected = table.clone();
-    expected.indexes.sort_by(|a, b| a.name.cmp(&b.name));
-    let mut found = found.table;
-    found.indexes.sort_by(|a, b| a.name.cmp(&b.name));
-    assert_eq!(found, expected);
-}
-
-async fn a_table_that_is_there_is_not_made_twice(target: Arc<dyn Target>, multi_attribute: bool) {
-    let table = table(multi_attribute);
-    target.create(&table).await.unwrap();
-    target.create(&table).await.unwrap();
-    let other = Table {
-        partition: key("other", KeyType::N),
-        ..table
-    };
-    let error = target.create(&other).await.unwrap_err();
-    assert_eq!(error.class, ErrorClass::Fatal);
-    assert_eq!(error.code, "ResourceInUseException");
-    assert!(
-        error
-            .message
-            .contains("the table's key is PK (S), SK (S), the mapping says other (N), SK (S)"),
-        "{error}"
-    );
-}
-
-async fn two_may_make_one_table_at_once(target: Arc<dyn Target>, multi_attribute: bool) {
-    let table = table(multi_attribute);
-    let (one, two) = tokio::join!(target.create(&table), target.create(&table));
-    one.unwrap();
-    two.unwrap();
-    let found = target.describe(&table.name).await.unwrap().unwrap();
-    assert_eq!(compare(&table, &found), []);
-}
-
-async fn differences_from_the_mapping_are_named(target: Arc<dyn Target>, multi_attribute: bool) {
-    let mut table = table(multi_attribute);
-    target.create(&table).await.unwrap();
-    let found = target.describe(&table.name).await.unwrap().unwrap();
-    table.partition.key_type = KeyType::N;
-    table.indexes[0].name = String::from("GSI9");
-    table.local_indexes[0].sort[0].key_type = KeyType::S;
-    table.ttl = Some("later".to_owned());
-    let texts: Vec<String> = compare(&table, &found)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
-    assert_eq!(
-        texts,
-        [
-            "the table's key is PK (S), SK (S), the mapping says PK (N), SK (S)",
-            "the table has no index GSI9",
-            "the mapping does not know the table's index GSI1",
-            "the key of index by_total is total (N), the mapping says total (S)",
-            "the TTL attribute is expires, the mapping says later",
-        ]
-    );
-}
-
-async fn provisioned_capacity_is_kept(target: Arc<dyn Target>, multi_attribute: bool) {
-    use dynafold::mapping::model::Throughput;
-    let mut table = table(multi_attribute);
-    table.billing = Billing::Provisioned(Throughput { read: 5, write: 7 });
-    table.indexes[1].throughput = Some(Throughput { read: 2, write: 3 });
-    target.create(&table).await.unwrap();
-    let found = target.describe(&table.name).await.unwrap().unwrap();
-    assert_eq!(compare(&table, &found), []);
-    assert_eq!(found.table.billing, table.billing);
-}
-
-async fn no_setting_is_told_to_be_set_that_is_not(target: Arc<dyn Target>, embedded: bool) {
-    use dynafold::mapping::model::{Autoscale, StreamView, TableClass, Throughput};
-    let mut table = table(embedded);
-    table.settings = Settings {
-        stream: Some(StreamView::NewAndOldImages),
-        point_in_time_recovery: Some(true),
-        deletion_protection: Some(true),
-        class: Some(TableClass::InfrequentAccess),
-        tags: vec![("team".to_owned(), "shop".to_owned())],
-        warm_throughput: Some(Throughput {
-            read: 13_000,
-            write: 5_000,
-        }),
-        replicas: vec!["eu-west-1".to_owned()],
-        autoscale: Some(Autoscale {
-            min: None,
-            max: 100,
-            target: 70,
-        }),
-    };
-    let texts = |differences: Vec<dynafold::target::Difference>| -> Vec<String> {
-        assert!(
-            !differences
-                .iter()
-                .any(dynafold::target::Difference::is_breaking)
-        );
-        differences.iter().map(ToString::to_string).collect()
-    };
-    let unset = texts(target.create(&table).await.unwrap());
-    let refuses = |operation: &str| format!("(the endpoint answers {operation})");
-    let (replicas, recovery) = if embedded {
-        (
-            refuses("UnsupportedOperation"),
-            refuses("UnsupportedOperation"),
-        )
-    } else {
-        (
-            refuses("ValidationException"),
-            refuses("UnknownOperationException"),
-        )
-    };
-    let mut expected = vec![
-        "`warm_throughput` is none, the mapping says 13000 reads and 5000 writes a second"
-            .to_owned(),
-        format!("`replicas` is none {replicas}, the mapping says eu-west-1"),
-        format!("`point_in_time_recovery` is not known here {recovery}, the mapping says true"),
-    ];
-    if !embedded {
-        expected.insert(
-            0,
-            "`class` is standard, the mapping says infrequent-access".to_owned(),
-        );
-        expected.push(format!(
-            "`tags` is not known here {recovery}, the mapping says team=shop"
-        ));
-    }
-    expected.push("`autoscale` is left to your infrastructure, the mapping says up to 100 units at 70 percent".to_owned());
-    assert_eq!(unset, expected);
-    table.settings.stream = Some(StreamView::KeysOnly);
-    table.settings.deletion_protection = Some(false);
-    let differs = texts(target.compare_settings(&table).await);
-    assert_eq!(
-        differs.get(..2).unwrap(),
-        [
-            "`stream` is new-and-old-images, the mapping says keys-only",
-            "`deletion_protection` is true, the mapping says false",
-        ]
-    );
-    table.settings = Settings::default();
-    assert_eq!(texts(target.compare_settings(&table).await), [""; 0]);
 }
 
 async fn items_of_every_type_come_back(target: Arc<dyn Target>, multi_attribute: bool) {

@@ -7,7 +7,7 @@
 //! done that is not.
 //!
 //! Synchronous: the caller runs it where blocking is allowed. Nothing here knows a row, an item or
-//! a secret; ranges, books and traffic are the caller's JSON.
+//! a secret; ranges and books are the caller's JSON.
 
 mod annex;
 mod change;
@@ -160,21 +160,12 @@ impl State {
             now: now.to_owned(),
             ground,
             begun: rows::clock(),
-            traffic: None,
+            table_id: None,
         };
         self.store
             .change(|change| rows::begin_attempt(change, &attempt))?;
         self.attempt = attempt.number;
         Ok(attempt.number)
-    }
-
-    /// Reports one chunk: see [`State::chunks_done`].
-    ///
-    /// # Errors
-    ///
-    /// Those of [`State::chunks_done`].
-    pub fn chunk_done(&mut self, done: &ChunkDone<'_>) -> Result<(), StateError> {
-        self.chunks_done(std::slice::from_ref(done))
     }
 
     /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
@@ -190,15 +181,16 @@ impl State {
             .change(|change| rows::chunks_done(change, attempt, done))
     }
 
-    /// Notes this attempt's traffic so far, in the place of what was noted before.
+    /// Notes what tells the table that this attempt writes to from others of its name, in the place
+    /// of what was noted before.
     ///
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn note_traffic(&mut self, json: &str) -> Result<(), StateError> {
+    pub fn note_table(&mut self, id: &str) -> Result<(), StateError> {
         let attempt = self.attempt;
         self.store
-            .change(|change| rows::note_traffic(change, attempt, json))
+            .change(|change| rows::note_table(change, attempt, id))
     }
 
     /// Forgets how far the annexes count: everything that is in them will be appended again.

@@ -97,8 +97,8 @@ pub struct Attempt {
     pub ground: Ground,
     /// When it began, in UTC.
     pub begun: String,
-    /// Its traffic, as last noted.
-    pub traffic: Option<String>,
+    /// What tells the table that it wrote to from others of its name.
+    pub table_id: Option<String>,
 }
 
 /// An unfinished run with the same identity.

@@ -106,14 +106,14 @@ pub(super) fn forget_annexes(change: &mut Change<'_>) -> Changed {
     Ok(change.clear(ANNEX)?)
 }
 
-pub(super) fn note_traffic(change: &mut Change<'_>, attempt: u32, json: &str) -> Changed {
+pub(super) fn note_table(change: &mut Change<'_>, attempt: u32, id: &str) -> Changed {
     let key = [Value::from(attempt)];
     let found = change.find(ATTEMPT, &key, |row| {
         let values = (0..5).map(|column| row.get::<_, Value>(column));
         values.collect::<Result<Vec<Value>, _>>()
     })?;
     if let Some(mut row) = found {
-        row.push(text(json));
+        row.push(text(id));
         change.put(ATTEMPT, &row)?;
     }
     Ok(())
@@ -191,7 +191,7 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
         now: row.get("now")?,
         ground: Ground::read(&row.get::<_, String>("ground")?),
         begun: row.get("begun")?,
-        traffic: row.get("traffic")?,
+        table_id: row.get("table_id")?,
     })
 }
 

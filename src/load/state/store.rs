@@ -16,7 +16,7 @@ use super::change::{Change, Fault};
 use super::table::{count, format_seal, hex, schema};
 
 /// The format that this version reads and writes.
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMAT: i64 = 2;
 /// Tells the file from other SQLite databases: `dyfo`.
 pub(super) const APPLICATION: i32 = 0x6479_666f;
 /// How long another program's transaction is waited for.

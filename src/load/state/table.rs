@@ -32,7 +32,7 @@ pub(super) const FACT: Table = table(
 pub(super) const ATTEMPT: Table = table(
     "attempt",
     1,
-    "number integer, stamp text, now text, ground text, begun text, traffic text",
+    "number integer, stamp text, now text, ground text, begun text, table_id text",
 );
 /// The plan's passes.
 pub(super) const PASS: Table = table("pass", 1, "number integer, name text");
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn tables_that_are_others_have_a_format_of_another_number() {
         let tables = schema().join("\n");
-        let known = (1, String::from("4b4da5bdd124449fedc4d5cce42e6efa"));
+        let known = (2, String::from("e75053113dfb9eb9f8a60e4d618578e5"));
         assert_eq!(
             (
                 super::super::store::FORMAT,

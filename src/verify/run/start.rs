@@ -51,7 +51,7 @@ pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<
         KeyCheck::Proved => Contest::default(),
         KeyCheck::First | KeyCheck::Late => {
             let proved = keys(verify, &plan, &selection).prove(&mut slot).await;
-            proved.map_err(why)?.contest
+            proved.map_err(Why::from)?.contest
         }
     };
     let (mut plan, mut last) = (plan, None);
@@ -94,13 +94,6 @@ fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> Key
     }
 }
 
-fn why(unproved: Unproved) -> Why {
-    match unproved {
-        Unproved::Cancelled | Unproved::Again => Why::Cancelled,
-        Unproved::Failed(failure) => Why::Failed(failure),
-    }
-}
-
 /// Reads the keys of the chunks that a sample is drawn from.
 async fn draw(
     verify: &Verify,
@@ -124,7 +117,7 @@ async fn draw(
             Ok(()) => return Ok(draw.last()),
             // A connection broke, and keys came twice.
             Err(Unproved::Again) => {}
-            Err(unproved) => return Err(why(unproved)),
+            Err(unproved) => return Err(unproved.into()),
         }
     }
 }

@@ -2,17 +2,16 @@
 //! enter what they find into the chunk's sheet.
 
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use super::Shared;
 use super::sheet::{Place, Sheet};
 use crate::item::{Elements, Expiry, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Failure, Fate, KEPT, Looked, Mending, NOTED, Owners, Rejected, RowKey, Sieve,
-    Why, is_same, json, meets, note, raw, row_json, row_key, take_row_key,
+    Differ, EXPIRED, Fate, KEPT, Looked, Mending, NOTED, Owners, Rejected, RowKey, Sieve, Why,
+    is_same, json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
-use crate::proof::Proof;
 use crate::source::{Chunk, Row};
 use crate::verify::compare::compare;
 use crate::verify::report::{AttributeFinding, Compared, Finding, FindingKind};
@@ -127,7 +126,7 @@ impl Worker {
     ) -> Self {
         Self {
             shared,
-            sieve: Sieve::without_keys(folder),
+            sieve: Sieve::new(folder),
             differ,
             mending,
         }
@@ -269,8 +268,6 @@ impl Worker {
                 };
                 self.expect(index, folded, origin).await;
             }
-            // The sieve keeps no keys here: shared ones were found before.
-            Fate::Duplicate(_) => {}
         }
     }
 
@@ -394,7 +391,8 @@ impl Worker {
                 }
             }
         });
-        if let Some(Err(failure)) = shared.keys.as_ref().map(|keys| take(keys, &tally.keys)) {
+        let taken = shared.keys.as_ref();
+        if let Some(Err(failure)) = taken.map(|keys| take_keys(keys, &tally.keys)) {
             shared.halt.set(Why::Failed(failure));
         }
     }
@@ -405,15 +403,6 @@ fn reject_at(tally: &mut Tally, place: Place, reject: impl FnOnce() -> Rejected)
     if tally.rejects.len() < NOTED {
         tally.rejects.push((place, reject()));
     }
-}
-
-fn take(keys: &Mutex<Proof>, more: &[(u128, u64)]) -> Result<(), Failure> {
-    let mut keys = keys.lock().unwrap_or_else(PoisonError::into_inner);
-    for (fingerprint, locator) in more {
-        let pushed = keys.push(*fingerprint, *locator);
-        pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
-    }
-    Ok(())
 }
 
 /// The name of an item type.

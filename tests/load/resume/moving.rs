@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::bench::script;
+use super::bench::{MAPPING, script};
 use super::case::{Case, When};
 use super::kills::{Reference, number, seed, weather};
 use super::left::{books, total};
@@ -162,6 +162,25 @@ async fn what_is_done_is_not_written_again() {
             assert_eq!(counts.items.put, made - done, "{}", source.product());
         } else {
             assert!(counts.items.put <= made - done, "{}", source.product());
+        }
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_asks_for_the_time_is_read_again() {
+    for source in Source::each(script).await {
+        if source.product() == "postgres" {
+            let case = Case::storm(&source.url(), SLOW);
+            let asks = "status = 'open' AND localtimestamp > '2020-01-01'";
+            case.map(&MAPPING.replace("status = 'open'", asks));
+            killed_in_the_middle(&case, 800, &["--concurrency", "4"]);
+            let done = done(&case).await;
+            assert!(done > 100, "{done} done");
+            case.set("");
+            let report = case.migrate(&[]).exits(3).json();
+            hold_loaded(&report);
+            assert!(total(&report, "unchanged") >= done, "{report:#}");
         }
         source.drop().await;
     }

@@ -112,9 +112,7 @@ fn history(path: &Path, random: &mut Rng) -> (State, Reported) {
                 sizes = vec![3, 1];
                 range = Box::new(whole);
             }
-            3 => state
-                .note_traffic(&"t".repeat(random.usize(..9000)))
-                .unwrap(),
+            3 => state.note_table(&"t".repeat(random.usize(..9000))).unwrap(),
             _ => {
                 let pass = random.usize(..sizes.len());
                 if sizes[pass] == 0 {
@@ -178,7 +176,7 @@ fn rows_that_were_changed_by_hand_break_the_seal() {
         "insert into attempt values (7, null, '', 'empty', '', null)",
         "update fact set value = 'x'",
         "update seal set rows = rows + 1",
-        "update format set number = 2",
+        "update format set number = 9",
         "create table more (x)",
         "drop table annex",
     ] {

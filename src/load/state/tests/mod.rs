@@ -75,6 +75,13 @@ fn done(pass: usize, chunk: usize) -> ChunkDone<'static> {
     }
 }
 
+impl State {
+    /// Reports one chunk.
+    fn chunk_done(&mut self, done: &ChunkDone<'_>) -> Result<(), StateError> {
+        self.chunks_done(std::slice::from_ref(done))
+    }
+}
+
 /// Passes and chunks that are done.
 fn finished(state: &State) -> Vec<(usize, usize)> {
     let chunks = state.chunks().unwrap().into_iter();

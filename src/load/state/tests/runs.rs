@@ -21,8 +21,8 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
             },
         ])
         .unwrap();
-    state.note_traffic("{\"requests\":1}").unwrap();
-    state.note_traffic("{\"requests\":2}").unwrap();
+    state.note_table("one").unwrap();
+    state.note_table("two").unwrap();
     drop(state);
 
     let (state, earlier) = again(&path);
@@ -37,7 +37,7 @@ fn what_was_done_is_told_to_the_run_that_goes_on() {
         (attempt.number, attempt.stamp.as_deref()),
         (1, Some("lsn 7"))
     );
-    assert_eq!(attempt.traffic.as_deref(), Some("{\"requests\":2}"));
+    assert_eq!(attempt.table_id.as_deref(), Some("two"));
     let chunks = state.chunks().unwrap();
     assert_eq!(chunks.len(), 4);
     assert_eq!(
@@ -203,7 +203,7 @@ fn a_format_of_another_version_is_told_from_damage() {
     drop(planned(&path));
     store::pretend_format(&path, 9);
     let error = open(&path).unwrap_err();
-    let wanted = "has format 9; this version writes 1";
+    let wanted = "has format 9; this version writes 2";
     assert!(error.to_string().contains(wanted), "{error}");
     assert!(matches!(
         State::open(&path, &identity(), Mode::Fresh).unwrap(),
