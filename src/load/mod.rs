@@ -224,8 +224,9 @@ impl Options {
     }
 }
 
-/// Memory for the comparison of keys.
-pub(crate) const KEY_MEMORY: usize = 16 << 20;
+/// Memory for the comparison of keys: little beside what a load takes anyway, so that a large load
+/// takes no more than a small one. Its merge holds to a hundred million items.
+pub(crate) const KEY_MEMORY: usize = 4 << 20;
 
 /// Tasks that fold side by side, and connections that read.
 pub(crate) fn processors() -> usize {
