@@ -84,8 +84,10 @@ async fn a_ceiling_is_kept_in_any_five_seconds_and_used() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hot_partition_slows_only_itself() {
     let limits = "table_wcu: 1500, partition_wcu: 60";
-    let without = loaded(16_000, 0, limits, SETTLE, &[]).await;
-    let with = loaded(16_000, 4, limits, SETTLE, &[]).await;
+    // It takes longer to settle where two limits are to be found.
+    let settle = SETTLE * 2;
+    let without = loaded(22_000, 0, limits, settle, &[]).await;
+    let with = loaded(22_000, 4, limits, settle, &[]).await;
     let hot = &with.tables["app"].busiest[0];
     assert!(hot.partition.contains("hot"), "{with:#?}");
     let of_hot: Vec<f64> = hot.each_second.iter().map(|(_, units)| *units).collect();
