@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::books::Failure;
+use super::failure::Failure;
 use super::halt::Halt;
 use crate::item::{Expiry, Folded, Folder, Item, fingerprint, same_unpacked};
 use crate::mapping::model::Table;

@@ -3,10 +3,11 @@
 use tokio::time::Duration;
 
 use super::Load;
-use super::books::{Books, KeysReport, LimitedBy, Outcome, Report, Waits, rate};
+use super::books::Books;
 use super::halt::Why;
 use super::ledger::Closed;
 use super::life::odd;
+use super::report::{KeysReport, LimitedBy, Outcome, Report, Waits, rate};
 use super::times::Times;
 use crate::throttle::Limit;
 

@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::books::Failure;
+use super::failure::Failure;
 use super::lines::Lines;
 use super::rejects::{self, refuse_unless};
 use super::state::{Annex, AnnexError, Extent, sync_folder};

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
-use super::books::Failure;
+use super::failure::Failure;
 
 /// The caller's wish that a run should end: what is in flight is finished, nothing new begun.
 ///

@@ -12,10 +12,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::books::{Books, Failure, RejectNote, Traffic};
+use super::books::Books;
+use super::failure::Failure;
 use super::files::LineFile;
 use super::halt::{Halt, Why};
 use super::rejects::{NOTED, Rejected, line, note};
+use super::report::{RejectNote, Traffic};
 use super::state::{ChunkDone, State};
 use super::ticket::{ChunkId, Ticket};
 use crate::mapping::model::Model;

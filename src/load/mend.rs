@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::books::{Books, Failure, RejectNote, Traffic};
+use super::books::Books;
+use super::failure::Failure;
 use super::feed::RowKey;
 use super::files::LineFile;
 use super::halt::{Halt, Why};
@@ -17,6 +18,7 @@ use super::parcel::{Origin, Parcel};
 use super::park::Park;
 use super::probe::Probe;
 use super::progress::Silent;
+use super::report::{RejectNote, Traffic};
 use super::ticket::{ChunkId, Ticket};
 use super::writer::Delivery;
 use crate::batch::Batcher;

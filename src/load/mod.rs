@@ -23,6 +23,7 @@ mod books;
 mod contest;
 mod differ;
 mod ending;
+mod failure;
 mod feed;
 mod files;
 mod halt;
@@ -42,6 +43,7 @@ mod progress;
 mod prove;
 mod prune;
 mod rejects;
+mod report;
 mod resume;
 mod rules;
 mod run;
@@ -53,19 +55,18 @@ mod times;
 mod worker;
 mod writer;
 
-pub use books::{
-    Books, Failure, KeysReport, Largest, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits,
-};
+pub use books::{Books, Largest};
+pub use failure::Failure;
 pub use files::check_archive;
 pub use halt::Cancel;
 pub use progress::{Progress, Silent, Step};
 pub use rejects::clear_rejects;
+pub use report::{KeysReport, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use resume::table_of;
 pub use rules::{Doing, Selection};
 pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 
-pub(crate) use books::rate;
 pub(crate) use contest::Contest;
 pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, meets, row_key, take_row_key};
@@ -77,6 +78,7 @@ pub(crate) use plan::{Part, Plan};
 pub(crate) use prove::{Keys as KeyPass, Unproved};
 pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stray, compare, selected};
 pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
+pub(crate) use report::rate;
 pub(crate) use rules::{EXPIRED, KEPT, take_keys};
 pub(crate) use ticket::{ChunkId, Ticket};
 

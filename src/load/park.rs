@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 
-use super::books::Failure;
+use super::failure::Failure;
 use super::halt::{Halt, Why};
 use super::parcel::{Origin, Parcel};
 use super::writer::Delivery;

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
-use super::books::Failure;
 use super::contest::{Contest, locator};
+use super::failure::Failure;
 use super::feed::{Fate, RowKey, Sieve, meets, row_key};
 use super::halt::{Cancel, Why};
 use super::lanes::{Lanes, Read};

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::books::Failure;
+use super::failure::Failure;
 use super::halt::{Cancel, Why};
 use super::owner::Owners;
 use super::parcel::{Origin, Parcel};

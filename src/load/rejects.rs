@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use super::books::{Failure, RejectNote};
+use super::failure::Failure;
 use super::feed::RowKey;
+use super::report::RejectNote;
 use crate::item::{Item, Reject, write_item};
 use crate::mapping::model::{ItemType, Model};
 use crate::value::{Value, quote, write_document};

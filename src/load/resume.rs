@@ -5,7 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::books::{Books, Failure};
+use super::books::Books;
+use super::failure::Failure;
 use super::plan::{Part, Plan};
 use super::start::Before;
 use super::state::{Chunk, Earlier, Extent, Ground, Opened};

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::Serialize;
 
 use super::Prune;
-use super::books::Failure;
 use super::contest::Contest;
+use super::failure::Failure;
 use super::feed::row_key;
 use super::prune::selected;
 use super::rejects::row_json;

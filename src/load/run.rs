@@ -6,8 +6,8 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::books::{Failure, KeysReport, Report};
 use super::ending::Ending;
+use super::failure::Failure;
 use super::halt::{Halt, Why};
 use super::lanes::{End, Issue, Lanes, Read, spread};
 use super::ledger::{Ledger, Opening};
@@ -19,6 +19,7 @@ use super::probe::Probe;
 use super::progress::Step;
 use super::prove::Proved;
 use super::prune::{Broken, overwritten, prune};
+use super::report::{KeysReport, Report};
 use super::rules::Rules;
 use super::start::{Before, Setting, Unset, finish, set};
 use super::ticket::{ChunkId, Ticket};

@@ -3,12 +3,14 @@
 
 use std::collections::HashSet;
 
-use super::books::{Books, Failure, KeysReport};
+use super::books::Books;
 use super::contest::Contest;
+use super::failure::Failure;
 use super::files::LineFile;
 use super::halt::Why;
 use super::plan::Plan;
 use super::prove::{Keys, Proved};
+use super::report::KeysReport;
 use super::resume::Done;
 use super::rules::{Doing, Rules};
 use super::state::{Ending, Ground, State, StateError};

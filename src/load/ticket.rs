@@ -7,9 +7,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::books::{Books, RejectNote};
+use super::books::Books;
 use super::lines::Lines;
 use super::rejects::NOTED;
+use super::report::RejectNote;
 use crate::mapping::model::Model;
 
 /// Which part of the source a ticket is for.

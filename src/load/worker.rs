@@ -10,8 +10,9 @@ use std::sync::Arc;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
-use super::books::{Books, Failure, Largest};
+use super::books::{Books, Largest};
 use super::differ::{Differ, Known, Looked, REQUESTS, known};
+use super::failure::Failure;
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
 use super::life::enter;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, sleep};
 
-use super::books::Failure;
+use super::failure::Failure;
 use super::halt::{Halt, Why};
 use super::ledger::Ledger;
 use super::pace::{Pace, of, units};

@@ -1,0 +1,224 @@
+//! The report of a run: how it ended, the books of all item types, and what the run met on its way.
+//!
+//! It is data only. [`super::ending`] fills it in; `cli` prints it, for people or as JSON.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::books::Books;
+use super::failure::Failure;
+use super::{Doing, KeyCheck};
+
+/// How a run ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every row is an item in the table, or left out as the mapping says.
+    Complete,
+    /// The run went to its end; some rows are in the rejects file.
+    CompleteWithRejects,
+    /// More rows were rejected than allowed; the rest was not read.
+    Stopped {
+        /// One line: what was exceeded.
+        reason: String,
+    },
+    /// The run was cancelled; what was in flight is written.
+    Interrupted,
+    /// The source, the target or the rejects file failed.
+    Failed(Failure),
+}
+
+impl Outcome {
+    /// Whether the run read every row to its end.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        matches!(self, Self::Complete | Self::CompleteWithRejects)
+    }
+}
+
+/// What happened between sending and done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    /// Requests answered, for good or ill.
+    pub requests: u64,
+    /// Requests that the service refused because of throttling.
+    pub throttled: u64,
+    /// Requests that failed for a passing reason.
+    pub transient: u64,
+    /// Items that an answer listed as unprocessed, counted each time.
+    pub unprocessed: u64,
+    /// Batches that were split to find an item that the service refused.
+    pub splits: u64,
+    /// Write capacity units that the answers say were used; `None` where they say nothing.
+    pub consumed_units: Option<f64>,
+    /// Seconds that writers waited before sending again, all writers together.
+    pub backoff_seconds: f64,
+}
+
+impl Traffic {
+    /// Enters an answer that left so many items unprocessed.
+    pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<f64>) {
+        self.requests += 1;
+        self.unprocessed += unprocessed;
+        if let Some(units) = consumed {
+            *self.consumed_units.get_or_insert(0.0) += units;
+        }
+    }
+}
+
+/// What kept the run from being faster.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitedBy {
+    /// Waiting for rows.
+    #[default]
+    Source,
+    /// Making items.
+    Fold,
+    /// Waiting for the target to take items.
+    Target,
+    /// Waiting because the target throttles.
+    Throttling,
+    /// Waiting because of the ceiling that the caller set.
+    Ceiling,
+    /// Waiting for partitions that take no more.
+    Partition,
+}
+
+/// Where the time went, as the fold saw it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct Waits {
+    /// Seconds of waiting for rows.
+    pub source_seconds: f64,
+    /// Seconds of making items.
+    pub fold_seconds: f64,
+    /// Seconds of waiting for the target.
+    pub target_seconds: f64,
+}
+
+/// A reject, as the report names the first of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct RejectNote {
+    /// The item type's name.
+    pub item_type: String,
+    /// The row: row key columns and their values.
+    pub row: Box<RawValue>,
+    /// Stable kebab-case code, or the service's error code.
+    pub code: String,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub help: Option<String>,
+    /// The attribute at fault.
+    pub attribute: Option<String>,
+}
+
+/// How it is known that no item overwrote another.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct KeysReport {
+    /// How shared keys were looked for.
+    pub check: KeyCheck,
+    /// Keys that were compared; none where the schema proved them.
+    pub compared: u64,
+    /// Items beyond the first of their keys, found before the first write.
+    pub shared: u64,
+    /// Items that were written over another, found after the last write.
+    pub overwritten: u64,
+    /// Bytes of keys that went to disk.
+    pub spilled_bytes: u64,
+}
+
+fn reasons<S: serde::Serializer>(
+    reasons: &BTreeMap<(String, String), u64>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Given<'r> {
+        reason: &'r str,
+        resource: &'r str,
+        times: u64,
+    }
+    serializer.collect_seq(reasons.iter().map(|((reason, resource), times)| Given {
+        reason,
+        resource,
+        times: *times,
+    }))
+}
+
+/// All that there is to say about a run. As JSON its field names are stable.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The table's name.
+    pub table: String,
+    /// Where the table is.
+    pub place: String,
+    /// The run's clock, in RFC 3339: by it items have expired or not.
+    pub now: String,
+    /// What was done with items.
+    pub doing: Doing,
+    /// Whether an earlier attempt had done a part of it; its books are among these.
+    pub resumed: bool,
+    /// How it is known that no item overwrote another.
+    pub keys: KeysReport,
+    /// The books of each item type, in the order of the mapping.
+    pub item_types: Vec<Books>,
+    /// All item types together; a row that serves two item types counts twice.
+    pub total: Books,
+    /// Whether all books add up.
+    pub balanced: bool,
+    /// What the source found odd in its values: those that are not as their columns declare them;
+    /// and what the run found odd in the items' TTL.
+    pub warnings: Vec<String>,
+    /// The first rejects.
+    pub rejects: Vec<RejectNote>,
+    /// Where all rejects are; `None` where there are none.
+    pub rejects_file: Option<PathBuf>,
+    /// Where the archived items are; `None` where there are none.
+    pub archive_file: Option<PathBuf>,
+    /// Requests and retries.
+    pub traffic: Traffic,
+    /// How often each reason was given for throttling, and for what.
+    #[serde(serialize_with = "reasons")]
+    pub throttled_by: BTreeMap<(String, String), u64>,
+    /// Where the time went.
+    pub waits: Waits,
+    /// What kept the run from being faster.
+    pub limited_by: LimitedBy,
+    /// Time from the first row to the end.
+    pub elapsed_seconds: f64,
+    /// Rows of the passes read each second.
+    pub rows_per_second: f64,
+}
+
+impl Report {
+    /// Whether a plan would change anything.
+    #[must_use]
+    pub fn would_change(&self) -> bool {
+        self.doing == Doing::Plan && self.total.planned + self.total.deleted > 0
+    }
+
+    /// Whether every row and every item is accounted for.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        self.item_types.iter().all(Books::balances)
+    }
+}
+
+/// Things each second.
+#[must_use]
+pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
+    #[expect(
+        clippy::as_conversions,
+        clippy::cast_precision_loss,
+        reason = "a figure for people; counts stay below 2^52"
+    )]
+    let count = count as f64;
+    let seconds = elapsed.as_secs_f64();
+    if seconds > 0.0 { count / seconds } else { 0.0 }
+}
