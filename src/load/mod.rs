@@ -21,6 +21,7 @@
 
 mod books;
 mod contest;
+mod deletions;
 mod differ;
 mod ending;
 mod failure;

@@ -1,4 +1,4 @@
-//! Deletes items that no row makes any more.
+//! Finds items that no row makes any more, and has them deleted.
 //!
 //! The table's keys are scanned, side by side in segments, and compared with those of the run: the
 //! fingerprints of both go to sorted runs on disk, so that memory does not grow with the table. An
@@ -13,23 +13,19 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::deletions::Deletions;
 use super::failure::Failure;
-use super::halt::{Cancel, Why};
+use super::halt::Cancel;
 use super::owner::Owners;
-use super::parcel::{Origin, Parcel};
 use super::rules::{Doing, EXPIRED, KEPT};
-use super::ticket::Ticket;
 use super::writer::Delivery;
-use crate::batch::Batcher;
 use crate::item::{Attribute, Item, fingerprints, write_item};
 use crate::mapping::model::Model;
 use crate::proof::{Proof, ProofError};
-use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
+use crate::target::{Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
-/// Bytes of the largest item that there can be.
-const LARGEST: u64 = 400 << 10;
 /// Pages that wait to be taken in.
 const PAGES_AHEAD: usize = 2;
 /// Marks the locators of items that the table holds; those of rows are below.
@@ -66,7 +62,7 @@ pub(crate) struct Scan<'s> {
 pub(crate) struct Stray {
     pub(crate) item_type: usize,
     /// Stands for its partition key, as in the items that are put.
-    partition: u64,
+    pub(super) partition: u64,
     /// Its key.
     pub(crate) json: String,
 }
@@ -331,99 +327,4 @@ pub(crate) fn selected(model: &Model) -> Vec<bool> {
         }
     }
     selected
-}
-
-/// Items on their way out of the table.
-struct Deletions<'d> {
-    delivery: &'d Arc<Delivery>,
-    doing: Doing,
-    ticket: Arc<Ticket>,
-    batcher: Batcher,
-    waiting: Vec<Origin>,
-    requests: JoinSet<()>,
-}
-
-impl<'d> Deletions<'d> {
-    fn new(delivery: &'d Arc<Delivery>, doing: Doing) -> Self {
-        let table = &delivery.model.table;
-        let indexes = table.indexes.len() + table.local_indexes.len();
-        let entries = u64::try_from(indexes + 1).unwrap_or(1);
-        let largest = delivery.ledger.largest().unwrap_or(LARGEST);
-        let most = largest.div_ceil(1024) * entries;
-        delivery.pace.expect_deletions(entries, most);
-        Self {
-            ticket: delivery.ledger.issue_beside(&delivery.model),
-            batcher: Batcher::new(delivery.target.batch_limit()),
-            waiting: Vec::new(),
-            requests: JoinSet::new(),
-            delivery,
-            doing,
-        }
-    }
-
-    async fn delete(&mut self, stray: &Stray) {
-        let Stray {
-            item_type,
-            partition,
-            ref json,
-        } = *stray;
-        if self.doing == Doing::Plan {
-            if let Some(books) = self.ticket.page().books(item_type) {
-                books.deleted += 1;
-            }
-            return;
-        }
-        self.ticket.hold();
-        self.waiting.push(Origin {
-            ticket: self.ticket.clone(),
-            row: Box::default(),
-            known: None,
-        });
-        // Keys of one table differ in their JSON as they differ in their values.
-        let (fingerprint, _) = fingerprints(&Attribute::S(json.clone()), None);
-        let entry = Entry {
-            action: Action::Delete,
-            size: json.len(),
-            units: self.delivery.pace.deletion_units(),
-            item_type,
-            fingerprint,
-            partition,
-        };
-        self.batcher.limit_units(self.delivery.pace.batch_units());
-        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(json)) {
-            self.send(batch).await;
-        }
-    }
-
-    async fn send(&mut self, batch: crate::target::Batch) {
-        let origins = self
-            .waiting
-            .drain(..batch.len().min(self.waiting.len()))
-            .collect();
-        let parcel = Parcel {
-            batch,
-            origins,
-            permit: None,
-        };
-        if self.requests.len() >= self.delivery.target.concurrency() {
-            self.requests.join_next().await;
-        }
-        let delivery = self.delivery.clone();
-        self.requests
-            .spawn(async move { delivery.deliver(parcel, None).await });
-    }
-
-    async fn end(mut self) {
-        if let Some(batch) = self.batcher.finish() {
-            self.send(batch).await;
-        }
-        while let Some(ended) = self.requests.join_next().await {
-            if ended.is_err() {
-                let failure = Failure::internal("a task that deletes died");
-                self.delivery.halt.set(Why::Failed(failure));
-            }
-        }
-        self.delivery.park.settle(&self.delivery.halt).await;
-        // Its books are added up when the ledger closes; no chunk of the plan is done with it.
-    }
 }
