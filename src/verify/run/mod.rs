@@ -1,6 +1,7 @@
 //! The comparison as a run: reads, folds, asks the table, mends, adds up.
 
 mod ending;
+mod judge;
 mod sample;
 mod sheet;
 mod start;
@@ -27,10 +28,11 @@ use crate::source::Source;
 use crate::target::Target;
 use crate::verify::report::VerifyReport;
 use ending::Ending;
+use judge::judge;
 use sheet::{Found, Ledger, Sheet};
 use start::{Setting, set};
 use unexpected::{Unexpected, excused, look};
-use worker::{Block, Worker, judge};
+use worker::{Block, Worker};
 
 /// How long a worker waits for rows before it asks for a page that is not full.
 const PATIENCE: Duration = Duration::from_millis(50);

@@ -5,16 +5,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::Shared;
+use super::judge::{Maker, Verdict};
 use super::sheet::{Place, Sheet};
-use crate::item::{Elements, Expiry, Folded, Folder, Item};
+use crate::item::{Elements, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Fate, KEPT, Looked, Mending, NOTED, Owners, Rejected, RowKey, Sieve, Why,
-    is_same, json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
+    Differ, EXPIRED, Fate, KEPT, Looked, Mending, NOTED, Rejected, RowKey, Sieve, Why, json, meets,
+    note, raw, row_json, row_key, take_keys, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{Chunk, Row};
-use crate::verify::compare::compare;
-use crate::verify::report::{AttributeFinding, Compared, Finding, FindingKind};
+use crate::verify::report::{Compared, Finding, FindingKind};
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
 const MADE: u64 = 0;
@@ -31,55 +31,6 @@ pub(super) struct Origin {
     sheet: Arc<Sheet>,
     place: Place,
     row: RowKey,
-}
-
-/// What the table holds under an item's key.
-pub(super) enum Verdict {
-    Equal,
-    /// Nothing, because the item has expired and DynamoDB has deleted it.
-    Gone,
-    Missing,
-    Different {
-        attributes: Vec<AttributeFinding>,
-        maker: Maker,
-    },
-}
-
-/// What has made an item that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Maker {
-    /// The item type that it should be of, as far as is known.
-    Own,
-    /// Another item type of the mapping.
-    Other(usize),
-    /// Something else, by what this attribute says.
-    Foreign(Arc<str>),
-}
-
-/// Judges what the table holds.
-pub(super) fn judge(
-    owners: Option<&Owners>,
-    item_type: usize,
-    folded: &Folded,
-    found: Option<&Item>,
-) -> Verdict {
-    match found {
-        None if folded.expiry == Expiry::Past => Verdict::Gone,
-        None => Verdict::Missing,
-        Some(found) if is_same(folded, found) => Verdict::Equal,
-        Some(found) => Verdict::Different {
-            attributes: compare(&folded.item, found),
-            maker: owners.map_or(Maker::Own, |owners| maker(owners, item_type, found)),
-        },
-    }
-}
-
-fn maker(owners: &Owners, item_type: usize, found: &Item) -> Maker {
-    match (owners.owner(found), owners.foreign(item_type, found)) {
-        (Some(owner), _) if owner != item_type => Maker::Other(owner),
-        (_, Some(attribute)) => Maker::Foreign(attribute.clone()),
-        _ => Maker::Own,
-    }
 }
 
 /// A worker.
