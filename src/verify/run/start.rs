@@ -1,10 +1,8 @@
 //! How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
 
+use super::Verify;
 use super::sample::{Draw, thin};
-use super::{Options, Verify};
-use crate::load::{
-    Contest, Failure, KeyCheck, KeyPass, Part, Plan, Selection, Unproved, Why, processors,
-};
+use crate::load::{Contest, Failure, KeyCheck, KeyPass, Part, Plan, Selection, Unproved, Why};
 use crate::source::Source;
 
 /// Everything that is needed before the first row.
@@ -15,21 +13,6 @@ pub(super) struct Setting {
     pub(super) contest: Contest,
     /// The last hash that is in the sample.
     pub(super) last: Option<u64>,
-}
-
-impl Options {
-    /// Connections that read side by side.
-    pub(super) fn lanes(&self) -> usize {
-        self.readers.unwrap_or_else(processors).max(1)
-    }
-
-    /// The items that are compared.
-    pub(super) fn selection(&self) -> Selection {
-        Selection {
-            partition: self.partition.clone(),
-            rows: None,
-        }
-    }
 }
 
 /// Opens the snapshot and finds out what is to be read.
