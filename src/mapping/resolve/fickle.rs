@@ -5,221 +5,13 @@
 //! is not understood here, so it is taken to be fickle unless all of its functions and relations are
 //! known not to be. What only looks fickle is read again for nothing.
 
+mod words;
+
 use std::collections::HashSet;
 
 use crate::catalog::{Catalog, TableKind, TableName};
 use crate::source::{Relation, Scan, ScanColumn};
-
-/// Words whose results may differ though no row does, called or not, in texts too: `date 'now'`.
-/// Without an order, `limit` gives any rows.
-const FICKLE: &[&str] = &[
-    "now",
-    "today",
-    "tomorrow",
-    "yesterday",
-    "localtime",
-    "localtimestamp",
-    "sysdate",
-    "user",
-    "session_user",
-    "system_user",
-    "tablesample",
-    "limit",
-    "fetch",
-];
-
-/// How further such words begin.
-const FICKLE_BEGINNINGS: &[&str] = &["current_", "utc_"];
-
-/// What may stand before a parenthesis and is no function.
-const WORDS: &[&str] = &[
-    "all",
-    "and",
-    "any",
-    "array",
-    "as",
-    "between",
-    "by",
-    "case",
-    "cross",
-    "distinct",
-    "else",
-    "except",
-    "exists",
-    "filter",
-    "from",
-    "group",
-    "having",
-    "in",
-    "intersect",
-    "is",
-    "join",
-    "lateral",
-    "like",
-    "materialized",
-    "not",
-    "on",
-    "or",
-    "order",
-    "over",
-    "partition",
-    "row",
-    "select",
-    "some",
-    "then",
-    "union",
-    "using",
-    "values",
-    "when",
-    "where",
-    "with",
-];
-
-/// Types that may have a size.
-const TYPES: &[&str] = &[
-    "binary",
-    "bit",
-    "bpchar",
-    "char",
-    "character",
-    "decimal",
-    "float",
-    "nvarchar",
-    "numeric",
-    "timestamp",
-    "timestamptz",
-    "varbinary",
-    "varchar",
-    "varying",
-];
-
-/// Functions that give the same for the same, in each of the databases that has them.
-const STEADY: &[&str] = &[
-    "abs",
-    "array_length",
-    "ascii",
-    "avg",
-    "bit_length",
-    "btrim",
-    "cardinality",
-    "cast",
-    "ceil",
-    "ceiling",
-    "char_length",
-    "character_length",
-    "chr",
-    "coalesce",
-    "concat",
-    "concat_ws",
-    "convert",
-    "count",
-    "date_part",
-    "date_trunc",
-    "day",
-    "dayofmonth",
-    "dayofweek",
-    "dayofyear",
-    "div",
-    "exp",
-    "extract",
-    "field",
-    "find_in_set",
-    "floor",
-    "from_unixtime",
-    "generate_series",
-    "glob",
-    "greatest",
-    "group_concat",
-    "hex",
-    "hour",
-    "if",
-    "ifnull",
-    "iif",
-    "initcap",
-    "instr",
-    "isnull",
-    "json_array",
-    "json_array_length",
-    "json_contains",
-    "json_extract",
-    "json_length",
-    "json_object",
-    "json_type",
-    "json_unquote",
-    "json_valid",
-    "json_value",
-    "jsonb_array_length",
-    "jsonb_build_array",
-    "jsonb_build_object",
-    "jsonb_exists",
-    "jsonb_extract_path",
-    "jsonb_extract_path_text",
-    "jsonb_typeof",
-    "lcase",
-    "least",
-    "left",
-    "length",
-    "ln",
-    "locate",
-    "log",
-    "lower",
-    "lpad",
-    "ltrim",
-    "make_date",
-    "max",
-    "md5",
-    "mid",
-    "min",
-    "minute",
-    "mod",
-    "month",
-    "nullif",
-    "num_nonnulls",
-    "num_nulls",
-    "octet_length",
-    "overlay",
-    "position",
-    "power",
-    "quarter",
-    "regexp_like",
-    "regexp_match",
-    "regexp_replace",
-    "repeat",
-    "replace",
-    "reverse",
-    "right",
-    "round",
-    "rpad",
-    "rtrim",
-    "second",
-    "sha1",
-    "sha2",
-    "sign",
-    "split_part",
-    "sqrt",
-    "starts_with",
-    "strpos",
-    "substr",
-    "substring",
-    "substring_index",
-    "sum",
-    "to_char",
-    "to_date",
-    "to_hex",
-    "to_number",
-    "to_timestamp",
-    "translate",
-    "trim",
-    "trunc",
-    "truncate",
-    "typeof",
-    "ucase",
-    "unicode",
-    "upper",
-    "week",
-    "weekday",
-    "year",
-];
+use words::{FICKLE, FICKLE_BEGINNINGS, STEADY, TYPES, WORDS};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
@@ -280,7 +72,7 @@ impl Word<'_> {
     }
 }
 
-fn words(text: &str) -> Vec<Word<'_>> {
+fn words_of(text: &str) -> Vec<Word<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let mut found = Vec::new();
     let mut from = 0;
@@ -301,7 +93,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
 
 fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_lowercase();
-    let words = words(&text);
+    let words = words_of(&text);
     words
         .iter()
         .any(|word| word.is_fickle() || word.is_unknown_call())
