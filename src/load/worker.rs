@@ -3,22 +3,24 @@
 //! Several work side by side; each has a batch of its own, which may hold items of several chunks.
 //! What becomes of a row is entered into the books of its chunk at the end of its block.
 
-use std::collections::{BTreeMap, VecDeque};
+mod sending;
+mod tally;
+
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
-use super::books::{Books, Largest};
-use super::differ::{Differ, Known, Looked, REQUESTS, known};
-use super::failure::Failure;
+use super::books::Largest;
+use super::differ::{Differ, Known, REQUESTS, known};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::halt::Why;
 use super::life::enter;
 use super::parcel::{Origin, Parcel};
-use super::rejects::{Rejected, line, note, raw, row_json};
-use super::rules::{Doing, KEPT, Rules};
+use super::rejects::{Rejected, raw, row_json};
+use super::rules::{Doing, Rules};
 use super::ticket::Ticket;
 use super::times::Times;
 use super::writer::{Delivery, count};
@@ -26,8 +28,8 @@ use crate::batch::Batcher;
 use crate::item::{Elements, Folded, Folder, KEY_NULL, Reject, write_item};
 use crate::mapping::model::{Expired, ItemType};
 use crate::source::{Chunk, Row};
-use crate::target::{Action, Batch, Entry};
 use crate::value::Value;
+use tally::Tally;
 
 /// KiB of batches that may be on their way at one time.
 pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
@@ -52,28 +54,6 @@ pub(super) struct Worker {
     origins: VecDeque<Origin>,
     parcels: mpsc::Sender<Parcel>,
     differ: Differ<Origin, Known>,
-}
-
-/// What one block comes to.
-#[derive(Default)]
-struct Tally {
-    books: BTreeMap<usize, Books>,
-    rejects: Vec<Rejected>,
-    archive: String,
-    /// Fingerprints of the items made, each with the ticket's attempt or what stands for it.
-    keys: Vec<(u128, u64)>,
-}
-
-impl Tally {
-    /// The books of an item type: one among a few.
-    fn books(&mut self, index: usize) -> &mut Books {
-        self.books.entry(index).or_default()
-    }
-
-    /// Remembers a key whose item is not to be deleted.
-    fn keep(&mut self, fingerprint: u128) {
-        self.keys.push((fingerprint, KEPT));
-    }
 }
 
 impl Worker {
@@ -358,123 +338,6 @@ impl Worker {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
-    }
-
-    async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
-        let entry = Entry {
-            action: Action::Put,
-            size: folded.size,
-            units: folded.units,
-            item_type: index,
-            fingerprint: folded.fingerprint,
-            partition: folded.partition,
-        };
-        let full = self
-            .batcher
-            .push(entry, |out| write_item(out, &folded.item));
-        self.origins.push_back(origin);
-        if let Some(batch) = full {
-            self.dispatch(batch).await;
-        }
-    }
-
-    /// Takes what was found in the table for a page of items.
-    async fn looked(&mut self, looked: Looked<Origin, Known>) {
-        match looked {
-            Err((origins, failure)) => {
-                if let Some(failure) = failure {
-                    self.delivery.halt.set(Why::Failed(failure));
-                }
-                for (index, origin) in origins {
-                    origin.ticket.spoil();
-                    if let Some(books) = origin.ticket.page().books(index) {
-                        books.unwritten += 1;
-                    }
-                    self.delivery.let_go(&origin.ticket, 1);
-                }
-            }
-            Ok(items) => {
-                for (index, folded, mut origin, known) in items {
-                    let plan = self.rules.doing == Doing::Plan;
-                    if known == Known::Same || plan {
-                        if let Some(books) = origin.ticket.page().books(index) {
-                            match known {
-                                Known::Same => books.unchanged += 1,
-                                Known::Missing => books.planned += 1,
-                                Known::Different => {
-                                    books.planned += 1;
-                                    books.changed += 1;
-                                }
-                            }
-                        }
-                        self.delivery.progress.written(index, 1);
-                        self.delivery.let_go(&origin.ticket, 1);
-                        continue;
-                    }
-                    origin.known = Some(known == Known::Different);
-                    self.put(index, &folded, origin).await;
-                }
-            }
-        }
-    }
-
-    /// Hands a batch to the writers when there is room for its bytes.
-    async fn dispatch(&mut self, batch: Batch) {
-        let from = Instant::now();
-        let origins = self.origins.drain(..batch.len().min(self.origins.len()));
-        let origins = origins.collect();
-        let kib = (batch.bytes() / 1024 + 1).min(KIB_IN_FLIGHT);
-        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
-        let permit = self.room.clone().acquire_many_owned(kib).await.ok();
-        let parcel = Parcel {
-            batch,
-            origins,
-            permit,
-        };
-        if let Err(refused) = self.parcels.send(parcel).await {
-            self.delivery.abandon(refused.0);
-            let failure = Failure::internal("the writers ended before the last item");
-            self.delivery.halt.set(Why::Failed(failure));
-        }
-        self.times.add_target(from.elapsed());
-    }
-
-    /// Enters what a block came to into its chunk's ticket.
-    fn enter(&self, ticket: &Ticket, number: u64, tally: Tally) -> Result<(), Failure> {
-        let delivery = &self.delivery;
-        for (index, books) in &tally.books {
-            delivery.progress.rows(*index, books.rows_read);
-            if books.rejected > 0 {
-                delivery.progress.rejected(*index, books.rejected);
-            }
-        }
-        self.rules.take_keys(&tally.keys)?;
-        let mut lines = String::new();
-        for reject in &tally.rejects {
-            line(&mut lines, &delivery.model, reject);
-        }
-        let mut page = ticket.page();
-        if page.forgotten {
-            delivery.ledger.take_back(count(tally.rejects.len()));
-            return Ok(());
-        }
-        for (index, books) in tally.books {
-            if let Some(all) = page.books(index) {
-                all.take(books);
-            }
-        }
-        page.note(
-            tally
-                .rejects
-                .iter()
-                .map(|reject| note(&delivery.model, reject)),
-        );
-        page.rejects
-            .put(number, lines)
-            .map_err(|error| Failure::scratch(&error))?;
-        page.archive
-            .put(number, tally.archive)
-            .map_err(|error| Failure::scratch(&error))
     }
 
     fn go_on(&self) -> ControlFlow<()> {
