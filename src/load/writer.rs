@@ -6,7 +6,8 @@
 //! service's code and words. When something fails for good, what is still to be sent is counted as
 //! unwritten, item by item.
 
-use std::borrow::Cow;
+mod accounts;
+
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc};
@@ -16,14 +17,13 @@ use super::failure::Failure;
 use super::halt::{Halt, Why};
 use super::ledger::Ledger;
 use super::pace::{Pace, of, units};
-use super::parcel::{Origin, Parcel};
+use super::parcel::Parcel;
 use super::park::Park;
 use super::probe::Probe;
 use super::progress::Progress;
-use super::rejects::Rejected;
 use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{Action, Entry, ErrorClass, Target, TargetError};
+use crate::target::{Target, TargetError};
 use crate::throttle::{Answer, Kind};
 
 /// How many times the units that a batch should hold it may hold when it is sent: the rate changes
@@ -281,119 +281,6 @@ impl Delivery {
         if !hot.is_empty() {
             let hot = parcel.take(&hot);
             Park::take(self, hot).await;
-        }
-    }
-
-    /// Counts what was processed.
-    fn written(&self, entries: &[Entry], origins: &[Origin]) {
-        let mut all = entries.iter().zip(origins).peekable();
-        while let Some((entry, origin)) = all.next() {
-            let mut items = 1;
-            let mut known = u64::from(origin.known == Some(true));
-            while let Some((_, next)) = all.next_if(|(other, next)| {
-                other.item_type == entry.item_type
-                    && other.action == entry.action
-                    && Arc::ptr_eq(&next.ticket, &origin.ticket)
-            }) {
-                items += 1;
-                known += u64::from(next.known == Some(true));
-            }
-            if let Some(books) = origin.ticket.page().books(entry.item_type) {
-                match entry.action {
-                    Action::Put => {
-                        books.written += items;
-                        books.changed += known;
-                    }
-                    Action::Delete => books.deleted += items,
-                }
-            }
-            self.progress.written(entry.item_type, items);
-            self.let_go(&origin.ticket, items);
-        }
-    }
-
-    /// Takes items off a ticket, and sees to it where they were the last.
-    pub(super) fn let_go(&self, ticket: &Arc<super::ticket::Ticket>, holders: u64) {
-        if ticket.release(holders) {
-            self.ledger.done(ticket);
-        }
-    }
-
-    fn note(
-        &self,
-        error: &TargetError,
-        entries: &[Entry],
-        estimated: f64,
-        latency: std::time::Duration,
-    ) {
-        let throttled = error.class == ErrorClass::Throttle;
-        self.ledger.traffic(|traffic| {
-            traffic.requests += 1;
-            traffic.throttled += u64::from(throttled);
-            traffic.transient += u64::from(error.class == ErrorClass::Transient);
-        });
-        self.ledger.reasons(&error.throttles);
-        let refused = if throttled { entries } else { &[] };
-        self.pace.answered(
-            Answer {
-                estimated,
-                consumed: None,
-                refused: units(refused),
-                latency,
-                kind: if throttled {
-                    Kind::Throttled
-                } else {
-                    Kind::Failed
-                },
-            },
-            &[],
-            refused,
-        );
-        if throttled {
-            self.progress.throttled(count(entries.len()));
-        }
-    }
-
-    /// Makes a reject of an item that the service refuses on its own.
-    fn refuse(&self, parcel: Parcel, error: &TargetError) {
-        for (at, (entry, origin)) in parcel
-            .batch
-            .entries()
-            .iter()
-            .zip(parcel.origins)
-            .enumerate()
-        {
-            let message = match entry.action {
-                Action::Put => error.message.clone(),
-                Action::Delete => format!("the item was not deleted: {}", error.message),
-            };
-            let reject = Rejected {
-                item_type: entry.item_type,
-                row: origin.row,
-                code: Cow::Owned(error.code.clone()),
-                message,
-                help: error.help.clone(),
-                attribute: None,
-                item: Some(parcel.batch.json(at).to_owned()),
-            };
-            let (ticket, action) = (&origin.ticket, entry.action);
-            self.ledger
-                .refused(&self.halt, &self.model, ticket, action, &reject);
-            self.progress.rejected(entry.item_type, 1);
-            self.let_go(&origin.ticket, 1);
-        }
-    }
-
-    /// Counts items that will not be sent. Their chunks will be read again.
-    pub(super) fn abandon(&self, parcel: Parcel) {
-        for (entry, origin) in parcel.batch.entries().iter().zip(parcel.origins) {
-            origin.ticket.spoil();
-            if entry.action == Action::Put
-                && let Some(books) = origin.ticket.page().books(entry.item_type)
-            {
-                books.unwritten += 1;
-            }
-            self.let_go(&origin.ticket, 1);
         }
     }
 }
