@@ -1,6 +1,8 @@
 //! Workers: they fold blocks of rows into items, ask the table for these a page at a time, and
 //! enter what they find into the chunk's sheet.
 
+mod tally;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -9,12 +11,13 @@ use super::judge::{Maker, Verdict};
 use super::sheet::{Place, Sheet};
 use crate::item::{Elements, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Fate, KEPT, Looked, Mending, NOTED, Rejected, RowKey, Sieve, Why, json, meets,
-    note, raw, row_json, row_key, take_keys, take_row_key,
+    Differ, EXPIRED, Fate, KEPT, Looked, Mending, Rejected, RowKey, Sieve, Why, json, meets,
+    raw, row_json, row_key, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{Chunk, Row};
 use crate::verify::report::{Compared, Finding, FindingKind};
+use tally::{Tally, reject_at};
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
 const MADE: u64 = 0;
@@ -39,24 +42,6 @@ pub(super) struct Worker {
     sieve: Sieve,
     differ: Differ<Origin, Verdict>,
     mending: Option<Mending>,
-}
-
-/// What one block comes to, before anything is known of the table.
-struct Tally {
-    books: Vec<Compared>,
-    /// Fingerprints and locators.
-    keys: Vec<(u128, u64)>,
-    rejects: Vec<(Place, Rejected)>,
-    /// Elements so far.
-    nth: u64,
-}
-
-impl Tally {
-    fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
-        if let Some(books) = self.books.get_mut(item_type) {
-            change(books);
-        }
-    }
 }
 
 /// A row, or an element of it, of which something is said.
@@ -318,41 +303,6 @@ impl Worker {
             found.findings.push(origin.place, finding);
         });
         own
-    }
-
-    /// Enters what a block came to.
-    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: &Tally) {
-        let shared = &self.shared;
-        for index in item_types {
-            let Some(books) = tally.books.get(*index) else {
-                continue;
-            };
-            shared.progress.rows(*index, books.rows_read);
-            if books.rejected > 0 {
-                shared.progress.rejected(*index, books.rejected);
-            }
-        }
-        sheet.enter(|found| {
-            for (index, books) in tally.books.iter().enumerate() {
-                found.with(index, |all| all.add(books));
-            }
-            for (place, reject) in &tally.rejects {
-                if found.rejects.wants(*place) {
-                    found.rejects.push(*place, note(&shared.model, reject));
-                }
-            }
-        });
-        let taken = shared.keys.as_ref();
-        if let Some(Err(failure)) = taken.map(|keys| take_keys(keys, &tally.keys)) {
-            shared.halt.set(Why::Failed(failure));
-        }
-    }
-}
-
-/// Keeps the first rejects of a block.
-fn reject_at(tally: &mut Tally, place: Place, reject: impl FnOnce() -> Rejected) {
-    if tally.rejects.len() < NOTED {
-        tally.rejects.push((place, reject()));
     }
 }
 
