@@ -53,6 +53,7 @@ pub mod state;
 mod table;
 mod ticket;
 mod times;
+mod work;
 mod worker;
 mod writer;
 
@@ -82,6 +83,7 @@ pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
 pub(crate) use report::rate;
 pub(crate) use rules::{EXPIRED, KEPT, take_keys};
 pub(crate) use ticket::{ChunkId, Ticket};
+pub(crate) use work::{Work, work};
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, Instant, timeout};
+use tokio::time::{Duration, Instant};
 
 use super::ending::Ending;
 use super::failure::Failure;
@@ -26,13 +26,12 @@ use super::rules::Rules;
 use super::start::{Before, Setting, Unset, finish, set};
 use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
+use super::work::work;
 use super::worker::{Block, KIB_IN_FLIGHT, Worker};
 use super::writer::{Delivery, write};
 use super::{KeyCheck, Load, processors};
 use crate::item::Folder;
 
-/// How long a worker waits for rows before it sends a batch that is not full.
-const PATIENCE: Duration = Duration::from_millis(50);
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
 
@@ -316,7 +315,7 @@ impl Run {
                 folder.clone(),
                 parcels.clone(),
             );
-            tasks.spawn(fold(worker, blocks.clone()));
+            tasks.spawn(work(worker, blocks.clone()));
         }
         (sender, tasks)
     }
@@ -328,31 +327,4 @@ impl Run {
             }
         }
     }
-}
-
-/// Folds blocks until no more can come.
-async fn fold(mut worker: Worker, blocks: Arc<Mutex<mpsc::Receiver<Block>>>) {
-    loop {
-        let next = async { blocks.lock().await.recv().await };
-        let next = if worker.is_idle() {
-            next.await
-        } else {
-            match timeout(PATIENCE, next).await {
-                Ok(next) => next,
-                Err(_) => {
-                    worker.flush().await;
-                    continue;
-                }
-            }
-        };
-        match next {
-            Some(block) => {
-                if worker.block(block).await.is_break() {
-                    break;
-                }
-            }
-            None => break,
-        }
-    }
-    worker.flush().await;
 }

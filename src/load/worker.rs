@@ -23,6 +23,7 @@ use super::rejects::{Rejected, raw, row_json};
 use super::rules::{Doing, Rules};
 use super::ticket::Ticket;
 use super::times::Times;
+use super::work::Work;
 use super::writer::{Delivery, count};
 use crate::batch::Batcher;
 use crate::item::{Elements, Folded, Folder, KEY_NULL, Reject, write_item};
@@ -84,9 +85,16 @@ impl Worker {
             parcels,
         }
     }
+}
 
-    /// Folds a block. [`ControlFlow::Break`] where the run is to end.
-    pub(super) async fn block(&mut self, block: Block) -> ControlFlow<()> {
+impl Work for Worker {
+    type Block = Block;
+
+    fn is_idle(&self) -> bool {
+        self.origins.is_empty() && self.differ.is_idle()
+    }
+
+    async fn block(&mut self, block: Block) -> ControlFlow<()> {
         let Block {
             ticket,
             number,
@@ -117,8 +125,7 @@ impl Worker {
         self.go_on()
     }
 
-    /// Sends what waits, and no more is to come for now.
-    pub(super) async fn flush(&mut self) {
+    async fn flush(&mut self) {
         self.differ.ask();
         while let Some(looked) = self.differ.next().await {
             self.looked(looked).await;
@@ -127,12 +134,9 @@ impl Worker {
             self.dispatch(batch).await;
         }
     }
+}
 
-    /// Whether anything waits here.
-    pub(super) fn is_idle(&self) -> bool {
-        self.origins.is_empty() && self.differ.is_idle()
-    }
-
+impl Worker {
     async fn rows(
         &mut self,
         ticket: &Arc<Ticket>,
@@ -278,17 +282,6 @@ impl Worker {
                 self.made(ticket, index, item_type, folded, row, tally)
                     .await
             }
-        }
-    }
-
-    fn rejected(&self, reject: Rejected, tally: &mut Tally) -> ControlFlow<()> {
-        let books = tally.books(reject.item_type);
-        books.reject(&reject.code);
-        tally.rejects.push(reject);
-        if self.delivery.ledger.reject(&self.delivery.halt) {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
         }
     }
 

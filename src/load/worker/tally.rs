@@ -2,6 +2,7 @@
 //! its chunk is read again, not at all.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use super::Worker;
 use crate::load::books::Books;
@@ -34,6 +35,18 @@ impl Tally {
 }
 
 impl Worker {
+    /// Counts a reject. [`ControlFlow::Break`] where it is one too many.
+    pub(super) fn rejected(&self, reject: Rejected, tally: &mut Tally) -> ControlFlow<()> {
+        let books = tally.books(reject.item_type);
+        books.reject(&reject.code);
+        tally.rejects.push(reject);
+        if self.delivery.ledger.reject(&self.delivery.halt) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
     /// Enters what a block came to into its chunk's ticket.
     pub(super) fn enter(&self, ticket: &Ticket, number: u64, tally: Tally) -> Result<(), Failure> {
         let delivery = &self.delivery;

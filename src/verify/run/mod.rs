@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, Instant, timeout};
+use tokio::time::{Duration, Instant};
 
 use crate::item::{Folder, Item};
 use crate::load::{
     Contest, Differ, Failure, Fate, Halt, Issue, Lanes, Mended, Mender, NOTED, Owners, Progress,
-    Reading, Selection, Step, Unowned, Why, processors, spread,
+    Reading, Selection, Step, Unowned, Why, processors, spread, work,
 };
 use crate::mapping::model::Model;
 use crate::proof::Proof;
@@ -33,8 +33,6 @@ use worker::{Block, Worker};
 
 pub use options::{Options, Verify};
 
-/// How long a worker waits for rows before it asks for a page that is not full.
-const PATIENCE: Duration = Duration::from_millis(50);
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;
 
@@ -316,31 +314,4 @@ impl Run {
         };
         ending.report(&self.verify)
     }
-}
-
-/// Folds blocks until no more can come.
-async fn work(mut worker: Worker, blocks: Arc<Turn<mpsc::Receiver<Block>>>) {
-    loop {
-        let next = async { blocks.lock().await.recv().await };
-        let next = if worker.is_idle() {
-            next.await
-        } else {
-            match timeout(PATIENCE, next).await {
-                Ok(next) => next,
-                Err(_) => {
-                    worker.flush().await;
-                    continue;
-                }
-            }
-        };
-        match next {
-            Some(block) => {
-                if worker.block(block).await.is_break() {
-                    break;
-                }
-            }
-            None => break,
-        }
-    }
-    worker.flush().await;
 }

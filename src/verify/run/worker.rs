@@ -11,7 +11,7 @@ use super::judge::{Maker, Verdict};
 use super::sheet::{Place, Sheet};
 use crate::item::{Elements, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Fate, KEPT, Looked, Mending, Rejected, RowKey, Sieve, Why, json, meets,
+    Differ, EXPIRED, Fate, KEPT, Looked, Mending, Rejected, RowKey, Sieve, Why, Work, json, meets,
     raw, row_json, row_key, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
@@ -67,14 +67,16 @@ impl Worker {
             mending,
         }
     }
+}
 
-    /// Whether anything waits here.
-    pub(super) fn is_idle(&self) -> bool {
+impl Work for Worker {
+    type Block = Block;
+
+    fn is_idle(&self) -> bool {
         self.differ.is_idle()
     }
 
-    /// Folds a block. [`ControlFlow::Break`] where the run is to end.
-    pub(super) async fn block(&mut self, block: Block) -> ControlFlow<()> {
+    async fn block(&mut self, block: Block) -> ControlFlow<()> {
         let shared = self.shared.clone();
         let Block {
             sheet,
@@ -105,8 +107,7 @@ impl Worker {
         }
     }
 
-    /// Asks for what waits, and mends what is to be mended, and no more is to come for now.
-    pub(super) async fn flush(&mut self) {
+    async fn flush(&mut self) {
         self.differ.ask();
         while let Some(looked) = self.differ.next().await {
             self.looked(looked).await;
@@ -115,7 +116,9 @@ impl Worker {
             mending.flush().await;
         }
     }
+}
 
+impl Worker {
     async fn row(
         &mut self,
         sheet: &Arc<Sheet>,
