@@ -5,10 +5,12 @@
 //! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
 //! nothing that is not on disk.
 
+mod keeper;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -18,10 +20,11 @@ use super::files::LineFile;
 use super::halt::{Halt, Why};
 use super::rejects::{NOTED, Rejected, line, note};
 use super::report::{RejectNote, Traffic};
-use super::state::{ChunkDone, State};
+use super::state::State;
 use super::ticket::{ChunkId, Ticket};
 use crate::mapping::model::Model;
 use crate::target::{Action, Throttle};
+use keeper::keep;
 
 /// The ledger of a run.
 pub(super) struct Ledger {
@@ -302,52 +305,4 @@ fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut super::tic
     }
     let room = NOTED.saturating_sub(notes.len());
     notes.extend(std::mem::take(&mut page.notes).into_iter().take(room));
-}
-
-/// Enters tickets until no more can come.
-fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
-    while let Ok(first) = tickets.recv() {
-        let mut all = vec![first];
-        all.extend(tickets.try_iter());
-        if let Err(failure) = enter(inner, &all) {
-            // What is not entered stays among the tickets that are out.
-            halt.set(Why::Failed(failure));
-            return;
-        }
-    }
-}
-
-fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
-    // Held while the disk works: writers that settle requests wait, a millisecond at a time.
-    let mut inner = lock(inner);
-    let inner = &mut *inner;
-    let mut done = Vec::with_capacity(tickets.len());
-    for ticket in tickets {
-        let mut page = ticket.page();
-        inner.rejects.append(&mut page.rejects)?;
-        inner.archive.append(&mut page.archive)?;
-        let books = serde_json::to_string(&page.books)
-            .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
-        done.push((ticket.id, books));
-    }
-    if let Some(state) = &mut inner.state {
-        let files = [&inner.rejects, &inner.archive];
-        let extents = files
-            .into_iter()
-            .filter_map(|file| Some((file.which().name(), file.extent()?)));
-        let extents: Vec<_> = extents.collect();
-        let done = done.iter().map(|(id, books)| ChunkDone {
-            pass: id.pass,
-            chunk: id.chunk,
-            books_json: books,
-            annexes: &extents,
-        });
-        let entered = state.chunks_done(&done.collect::<Vec<_>>());
-        entered.map_err(|error| Failure::of_state(&error))?;
-    }
-    for ticket in tickets {
-        inner.live.remove(&ticket.id);
-        add(&mut inner.entered, &mut inner.notes, &mut ticket.page());
-    }
-    Ok(())
 }
