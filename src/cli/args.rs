@@ -1,10 +1,17 @@
-//! The arguments of all commands.
+//! The arguments of all commands; those of `migrate` and `verify`, which are many, have files of their
+//! own.
+
+mod migrate;
+mod verify;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use jiff::Timestamp;
+
+pub(super) use migrate::Migrate;
+pub(super) use verify::Verify;
 
 /// Folds a relational database into one DynamoDB table.
 ///
@@ -254,145 +261,6 @@ pub(super) struct Preview {
     #[arg(long, value_name = "MIB", default_value_t = 32, requires = "all",
           value_parser = clap::value_parser!(u16).range(1..=16384))]
     pub(super) key_memory: u16,
-}
-
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is an option of its own"
-)]
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dynafold migrate shop.yaml --source sqlite:shop.db --target local:shop.ddb
-  dynafold migrate shop.yaml --source mysql://app@db/shop --target dynamodb --endpoint-url http://127.0.0.1:8000
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1 --yes
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --max-wcu 2000
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --plan --prune
-  dynafold migrate shop.yaml --source postgres://app@db/shop --target dynamodb --changes-only --prune
-
-A load that was interrupted, by Ctrl-C or a crash, goes on when the same command is started again.")]
-pub(super) struct Migrate {
-    /// The mapping file
-    pub(super) mapping: PathBuf,
-    #[command(flatten)]
-    pub(super) source: SourceArguments,
-    #[command(flatten)]
-    pub(super) target: TargetArguments,
-    /// Never make the table: it belongs to Terraform, say
-    #[arg(long)]
-    pub(super) no_create: bool,
-    /// Go on until more rows than this are rejected
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(super) max_rejects: u64,
-    /// Where rejected rows are written, one JSON line each [default: beside the mapping]
-    #[arg(long, value_name = "FILE")]
-    pub(super) rejects: Option<PathBuf>,
-    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
-    /// Where `expired: archive` writes items, one JSON line each [default: beside the mapping]
-    #[arg(long, value_name = "FILE")]
-    pub(super) archive: Option<PathBuf>,
-    /// Most write capacity units a second, indexes included [default: as the table takes]
-    #[arg(long, value_name = "UNITS", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub(super) max_wcu: Option<u32>,
-    /// Batches in flight at once, at most [default: as the target can take]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(super) concurrency: Option<u16>,
-    /// Connections that read side by side, on PostgreSQL [default: one a processor, 8 at most]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(super) readers: Option<u16>,
-    /// About how many rows are read, entered and gone on with as one
-    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    pub(super) chunk_rows: Option<u64>,
-    /// Read the source once, and find equal keys only after they have overwritten each other
-    #[arg(long)]
-    pub(super) one_pass: bool,
-    /// Write only what the table does not hold as it should be; costs reads instead of writes
-    #[arg(long)]
-    pub(super) changes_only: bool,
-    /// Delete items of the mapping's item types whose rows are gone
-    #[arg(long)]
-    pub(super) prune: bool,
-    /// Empty the table first: it is deleted and made again
-    #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
-    pub(super) replace: bool,
-    /// Load into a table that holds items already; those with the same keys are replaced
-    #[arg(long)]
-    pub(super) append: bool,
-    /// Say what would be added, changed and, with --prune, deleted; write nothing
-    #[arg(long)]
-    pub(super) plan: bool,
-    /// Only this item type; may be said several times
-    #[arg(long = "items", value_name = "NAME")]
-    pub(super) items: Vec<String>,
-    /// Only items with this value of the table's partition key, a tenant say
-    #[arg(long, value_name = "VALUE")]
-    pub(super) partition: Option<String>,
-    /// Load only the rows of a rejects file, after the mapping was mended
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["prune", "replace"])]
-    pub(super) retry_rejects: Option<PathBuf>,
-    /// Where the state of the load is kept [default: .dynafold/ beside the mapping]
-    #[arg(long, value_name = "FILE")]
-    pub(super) state: Option<PathBuf>,
-    /// Forget the state of an interrupted load and begin anew
-    #[arg(long)]
-    pub(super) fresh: bool,
-    /// Answer yes to the questions before anything that costs money or deletes the table
-    #[arg(short, long)]
-    pub(super) yes: bool,
-    /// Text for people or JSON for programs
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Format,
-}
-
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  dynafold verify shop.yaml --source sqlite:shop.db --target local:shop.ddb
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --format json
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --sample 10000
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7")]
-pub(super) struct Verify {
-    /// The mapping file
-    pub(super) mapping: PathBuf,
-    #[command(flatten)]
-    pub(super) source: SourceArguments,
-    #[command(flatten)]
-    pub(super) target: TargetArguments,
-    /// Compare only so many items, from all over the source
-    #[arg(long, value_name = "N", conflicts_with = "repair",
-          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
-    pub(super) sample: Option<u64>,
-    /// Write what is missing or different; nothing is deleted
-    #[arg(long)]
-    pub(super) repair: bool,
-    /// Most write capacity units a second of a repair, indexes included [default: as the table takes]
-    #[arg(long, value_name = "UNITS", requires = "repair",
-          value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    pub(super) max_wcu: Option<u32>,
-    /// Only this item type; may be said several times
-    #[arg(long = "items", value_name = "NAME")]
-    pub(super) items: Vec<String>,
-    /// Only items with this value of the table's partition key, a tenant say
-    #[arg(long, value_name = "VALUE")]
-    pub(super) partition: Option<String>,
-    /// Do not mind items that the mapping does not make
-    #[arg(long)]
-    pub(super) allow_unexpected: bool,
-    /// Connections that read side by side, where the database allows it [default: one a processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    pub(super) readers: Option<u16>,
-    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(super) now: Option<Timestamp>,
-    /// Answer yes to the question before anything that costs money
-    #[arg(short, long)]
-    pub(super) yes: bool,
-    /// Text for people or JSON for programs
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(super) format: Format,
 }
 
 fn moment(text: &str) -> Result<Timestamp, &'static str> {
