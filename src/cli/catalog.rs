@@ -1,10 +1,11 @@
-//! Opens the source that a command names and reads its catalog.
+//! Opens the source that a command names, reads its catalog, and takes from it how long passes are.
 
 use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::Catalog;
-use crate::source::{self, Source};
+use crate::mapping::model::Model;
+use crate::source::{self, Relation, Source};
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
 pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {
@@ -37,4 +38,17 @@ pub(super) fn tell(notices: &[String], output: &Output) {
     for notice in notices {
         output.warning(notice);
     }
+}
+
+/// About how many rows each pass reads.
+pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
+    let estimate = |from: &Relation| match from {
+        Relation::Table(name) => catalog.table(name).and_then(|table| table.estimated_rows),
+        Relation::Query(_) => None,
+    };
+    model
+        .passes
+        .iter()
+        .map(|pass| estimate(&pass.scan.from))
+        .collect()
 }

@@ -8,11 +8,10 @@ mod state;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) use ground::ceiling;
-
 use super::args::{Format, Migrate};
 use super::failure::Failure;
 use super::output::Output;
+use super::signals::stop_on_signals;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
@@ -20,7 +19,7 @@ use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
-use crate::source::{Relation, Source};
+use crate::source::Source;
 use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
@@ -146,7 +145,7 @@ impl Ready {
                 rejects_file: self.files.rejects,
                 archive_file: self.files.archive,
                 writers: arguments.concurrency.map(usize::from),
-                estimates: estimates(&model, &self.catalog),
+                estimates: catalog::estimates(&model, &self.catalog),
                 keys: self.keys,
                 doing: doing(arguments),
                 selection: self.selection,
@@ -228,56 +227,6 @@ impl Files {
         }
         Ok(files)
     }
-}
-
-/// About how many rows each pass reads.
-pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
-    let estimate = |from: &Relation| match from {
-        Relation::Table(name) => catalog.table(name).and_then(|table| table.estimated_rows),
-        Relation::Query(_) => None,
-    };
-    model
-        .passes
-        .iter()
-        .map(|pass| estimate(&pass.scan.from))
-        .collect()
-}
-
-/// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
-pub(super) fn stop_on_signals(cancel: Cancel) {
-    tokio::spawn(async move {
-        stop_signal().await;
-        cancel.cancel();
-        say("stopping: finishing what is in flight; once more stops at once");
-        stop_signal().await;
-        #[expect(
-            clippy::exit,
-            reason = "the user asked twice; every answered write is safe"
-        )]
-        std::process::exit(130);
-    });
-}
-
-#[cfg(unix)]
-async fn stop_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            _ = terminate.recv() => {}
-        },
-        Err(_) => drop(tokio::signal::ctrl_c().await),
-    }
-}
-
-#[cfg(not(unix))]
-async fn stop_signal() {
-    drop(tokio::signal::ctrl_c().await);
-}
-
-#[expect(clippy::print_stderr, reason = "the answer to a signal")]
-fn say(text: &str) {
-    eprintln!("{text}");
 }
 
 /// Beside the mapping, under its name, unless `--rejects` says otherwise. Never the file whose rows

@@ -18,6 +18,7 @@ mod progress;
 mod proofs;
 mod report;
 mod selection;
+mod signals;
 mod target;
 mod usage;
 mod verify;

@@ -1,4 +1,5 @@
-//! Opens the target that a command names, and asks before anything that costs money.
+//! Opens the target that a command names, says how fast it may be written to, and asks before anything
+//! that costs money.
 
 use std::sync::Arc;
 
@@ -8,13 +9,15 @@ use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
 use super::output::Output;
 use super::{catalog, format, prices};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Billing, Model, Table};
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::preview;
 use crate::target::{self, Target, TargetSpec};
 
 /// The environment variable that holds the key of `pseudonym`.
 const PSEUDONYM_KEY: &str = "DYNAFOLD_PSEUDONYM_KEY";
+/// Share of a provisioned table's capacity that is taken unless told otherwise.
+const SHARE: f64 = 0.9;
 /// Rows of each item type that an estimate folds.
 const SAMPLE: u64 = 200;
 
@@ -40,6 +43,17 @@ pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>,
     )
     .map_err(|error| Failure::usage(error.to_string()))?;
     Ok(target::connect(&spec).await?)
+}
+
+/// The rate at which a table is written to unless told otherwise; `None`: as fast as it takes.
+pub(super) fn ceiling(target: &dyn Target, table: &Table) -> Option<f64> {
+    match table.billing {
+        Billing::Provisioned(capacity) if target.is_billed() => {
+            let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
+            Some(units * SHARE)
+        }
+        _ => None,
+    }
 }
 
 /// What templates need besides the row. `now`: what `--now` says; the clock without it.

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::args::{Format, Verify};
 use super::failure::Failure;
 use super::output::Output;
+use super::signals::stop_on_signals;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, migrate, progress, report, selection, target};
+use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::load::{self, Cancel, KeyCheck};
 use crate::verify::{self, VerifyOutcome, VerifyReport};
 
@@ -43,7 +44,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     )
     .await?;
     let cancel = Cancel::default();
-    migrate::stop_on_signals(cancel.clone());
+    stop_on_signals(cancel.clone());
     let report = verify::verify(verify::Verify {
         source: Some(source),
         context,
@@ -55,13 +56,13 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             ceiling: arguments
                 .max_wcu
                 .map(f64::from)
-                .or_else(|| migrate::ceiling(target.as_ref(), &model.table)),
+                .or_else(|| target::ceiling(target.as_ref(), &model.table)),
             readers: arguments.readers.map(usize::from),
             ..verify::Options::default()
         },
         target,
         examples: EXAMPLES,
-        estimates: migrate::estimates(&model, &catalog),
+        estimates: catalog::estimates(&model, &catalog),
         cancel,
         progress: progress::progress(&model),
         model,

@@ -4,13 +4,12 @@ use super::state::Selected;
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use crate::cli::target::ceiling;
 use crate::load::state::{Ground as Held, Opened};
 use crate::load::{self, Prune};
-use crate::mapping::model::{Billing, Model, Table};
+use crate::mapping::model::{Billing, Model};
 use crate::target::{Target, Wanted};
 
-/// Share of a provisioned table's capacity that a load takes unless told otherwise.
-const SHARE: f64 = 0.9;
 /// Write units a second that a new table takes on demand (limits.md 27).
 const NEW_TABLE: f64 = 4_000.0;
 
@@ -100,17 +99,6 @@ async fn there_still(
     }
     let message = format!("the table `{name}` was deleted since the load that did not end");
     Err(Failure::failed(message).with_help("begin anew with --fresh"))
-}
-
-/// The rate at which a table is written to unless told otherwise; `None`: as fast as it takes.
-pub(in crate::cli) fn ceiling(target: &dyn Target, table: &Table) -> Option<f64> {
-    match table.billing {
-        Billing::Provisioned(capacity) if target.is_billed() => {
-            let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
-            Some(units * SHARE)
-        }
-        _ => None,
-    }
 }
 
 /// Refuses to go on in another table of the same name: what is done was done in the first.

@@ -11,7 +11,8 @@ use crate::catalog::Catalog;
 use crate::cli::args::{Preview, PreviewFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::{Outcome, migrate, prices, progress, target};
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{Outcome, catalog, prices, progress, target};
 use crate::load::{self, Cancel};
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, SurveyOptions, survey};
@@ -53,7 +54,7 @@ pub(super) async fn run(
         load::clear_rejects(rejects)?;
     }
     let cancel = Cancel::default();
-    migrate::stop_on_signals(cancel.clone());
+    stop_on_signals(cancel.clone());
     let forecast = survey(Survey {
         source,
         context,
@@ -69,7 +70,7 @@ pub(super) async fn run(
                 NAMED
             },
             rates: rates(&model),
-            estimates: migrate::estimates(&model, catalog),
+            estimates: catalog::estimates(&model, catalog),
         },
         items,
         cancel,

@@ -1,0 +1,40 @@
+//! How a user ends what takes long: by a signal, once or twice.
+
+use crate::load::Cancel;
+
+/// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
+pub(super) fn stop_on_signals(cancel: Cancel) {
+    tokio::spawn(async move {
+        stop_signal().await;
+        cancel.cancel();
+        say("stopping: finishing what is in flight; once more stops at once");
+        stop_signal().await;
+        #[expect(
+            clippy::exit,
+            reason = "the user asked twice; every answered write is safe"
+        )]
+        std::process::exit(130);
+    });
+}
+
+#[cfg(unix)]
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => tokio::select! {
+            _ = tokio::signal::ctrl_c() => {}
+            _ = terminate.recv() => {}
+        },
+        Err(_) => drop(tokio::signal::ctrl_c().await),
+    }
+}
+
+#[cfg(not(unix))]
+async fn stop_signal() {
+    drop(tokio::signal::ctrl_c().await);
+}
+
+#[expect(clippy::print_stderr, reason = "the answer to a signal")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
