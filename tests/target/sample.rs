@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dynafold::item::{Attribute, Item, write_item};
 use dynafold::mapping::model::{
-    Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table,
+    Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table, TableClass,
+    Throughput,
 };
 use dynafold::target::{Action, Batch, Entry};
 use dynafold::value::Number;
@@ -70,6 +71,23 @@ pub(super) fn table(multi_attribute: bool) -> Table {
         ttl: Some("expires".to_owned()),
         billing: Billing::OnDemand,
         settings: Settings::default(),
+    }
+}
+
+/// Every setting that an endpoint may know, but autoscaling.
+pub(super) fn every_setting() -> Settings {
+    Settings {
+        stream: Some(StreamView::NewAndOldImages),
+        point_in_time_recovery: Some(true),
+        deletion_protection: Some(true),
+        class: Some(TableClass::InfrequentAccess),
+        tags: vec![("team".to_owned(), "shop".to_owned())],
+        warm_throughput: Some(Throughput {
+            read: 13_000,
+            write: 5_000,
+        }),
+        replicas: vec!["eu-west-1".to_owned(), "eu-west-2".to_owned()],
+        autoscale: None,
     }
 }
 

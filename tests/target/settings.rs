@@ -1,28 +1,16 @@
 //! What is sent for a table's settings, and what is made of an endpoint that has them all.
 
-use dynafold::mapping::model::{Autoscale, Settings, StreamView, Table, TableClass, Throughput};
+use dynafold::mapping::model::{Autoscale, Settings, Table};
 use dynafold::target::{Difference, TargetSpec, connect};
 use serde_json::{Value, json};
 
-use super::sample::table;
+use super::sample::{every_setting, table};
 use crate::support::endpoint::{Endpoint, Request, Step};
 
 fn wanted() -> Table {
     let mut table = table(true);
     table.ttl = None;
-    table.settings = Settings {
-        stream: Some(StreamView::NewAndOldImages),
-        point_in_time_recovery: Some(true),
-        deletion_protection: Some(true),
-        class: Some(TableClass::InfrequentAccess),
-        tags: vec![("team".to_owned(), "shop".to_owned())],
-        warm_throughput: Some(Throughput {
-            read: 13_000,
-            write: 5_000,
-        }),
-        replicas: vec!["eu-west-1".to_owned(), "eu-west-2".to_owned()],
-        autoscale: None,
-    };
+    table.settings = every_setting();
     table
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Target, compare};
 
-use super::super::sample::{key, table};
+use super::super::sample::{every_setting, key, table};
 
 pub(super) async fn a_table_is_found_again_as_it_was_made(
     target: Arc<dyn Target>,
@@ -99,24 +99,16 @@ pub(super) async fn no_setting_is_told_to_be_set_that_is_not(
     target: Arc<dyn Target>,
     embedded: bool,
 ) {
-    use dynafold::mapping::model::{Autoscale, StreamView, TableClass, Throughput};
+    use dynafold::mapping::model::{Autoscale, StreamView};
     let mut table = table(embedded);
     table.settings = Settings {
-        stream: Some(StreamView::NewAndOldImages),
-        point_in_time_recovery: Some(true),
-        deletion_protection: Some(true),
-        class: Some(TableClass::InfrequentAccess),
-        tags: vec![("team".to_owned(), "shop".to_owned())],
-        warm_throughput: Some(Throughput {
-            read: 13_000,
-            write: 5_000,
-        }),
         replicas: vec!["eu-west-1".to_owned()],
         autoscale: Some(Autoscale {
             min: None,
             max: 100,
             target: 70,
         }),
+        ..every_setting()
     };
     let texts = |differences: Vec<dynafold::target::Difference>| -> Vec<String> {
         assert!(
