@@ -1,6 +1,7 @@
 //! The load against sources and targets that fail as they are told to.
 
 mod archive;
+mod cancel;
 mod duplicates;
 mod faults;
 mod local;

@@ -1,20 +1,23 @@
+//! What becomes of a load whose source or target fails, and what the books say then.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use dynafold::load::{Cancel, LimitedBy, Options, Outcome};
+use dynafold::load::{LimitedBy, Options, Outcome, Report};
 use dynafold::retry::Policy;
 use dynafold::target::ErrorClass;
 use proptest::prelude::*;
 use tempfile::tempdir;
 use tokio::time::Instant;
 
-use super::{load, load_until, options};
+use super::{load, options};
 use crate::support::faults::{Answer, FakeSource, FakeTarget};
 use crate::support::model::{relation, user_rows, users};
 
-fn source(rows: i64) -> FakeSource {
+/// Users, in chunks of ten rows.
+pub(super) fn source(rows: i64) -> FakeSource {
     FakeSource::default().with(&relation("users"), user_rows(rows))
 }
 
@@ -23,6 +26,13 @@ fn fail(class: ErrorClass) -> Answer {
         class,
         taken: false,
     }
+}
+
+/// Loads where no reject is allowed.
+async fn load_users(source: FakeSource, target: &Arc<FakeTarget>) -> Report {
+    let folder = tempdir().unwrap();
+    let options = options(folder.path(), Some(0));
+    load(source, target.clone(), users(), options).await
 }
 
 #[tokio::test]
@@ -55,18 +65,11 @@ async fn every_row_becomes_an_item() {
 
 #[tokio::test(start_paused = true)]
 async fn only_unprocessed_items_are_sent_again() {
-    let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::new(|number, _| match number {
         0 => Answer::Leave(vec![3, 7]),
         _ => Answer::Take,
     }));
-    let report = load(
-        source(10),
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source(10), &target).await;
     assert_eq!(report.total.written, 10);
     assert_eq!(report.traffic.unprocessed, 2);
     let requests = target.requests.lock().unwrap();
@@ -76,18 +79,11 @@ async fn only_unprocessed_items_are_sent_again() {
 
 #[tokio::test(start_paused = true)]
 async fn one_of_the_items_that_stay_unprocessed_is_put_alone_for_its_reason() {
-    let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::new(|number, batch| match number {
         0..20 => Answer::Leave((0..batch.len()).collect()),
         _ => Answer::Take,
     }));
-    let report = load(
-        source(40),
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source(40), &target).await;
     assert!(matches!(report.outcome, Outcome::Complete));
     assert_eq!(report.total.written, 40);
     let told: Vec<_> = report.throttled_by.keys().collect();
@@ -99,18 +95,11 @@ async fn one_of_the_items_that_stay_unprocessed_is_put_alone_for_its_reason() {
 
 #[tokio::test(start_paused = true)]
 async fn an_item_that_is_taken_when_it_is_put_alone_is_counted_once() {
-    let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::new(|number, batch| match batch.len() {
         2.. if number < 12 => Answer::Leave((0..batch.len()).collect()),
         _ => Answer::Take,
     }));
-    let report = load(
-        source(25),
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source(25), &target).await;
     assert_eq!((report.total.written, report.total.unwritten), (25, 0));
     assert_eq!(target.items.lock().unwrap().len(), 25);
     assert!(target.alone.load(Ordering::SeqCst) > 0);
@@ -147,7 +136,6 @@ async fn throttling_and_passing_failures_are_waited_out() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_answer_is_sent_again_and_counted_once() {
-    let folder = tempdir().unwrap();
     let target = Arc::new(FakeTarget::new(|number, _| match number {
         0 => Answer::Fail {
             class: ErrorClass::Transient,
@@ -155,13 +143,7 @@ async fn a_lost_answer_is_sent_again_and_counted_once() {
         },
         _ => Answer::Take,
     }));
-    let report = load(
-        source(30),
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source(30), &target).await;
     assert_eq!(report.total.written, 30);
     assert_eq!(target.items.lock().unwrap().len(), 30);
 }
@@ -241,17 +223,10 @@ async fn a_fatal_error_stops_everything_and_the_books_say_what_is_unwritten() {
 
 #[tokio::test]
 async fn a_source_that_breaks_leaves_what_was_made_written() {
-    let folder = tempdir().unwrap();
     let mut source = source(200);
     source.breaks_after = Some(7);
     let target = Arc::new(FakeTarget::willing());
-    let report = load(
-        source,
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source, &target).await;
     let Outcome::Failed(failure) = &report.outcome else {
         panic!("{:?}", report.outcome);
     };
@@ -264,74 +239,11 @@ async fn a_source_that_breaks_leaves_what_was_made_written() {
 
 #[tokio::test]
 async fn a_load_that_cannot_be_finished_counts_nothing_as_written() {
-    let folder = tempdir().unwrap();
     let mut target = FakeTarget::willing();
     target.finish_fails = true;
-    let report = load(
-        source(50),
-        Arc::new(target),
-        users(),
-        options(folder.path(), Some(0)),
-    )
-    .await;
+    let report = load_users(source(50), &Arc::new(target)).await;
     assert!(matches!(report.outcome, Outcome::Failed(_)));
     assert_eq!((report.total.written, report.total.unwritten), (0, 50));
-}
-
-#[tokio::test]
-async fn a_cancelled_run_delivers_what_is_in_flight() {
-    let folder = tempdir().unwrap();
-    let cancel = Cancel::default();
-    let wish = cancel.clone();
-    let target = Arc::new(FakeTarget::new(move |number, _| {
-        if number == 5 {
-            wish.cancel();
-        }
-        Answer::Take
-    }));
-    let report = load_until(
-        source(10_000),
-        target.clone(),
-        users(),
-        options(folder.path(), Some(0)),
-        cancel,
-    )
-    .await;
-    assert!(matches!(report.outcome, Outcome::Interrupted));
-    assert_eq!(report.total.unwritten, 0);
-    assert!(report.total.rows_read < 10_000);
-    assert_eq!(report.total.written, report.total.made);
-    let there = target.items.lock().unwrap().len();
-    assert_eq!(report.total.written, u64::try_from(there).unwrap());
-}
-
-/// A query that sorts a large table says nothing for minutes.
-#[tokio::test(start_paused = true)]
-async fn a_cancelled_run_does_not_wait_for_a_silent_database() {
-    for chunks in [0, 2] {
-        let folder = tempdir().unwrap();
-        let cancel = Cancel::default();
-        let mut source = source(100);
-        source.stalls_after = Some(chunks);
-        let wish = cancel.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            wish.cancel();
-        });
-        let target = Arc::new(FakeTarget::willing());
-        let run = load_until(
-            source,
-            target,
-            users(),
-            options(folder.path(), Some(0)),
-            cancel,
-        );
-        let report = tokio::time::timeout(Duration::from_secs(5), run)
-            .await
-            .expect("the run ends");
-        assert!(matches!(report.outcome, Outcome::Interrupted));
-        assert_eq!(report.total.written, 10 * u64::try_from(chunks).unwrap());
-    }
 }
 
 /// Faults that pass, by the number of the request.
