@@ -111,10 +111,8 @@ fn row(model: &Model) -> Option<Vec<Value>> {
             "id" => Value::Number(Number::from(1_000_042_i64)),
             "quantity" => Value::Number(Number::from(31_415_i64)),
             "price" => Value::Number(Number::parse("4711.0815").ok()?),
-            "code" => Value::Text("C-00271828".to_owned()),
-            "note" => {
-                Value::Text("Note \"1000042\": 900150983cd24fb0d6963f7d28e17f72 été".to_owned())
-            }
+            "code" => Value::Text("C-00271828".into()),
+            "note" => Value::Text("Note \"1000042\": 900150983cd24fb0d6963f7d28e17f72 été".into()),
             "active" => Value::Bool(true),
             "occurred_at" => Value::Time(Time::from_sql(at, TimeKind::Instant, 6).ok()?),
             _ => parse_document(document).ok()?,

@@ -120,7 +120,7 @@ fn sample(scan: &Scan) -> Vec<Value> {
 }
 
 fn value_of(data_type: &DataType) -> Value {
-    let time = |text: &str, kind| Value::Time(Time::canonical(text.to_owned(), kind));
+    let time = |text: &str, kind| Value::Time(Time::canonical(text.into(), kind));
     let number = || Value::Number(Number::from(31_i64));
     let document = || parse_document(r#"{"a":[{"b":1.5},null],"c":"x"}"#).unwrap_or(Value::Null);
     match data_type {
@@ -133,7 +133,7 @@ fn value_of(data_type: &DataType) -> Value {
         DataType::Binary { .. } => Value::Bytes(vec![0, 255]),
         DataType::Json => document(),
         DataType::Array { element } => Value::List(vec![value_of(element), Value::Null]),
-        DataType::Set { .. } => Value::Set(vec![Value::Text("a".to_owned())]),
+        DataType::Set { .. } => Value::Set(vec![Value::Text("a".into())]),
         DataType::Composite { fields } => {
             let fields = fields.iter();
             Value::Map(
@@ -143,7 +143,7 @@ fn value_of(data_type: &DataType) -> Value {
             )
         }
         DataType::Hstore | DataType::Range { .. } => document(),
-        DataType::Uuid => Value::Text("00010203-0405-0607-0809-0a0b0c0d0e0f".to_owned()),
-        _ => Value::Text("text".to_owned()),
+        DataType::Uuid => Value::Text("00010203-0405-0607-0809-0a0b0c0d0e0f".into()),
+        _ => Value::Text("text".into()),
     }
 }

@@ -171,8 +171,8 @@ fn evaluates(template: &Template, given: &str) {
 /// One value of each kind in the order of [`COLUMNS`], and the given text.
 fn row(given: &str) -> Vec<Value> {
     let number = |text: &str| Number::parse(text).map_or(Value::Null, Value::Number);
-    let time = |text: &str, kind| Value::Time(Time::canonical(text.to_owned(), kind));
-    let text = Value::Text(given.to_owned());
+    let time = |text: &str, kind| Value::Time(Time::canonical(text.into(), kind));
+    let text = Value::Text(given.into());
     let document = r#"{"a":{"b":[1,{"c":null}],"d":"x"},"n":-12.5,"t":true}"#;
     let list = Value::List(vec![text.clone(), Value::Null]);
     vec![

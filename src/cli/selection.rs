@@ -46,7 +46,7 @@ pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attr
 fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {
     let key = &model.table.partition;
     match key.key_type {
-        KeyType::S => Ok(Attribute::S(text.to_owned())),
+        KeyType::S => Ok(Attribute::S(text.into())),
         KeyType::N => Number::parse(text).map(Attribute::N).map_err(|error| {
             Failure::usage(format!("--partition {text}: {error}"))
                 .with_help(format!("the partition key `{}` is a number", key.name))

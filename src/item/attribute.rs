@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::value::Number;
+use crate::value::{Number, Text};
 
 /// A DynamoDB attribute value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attribute {
     /// String.
-    S(String),
+    S(Text),
     /// Number.
     N(Number),
     /// Binary.
@@ -23,7 +23,7 @@ pub enum Attribute {
     /// [`Attribute::same`].
     M(Vec<(Arc<str>, Attribute)>),
     /// String set.
-    Ss(Vec<String>),
+    Ss(Vec<Text>),
     /// Number set.
     Ns(Vec<Number>),
     /// Binary set.
@@ -70,7 +70,7 @@ impl Attribute {
                     .map(|(name, value)| name.len() + 1 + value.size())
                     .sum::<usize>()
             }
-            Self::Ss(members) => members.iter().map(String::len).sum(),
+            Self::Ss(members) => members.iter().map(Text::len).sum(),
             Self::Ns(members) => members.iter().map(Number::size).sum(),
             Self::Bs(members) => members.iter().map(Vec::len).sum(),
         }

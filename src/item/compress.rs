@@ -180,13 +180,13 @@ mod tests {
     fn text_stands_for_itself_documents_as_dynamodb_json_and_the_rest_stays() {
         let json = |value| content(&value).map(|bytes| String::from_utf8(bytes).unwrap());
         let one = || Attribute::N(Number::from(1_i64));
-        assert_eq!(json(Attribute::S("héllo".to_owned())).unwrap(), "héllo");
+        assert_eq!(json(Attribute::S("héllo".into())).unwrap(), "héllo");
         assert_eq!(
             json(Attribute::M(vec![("a".into(), one())])).unwrap(),
             r#"{"M":{"a":{"N":"1"}}}"#
         );
         assert_eq!(
-            json(Attribute::Ss(vec!["x".to_owned()])).unwrap(),
+            json(Attribute::Ss(vec!["x".into()])).unwrap(),
             r#"{"SS":["x"]}"#
         );
         assert_eq!(json(one()), None);

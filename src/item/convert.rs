@@ -41,7 +41,7 @@ fn convert(value: &Value) -> Result<Attribute, ConvertError> {
         Value::Bool(truth) => Attribute::Bool(*truth),
         Value::Number(number) => Attribute::N(number.clone()),
         Value::Text(text) => Attribute::S(text.clone()),
-        Value::Time(time) => Attribute::S(time.as_str().to_owned()),
+        Value::Time(time) => Attribute::S(time.text().clone()),
         Value::Bytes(bytes) => Attribute::B(bytes.clone()),
         Value::List(elements) => {
             Attribute::L(elements.iter().map(convert).collect::<Result<_, _>>()?)

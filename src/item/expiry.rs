@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_no_number_never_expires() {
-        assert_eq!(judge(Attribute::S("1".to_owned())), Expiry::Ahead);
+        assert_eq!(judge(Attribute::S("1".into())), Expiry::Ahead);
         assert_eq!(judge(Attribute::Null), Expiry::Ahead);
     }
 }

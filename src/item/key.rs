@@ -83,7 +83,7 @@ mod tests {
     use crate::value::Number;
 
     fn text(text: &str) -> Attribute {
-        Attribute::S(text.to_owned())
+        Attribute::S(text.into())
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::mapping::model::{Part, Place, Placeholder, Template};
 use crate::mapping::template::{ApplyError, Context, canonical};
-use crate::value::{UnfitReason, Value};
+use crate::value::{Text, UnfitReason, Value};
 
 /// Why a template gives no value for a row. Holds nothing of the row but where the value stands.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -86,7 +86,7 @@ pub fn evaluate(
     if let [Part::Value(placeholder)] = template.parts.as_slice() {
         return value_of(placeholder, row, context).map(Cow::into_owned);
     }
-    let mut text = String::new();
+    let mut text = Text::new();
     let mut open = true;
     for part in &template.parts {
         match part {
@@ -111,7 +111,7 @@ pub fn evaluate(
 
 /// Appends all parts; `false` as soon as one of them is NULL.
 fn push_all(
-    text: &mut String,
+    text: &mut Text,
     parts: &[Part],
     row: &[Value],
     context: &Context,
@@ -125,7 +125,7 @@ fn push_all(
 }
 
 fn push(
-    text: &mut String,
+    text: &mut Text,
     part: &Part,
     row: &[Value],
     context: &Context,

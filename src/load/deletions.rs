@@ -68,7 +68,7 @@ impl<'d> Deletions<'d> {
             known: None,
         });
         // Keys of one table differ in their JSON as they differ in their values.
-        let (fingerprint, _) = fingerprints(&Attribute::S(json.clone()), None);
+        let (fingerprint, _) = fingerprints(&Attribute::S(json.as_str().into()), None);
         let entry = Entry {
             action: Action::Delete,
             size: json.len(),

@@ -48,7 +48,7 @@ impl<'t> Cursor<'t> {
         Ok(match self.peek() {
             Some(b'{') => Value::Map(self.members(depth + 1)?),
             Some(b'[') => Value::List(self.elements(depth + 1)?),
-            Some(b'"') => Value::Text(self.text()?.into_owned()),
+            Some(b'"') => Value::Text(self.text()?.into()),
             _ => scalar(self.bare()),
         })
     }
@@ -123,8 +123,11 @@ impl<'t> Cursor<'t> {
 
     /// The next byte that is no blank.
     fn peek(&mut self) -> Option<u8> {
-        self.0 = self.0.trim_start_matches([' ', '\t', '\n', '\r']);
-        self.0.bytes().next()
+        let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+        while self.0.as_bytes().first().is_some_and(blank) {
+            self.skip();
+        }
+        self.0.as_bytes().first().copied()
     }
 
     fn eat(&mut self, byte: u8) {

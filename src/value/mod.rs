@@ -19,6 +19,9 @@ pub use time::{Time, TimeError, TimeKind};
 use std::fmt;
 use std::sync::Arc;
 
+/// Text of a value. Up to 15 bytes stand in place; longer text is shared by its copies.
+pub type Text = ecow::EcoString;
+
 /// One value of a row, or a part of one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
@@ -29,7 +32,7 @@ pub enum Value {
     /// An exact decimal within DynamoDB's precision and magnitude.
     Number(Number),
     /// Text, UTF-8.
-    Text(String),
+    Text(Text),
     /// A date, a time of day or a point in time, as canonical ISO 8601 text.
     Time(Time),
     /// Bytes.

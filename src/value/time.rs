@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use super::UnfitReason;
+use super::{Text, UnfitReason};
 
 /// What a [`Time`] says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -25,7 +25,7 @@ pub enum TimeKind {
 /// A date or time in canonical text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Time {
-    text: String,
+    text: Text,
     kind: TimeKind,
 }
 
@@ -69,21 +69,23 @@ impl Time {
         if lower.eq_ignore_ascii_case("infinity") || text.ends_with(" BC") {
             return Err(TimeError::Range);
         }
-        let mut out = String::with_capacity(32);
+        let mut out = Text::with_capacity(32);
         match kind {
             TimeKind::Date => push_date(&mut out, text)?,
             TimeKind::TimeOfDay => push_clock(&mut out, text, digits)?,
             TimeKind::TimeOfDayWithOffset => {
-                let at = text.find(['+', '-', 'Z']).ok_or(TimeError::Malformed)?;
+                let at = position(text, |byte| matches!(byte, b'+' | b'-' | b'Z'))
+                    .ok_or(TimeError::Malformed)?;
                 let (clock, offset) = text.split_at(at);
                 push_clock(&mut out, clock, digits)?;
                 push_offset(&mut out, offset)?;
             }
             TimeKind::Timestamp | TimeKind::Instant => {
-                let (date, clock) = text.split_once([' ', 'T']).unwrap_or((text, "00:00:00"));
+                let (date, clock) =
+                    split(text, |byte| matches!(byte, b' ' | b'T')).unwrap_or((text, "00:00:00"));
                 push_date(&mut out, date)?;
                 out.push('T');
-                let clock = match clock.find(['+', '-', 'Z']) {
+                let clock = match position(clock, |byte| matches!(byte, b'+' | b'-' | b'Z')) {
                     Some(at) if kind == TimeKind::Instant => {
                         let (clock, offset) = clock.split_at(at);
                         if !matches!(offset, "Z" | "+00" | "+00:00" | "-00" | "-00:00") {
@@ -105,13 +107,18 @@ impl Time {
 
     /// Takes text that is canonical already: what a filter has formatted itself.
     #[must_use]
-    pub fn canonical(text: String, kind: TimeKind) -> Self {
+    pub fn canonical(text: Text, kind: TimeKind) -> Self {
         Self { text, kind }
     }
 
     /// The canonical text.
     #[must_use]
     pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The canonical text, to be shared.
+    pub(crate) fn text(&self) -> &Text {
         &self.text
     }
 
@@ -128,7 +135,21 @@ impl fmt::Display for Time {
     }
 }
 
-fn push_date(out: &mut String, text: &str) -> Result<(), TimeError> {
+fn push_date(out: &mut Text, text: &str) -> Result<(), TimeError> {
+    check_date(text)?;
+    out.push_str(text);
+    Ok(())
+}
+
+fn check_date(text: &str) -> Result<(), TimeError> {
+    let digits = |part: &[u8]| part.iter().all(u8::is_ascii_digit);
+    if let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes()
+        && digits(&[*y1, *y2, *y3, *y4, *m1, *m2, *d1, *d2])
+    {
+        let zero = [*y1, *y2, *y3, *y4] == *b"0000" || [*m1, *m2] == *b"00" || [*d1, *d2] == *b"00";
+        return if zero { Err(TimeError::Zero) } else { Ok(()) };
+    }
+    // It is none; why, the parts tell.
     let mut parts = text.splitn(3, '-');
     let mut part = || {
         parts
@@ -136,41 +157,28 @@ fn push_date(out: &mut String, text: &str) -> Result<(), TimeError> {
             .filter(|p| is_digits(p))
             .ok_or(TimeError::Malformed)
     };
-    let (year, month, day) = (part()?, part()?, part()?);
+    let (year, _, _) = (part()?, part()?, part()?);
     if year.len() > 4 {
         return Err(TimeError::Range);
     }
-    if year.len() != 4 || month.len() != 2 || day.len() != 2 {
-        return Err(TimeError::Malformed);
-    }
-    if year == "0000" || month == "00" || day == "00" {
-        return Err(TimeError::Zero);
-    }
-    out.push_str(text);
-    Ok(())
+    Err(TimeError::Malformed)
 }
 
-fn push_clock(out: &mut String, text: &str, digits: usize) -> Result<(), TimeError> {
-    let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let mut parts = clock.splitn(3, ':');
-    let mut part = |wanted: fn(usize) -> bool| {
-        parts
-            .next()
-            .filter(|p| is_digits(p) && wanted(p.len()))
-            .ok_or(TimeError::Malformed)
-    };
-    part(|n| n == 2)?;
-    part(|n| n == 2)?;
-    let has_seconds = part(|n| n == 2).is_ok();
+fn push_clock(out: &mut Text, text: &str, digits: usize) -> Result<(), TimeError> {
+    let (clock, fraction) = split(text, |byte| byte == b'.').unwrap_or((text, ""));
     if !fraction.is_empty() && !is_digits(fraction) {
         return Err(TimeError::Malformed);
     }
-    out.push_str(clock);
-    if !has_seconds {
-        if clock.matches(':').count() != 1 {
-            return Err(TimeError::Malformed);
+    let digit = u8::is_ascii_digit;
+    match clock.as_bytes() {
+        [h1, h2, b':', m1, m2, b':', s1, s2] if [h1, h2, m1, m2, s1, s2].into_iter().all(digit) => {
+            out.push_str(clock);
         }
-        out.push_str(":00");
+        [h1, h2, b':', m1, m2] if [h1, h2, m1, m2].into_iter().all(digit) => {
+            out.push_str(clock);
+            out.push_str(":00");
+        }
+        _ => return Err(TimeError::Malformed),
     }
     let kept = fraction.trim_end_matches('0').len().max(digits);
     if kept > 0 {
@@ -182,7 +190,7 @@ fn push_clock(out: &mut String, text: &str, digits: usize) -> Result<(), TimeErr
     Ok(())
 }
 
-fn push_offset(out: &mut String, text: &str) -> Result<(), TimeError> {
+fn push_offset(out: &mut Text, text: &str) -> Result<(), TimeError> {
     if text == "Z" {
         out.push('Z');
         return Ok(());
@@ -198,6 +206,17 @@ fn push_offset(out: &mut String, text: &str) -> Result<(), TimeError> {
     Ok(())
 }
 
+/// What stands before and after the first of some ASCII characters.
+fn split(text: &str, is: impl Fn(u8) -> bool) -> Option<(&str, &str)> {
+    let at = position(text, is)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+/// Where the first of some ASCII characters stands.
+fn position(text: &str, is: impl Fn(u8) -> bool) -> Option<usize> {
+    text.bytes().position(is)
+}
+
 fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
@@ -207,7 +226,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, kind: TimeKind, digits: usize) -> Result<String, TimeError> {
-        Time::from_sql(text, kind, digits).map(|time| time.text)
+        Time::from_sql(text, kind, digits).map(|time| time.text.to_string())
     }
 
     #[test]
@@ -244,6 +263,29 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_time_of_day_is_refused() {
+        for text in [
+            "",
+            "14",
+            "14:",
+            "14:05:",
+            "1:05:00",
+            "14:5",
+            "14:05:0",
+            "14:05:000",
+            "838:59:59",
+            "-14:05:00",
+            "14:05:00.x",
+            "14:05:00:00",
+            "14-05-00",
+            "1\u{664}:05:00",
+        ] {
+            let read = read(text, TimeKind::TimeOfDay, 0);
+            assert_eq!(read, Err(TimeError::Malformed), "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_date_is_refused_with_its_reason() {
         use TimeError::{Malformed, Range, Zero};
         for (text, error) in [
@@ -255,6 +297,10 @@ mod tests {
             ("10000-01-01", Range),
             ("yesterday", Malformed),
             ("2020-1-1", Malformed),
+            ("0000-1-1", Malformed),
+            ("2020-01-01x", Malformed),
+            ("2020-0a-01", Malformed),
+            ("2020-\u{661}-01", Malformed),
             ("", Malformed),
         ] {
             assert_eq!(read(text, TimeKind::Date, 0), Err(error), "{text}");

@@ -93,7 +93,7 @@ mod tests {
     use crate::value::Number;
 
     fn text(text: &str) -> Attribute {
-        Attribute::S(text.to_owned())
+        Attribute::S(text.into())
     }
 
     fn number(text: &str) -> Attribute {

@@ -91,8 +91,11 @@ fn rows(model: &Model, settings: &[Setting]) -> Vec<Vec<Value>> {
     let value = |at: usize, setting: &Setting, column: &ScanColumn| match column {
         ScanColumn::Column { name, .. } => match name.as_str() {
             "user_id" => number(i64::try_from(at).unwrap() * 37),
-            "service" => Value::Text(setting.service.clone()),
-            "setting_type" => setting.kind.clone().map_or(Value::Null, Value::Text),
+            "service" => Value::Text(setting.service.clone().into()),
+            "setting_type" => setting
+                .kind
+                .clone()
+                .map_or(Value::Null, |text| Value::Text(text.into())),
             "setting" => setting.document.clone(),
             other => panic!("the column {other}"),
         },

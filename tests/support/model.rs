@@ -128,7 +128,7 @@ pub(crate) fn number(value: i64) -> Value {
 }
 
 pub(crate) fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+    Value::Text(text.into())
 }
 
 /// Rows of [`users`], with ids from 0.

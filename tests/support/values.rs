@@ -34,7 +34,10 @@ pub(crate) fn bytes() -> impl Strategy<Value = Vec<u8>> {
 /// Values of every type, nested.
 pub(crate) fn values() -> impl Strategy<Value = Value> {
     let set = prop_oneof![
-        btree_set(texts(), 1..5).prop_map(|all| all.into_iter().map(Value::Text).collect()),
+        btree_set(texts(), 1..5).prop_map(|all| all
+            .into_iter()
+            .map(|text| Value::Text(text.into()))
+            .collect()),
         btree_set(numbers(), 1..5).prop_map(|all| all.into_iter().map(Value::Number).collect()),
         btree_set(bytes(), 1..5).prop_map(|all| all.into_iter().map(Value::Bytes).collect()),
     ];
@@ -42,7 +45,7 @@ pub(crate) fn values() -> impl Strategy<Value = Value> {
         1 => Just(Value::Null),
         1 => any::<bool>().prop_map(Value::Bool),
         3 => numbers().prop_map(Value::Number),
-        2 => texts().prop_map(Value::Text),
+        2 => texts().prop_map(|text| Value::Text(text.into())),
         1 => bytes().prop_map(Value::Bytes),
         2 => set.prop_map(Value::Set),
     ];

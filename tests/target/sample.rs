@@ -92,7 +92,7 @@ pub(super) fn every_setting() -> Settings {
 }
 
 pub(super) fn text(text: &str) -> Attribute {
-    Attribute::S(text.to_owned())
+    Attribute::S(text.into())
 }
 
 pub(super) fn number(literal: &str) -> Attribute {
@@ -139,7 +139,7 @@ pub(super) fn full(n: u32) -> Item {
                 (Arc::from("a"), Attribute::M(vec![])),
             ]),
         ),
-        ("texts", Attribute::Ss(vec!["b".to_owned(), "a".to_owned()])),
+        ("texts", Attribute::Ss(vec!["b".into(), "a".into()])),
         ("numbers", Attribute::Ns(numbers.to_vec())),
         ("blobs", Attribute::Bs(vec![vec![1], vec![]])),
     ])

@@ -102,7 +102,7 @@ fn read(text: &str) -> Value {
         (true, false) => TimeKind::Timestamp,
         _ => TimeKind::Date,
     };
-    Value::Time(Time::canonical(text.to_owned(), kind))
+    Value::Time(Time::canonical(text.into(), kind))
 }
 
 fn show(result: Result<Value, RenderError>) -> String {
@@ -168,7 +168,7 @@ fn every_row_of_the_documentation_is_true() {
 
 #[test]
 fn a_borrowed_value_is_read_in_place() {
-    let row = [Value::Text("a".to_owned()), Value::Map(Vec::new())];
+    let row = [Value::Text("a".into()), Value::Map(Vec::new())];
     assert_eq!(text_of(&row[0]), Ok("a"));
     let Err(error) = text_of(&row[1]) else {
         panic!("a map has no text");

@@ -208,7 +208,7 @@ fn keep(change: &mut Change<'_>, selection: &Selection) -> Changed {
 }
 
 fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+    Value::Text(text.into())
 }
 
 fn count(number: usize) -> Value {

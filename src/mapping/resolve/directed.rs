@@ -56,7 +56,7 @@ fn convert(node: &mut Node, wanted: DynamoType) {
     let template = match node {
         Node::Template(template) => template,
         Node::Constant(Attribute::N(number)) if wanted == DynamoType::S => {
-            *node = Node::Constant(Attribute::S(number.to_string()));
+            *node = Node::Constant(Attribute::S(number.as_str().into()));
             return;
         }
         _ => return,

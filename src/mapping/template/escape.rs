@@ -9,6 +9,7 @@
 //! from the template that made the key, never from the one that asks.
 
 use crate::mapping::model::{Part, Template};
+use crate::value::Text;
 
 /// The characters that are escaped in the values of one template. Never empty: `%` is among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl Escape {
     }
 
     /// Appends a value's text, escaped.
-    pub fn push(&self, out: &mut String, text: &str) {
+    pub fn push(&self, out: &mut Text, text: &str) {
         let mut rest = text;
         while let Some(at) = rest.find(|character| self.has(character)) {
             let (plain, from) = rest.split_at(at);
@@ -102,8 +103,8 @@ mod tests {
         Part::Text(text.to_owned())
     }
 
-    fn escaped(escape: &Escape, value: &str) -> String {
-        let mut out = String::new();
+    fn escaped(escape: &Escape, value: &str) -> Text {
+        let mut out = Text::new();
         escape.push(&mut out, value);
         out
     }
@@ -138,8 +139,8 @@ mod tests {
         proptest::collection::vec("[ab#/%235Fé]{0,5}", 2..=4)
     }
 
-    fn key(escape: &Escape, values: &[String]) -> String {
-        let mut out = String::new();
+    fn key(escape: &Escape, values: &[String]) -> Text {
+        let mut out = Text::new();
         for (index, value) in values.iter().enumerate() {
             out.push_str(["", "#", "/", "/"][index]);
             escape.push(&mut out, value);

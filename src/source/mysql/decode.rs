@@ -142,12 +142,12 @@ fn from_text(text: &str, data_type: &DataType) -> Value {
         DataType::Set { .. } if text.is_empty() => Value::Set(Vec::new()),
         DataType::Set { .. } => Value::Set(
             text.split(',')
-                .map(|member| Value::Text(member.to_owned()))
+                .map(|member| Value::Text(member.into()))
                 .collect(),
         ),
         // Text of every kind; and a TIME that is a span of time, which the server prints as
         // `-838:59:59`: no clock shows it, and no other type of ours keeps its sign and order.
-        _ => Value::Text(text.to_owned()),
+        _ => Value::Text(text.into()),
     }
 }
 

@@ -124,7 +124,7 @@ impl Decoder {
             Self::Interval if text.ends_with("infinity") => {
                 return Value::unfit(text, UnfitReason::NotFinite);
             }
-            Self::Text | Self::Interval => return Value::Text(text.to_owned()),
+            Self::Text | Self::Interval => return Value::Text(text.into()),
             Self::Number => return number(text),
             Self::Time(kind, digits) => {
                 return Time::from_sql(text, *kind, *digits)

@@ -142,7 +142,7 @@ pub(super) fn hstore(text: &str) -> Option<Value> {
             cursor.0 = rest;
             Value::Null
         } else {
-            Value::Text(cursor.quoted()?.into_owned())
+            Value::Text(cursor.quoted()?.into())
         };
         members.push((key, value));
     }

@@ -130,7 +130,7 @@ fn as_stored(stored: Stored<'_>) -> Value {
         Stored::Integer(integer) => Value::Number(Number::from(integer)),
         Stored::Real(float) => real(float),
         Stored::Text(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) => Value::Text(text.to_owned()),
+            Ok(text) => Value::Text(text.into()),
             Err(_) => Value::unfit(String::from_utf8_lossy(bytes), UnfitReason::NotUtf8),
         },
         Stored::Blob(bytes) => Value::Bytes(bytes.to_vec()),
@@ -174,7 +174,7 @@ fn real(float: f64) -> Value {
 fn from_text(text: &str, data_type: &DataType) -> Option<Value> {
     match data_type {
         DataType::Text { .. } | DataType::Uuid | DataType::Dynamic => {
-            Some(Value::Text(text.to_owned()))
+            Some(Value::Text(text.into()))
         }
         DataType::Decimal { .. } => match Number::parse(text) {
             Ok(number) => Some(Value::Number(number)),
@@ -222,7 +222,7 @@ fn instant(text: &str, digits: u8) -> Option<Value> {
 fn from_blob(bytes: &[u8], data_type: &DataType) -> Option<Value> {
     match data_type {
         DataType::Binary { .. } | DataType::Dynamic => Some(Value::Bytes(bytes.to_vec())),
-        DataType::Uuid => uuid(bytes).map(Value::Text),
+        DataType::Uuid => uuid(bytes).map(|uuid| Value::Text(uuid.into())),
         _ => None,
     }
 }
@@ -297,7 +297,7 @@ mod tests {
     fn what_the_calendar_does_not_have_is_text() {
         for text in ["2021-02-31", "2021-13-01", "0000-00-00", "soon"] {
             let read = decode(Stored::Text(text.as_bytes()), &DataType::Date);
-            assert_eq!(read, (Value::Text(text.to_owned()), false));
+            assert_eq!(read, (Value::Text(text.into()), false));
         }
     }
 

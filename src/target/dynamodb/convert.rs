@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use crate::item::{Attribute, Item};
 use crate::mapping::model::Table;
 use crate::target::Key;
-use crate::value::Number;
+use crate::value::{Number, Text};
 
 /// An item as the SDK holds it.
 pub(super) type Fields = HashMap<String, AttributeValue>;
@@ -32,7 +32,7 @@ pub(super) fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> 
 /// A value that a key may have.
 pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
     match attribute {
-        Attribute::S(text) => Ok(AttributeValue::S(text.clone())),
+        Attribute::S(text) => Ok(AttributeValue::S(text.to_string())),
         Attribute::N(number) => Ok(AttributeValue::N(number.as_str().to_owned())),
         Attribute::B(bytes) => Ok(AttributeValue::B(Blob::new(bytes.clone()))),
         _ => Err(NotAValue),
@@ -78,7 +78,7 @@ fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
 
 fn attribute(value: AttributeValue) -> Result<Attribute, NotAValue> {
     Ok(match value {
-        AttributeValue::S(text) => Attribute::S(text),
+        AttributeValue::S(text) => Attribute::S(text.into()),
         AttributeValue::N(text) => Attribute::N(number(&text)?),
         AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
         AttributeValue::Bool(truth) => Attribute::Bool(truth),
@@ -90,7 +90,7 @@ fn attribute(value: AttributeValue) -> Result<Attribute, NotAValue> {
                 .collect::<Result<_, _>>()?,
         ),
         AttributeValue::M(fields) => Attribute::M(members(fields)?),
-        AttributeValue::Ss(texts) => Attribute::Ss(texts),
+        AttributeValue::Ss(texts) => Attribute::Ss(texts.into_iter().map(Text::from).collect()),
         AttributeValue::Ns(texts) => Attribute::Ns(
             texts
                 .iter()

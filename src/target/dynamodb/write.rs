@@ -171,7 +171,7 @@ fn scalar(raw: &RawValue) -> Option<Attribute> {
         B(String),
     }
     match serde_json::from_str(raw.get()).ok()? {
-        Scalar::S(text) => Some(Attribute::S(text)),
+        Scalar::S(text) => Some(Attribute::S(text.into())),
         Scalar::N(text) => Number::parse(&text).ok().map(Attribute::N),
         Scalar::B(text) => decode(&text).map(Attribute::B),
     }

@@ -1,5 +1,7 @@
 //! Which literals are numbers of DynamoDB, and what they measure.
 
+use proptest::prelude::*;
+
 use super::*;
 
 #[test]
@@ -118,4 +120,20 @@ fn order_is_numeric() {
     numbers.sort();
     let texts: Vec<&str> = numbers.iter().map(Number::as_str).collect();
     assert_eq!(texts, ["-20", "-3", "0", "0.5", "9", "9.25", "10"]);
+}
+
+proptest! {
+    #[test]
+    fn the_fast_way_to_read_and_the_whole_one_agree(text in "-?[0-9]{0,25}(\\.[0-9]{0,25})?") {
+        // An exponent, even of nothing, is read the whole way.
+        prop_assert_eq!(Number::parse(&text), Number::parse(&format!("{text}e0")));
+    }
+
+    #[test]
+    fn zeros_at_either_end_change_nothing(whole in "0|[1-9][0-9]{0,9}", fraction in "[0-9]{0,9}", zeros in 1..9_usize) {
+        let zeros = "0".repeat(zeros);
+        let plain = Number::parse(&format!("{whole}.{fraction}1"));
+        prop_assert_eq!(Number::parse(&format!("{whole}.{fraction}1{zeros}")), plain.clone());
+        prop_assert_eq!(Number::parse(&format!("{zeros}{whole}.{fraction}1")), plain);
+    }
 }

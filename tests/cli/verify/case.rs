@@ -171,7 +171,7 @@ pub(super) fn with(item: &Item, name: &str, value: Attribute) -> Item {
 }
 
 pub(super) fn text(text: &str) -> Attribute {
-    Attribute::S(text.to_owned())
+    Attribute::S(text.into())
 }
 
 /// A document whose list is in another order.

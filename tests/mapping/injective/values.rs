@@ -25,7 +25,7 @@ pub(super) type Kind = (DataType, &'static str, Vec<Value>);
 
 fn texts(written: &str) -> Vec<Value> {
     let all = written.split('|');
-    all.map(|text| Value::Text(text.to_owned())).collect()
+    all.map(|text| Value::Text(text.into())).collect()
 }
 
 fn numbers(written: &str) -> Vec<Value> {
@@ -140,7 +140,7 @@ fn bytes() -> Kind {
 
 /// Documents that are written alike, and members of them.
 pub(super) fn documents() -> Kind {
-    let member = |text: &str| ("a".into(), Value::Text(text.to_owned()));
+    let member = |text: &str| ("a".into(), Value::Text(text.into()));
     let mut values = texts("1|a|true");
     values.extend(numbers("1"));
     values.extend([

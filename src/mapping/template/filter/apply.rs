@@ -55,30 +55,30 @@ impl Filter {
                 Value::Text(digits::pad(self.number(given)?, *digits, *scale)?)
             }
             Self::Desc { digits } => Value::Text(digits::desc(self.number(given)?, *digits)?),
-            Self::Ordered => Value::Text(ordered::encode(self.number(given)?)),
-            Self::Iso => Value::Text(time::iso(self.time(given)?, context)?),
+            Self::Ordered => Value::Text(ordered::encode(self.number(given)?).into()),
+            Self::Iso => Value::Text(time::iso(self.time(given)?, context)?.into()),
             Self::Date => Value::Time(time::date(self.time(given)?, context)?),
             Self::Epoch => Value::Number(time::epoch(self.time(given)?, context)?),
             Self::EpochMs => Value::Number(time::epoch_ms(self.time(given)?, context)?),
-            Self::Format(pattern) => Value::Text(pattern.format(self.time(given)?)?),
+            Self::Format(pattern) => Value::Text(pattern.format(self.time(given)?)?.into()),
             Self::Time(pattern) => Value::Time(pattern.parse(self.text(given)?)?),
             Self::Plus(period) => Value::Time(period.add_to(self.time(given)?)?),
-            Self::Upper => Value::Text(self.text(given)?.to_uppercase()),
-            Self::Lower => Value::Text(self.text(given)?.to_lowercase()),
-            Self::Trim => Value::Text(self.text(given)?.trim().to_owned()),
+            Self::Upper => Value::Text(self.text(given)?.to_uppercase().into()),
+            Self::Lower => Value::Text(self.text(given)?.to_lowercase().into()),
+            Self::Trim => Value::Text(self.text(given)?.trim().into()),
             Self::Truncate(length) => {
-                Value::Text(text::truncate(self.text(given)?, *length).to_owned())
+                Value::Text(text::truncate(self.text(given)?, *length).into())
             }
-            Self::Replace { from, to } => Value::Text(self.text(given)?.replace(from, to)),
+            Self::Replace { from, to } => Value::Text(self.text(given)?.replace(from, to).into()),
             Self::Shard(shards) => {
                 let canonical = text::canonical(given).ok_or_else(|| self.refuse(given))?;
-                Value::Text(text::shard(canonical, *shards))
+                Value::Text(text::shard(canonical, *shards).into())
             }
-            Self::Hex => Value::Text(bytes::hex(self.bytes(given)?)),
-            Self::Base64 => Value::Text(bytes::base64(self.bytes(given)?)),
+            Self::Hex => Value::Text(bytes::hex(self.bytes(given)?).into()),
+            Self::Base64 => Value::Text(bytes::base64(self.bytes(given)?).into()),
             Self::Uuid { swap } => Value::Text(match given {
-                Value::Text(text) => bytes::uuid_from_text(text)?,
-                other => bytes::uuid_from_bytes(self.bytes(other)?, *swap)?,
+                Value::Text(text) => bytes::uuid_from_text(text)?.into(),
+                other => bytes::uuid_from_bytes(self.bytes(other)?, *swap)?.into(),
             }),
             Self::String => convert::string(given).ok_or_else(|| self.refuse(given))?,
             Self::Number => match given {
@@ -118,7 +118,7 @@ impl Filter {
             return Err(ApplyError::Unfit(unfit.why));
         }
         match self {
-            Self::String => Ok(Value::Text(unfit.text.clone())),
+            Self::String => Ok(Value::Text(unfit.text.as_str().into())),
             Self::Number => convert::number(&unfit.text).map_err(refused),
             Self::Bool => convert::truth(&unfit.text).map_err(refused),
             Self::Binary => Ok(Value::Bytes(unfit.text.as_bytes().to_vec())),

@@ -201,7 +201,7 @@ fn count(literal: &Literal, least: usize, most: usize) -> Result<usize, String> 
 fn constant(literal: &Literal) -> Value {
     let text = literal.text.as_str();
     if literal.quoted {
-        return Value::Text(text.to_owned());
+        return Value::Text(text.into());
     }
     match text {
         "true" => return Value::Bool(true),
@@ -213,7 +213,7 @@ fn constant(literal: &Literal) -> Value {
     {
         return Value::Number(number);
     }
-    constant_time(text).map_or_else(|| Value::Text(text.to_owned()), Value::Time)
+    constant_time(text).map_or_else(|| Value::Text(text.into()), Value::Time)
 }
 
 /// `007`, `+7` and `1e3` are codes, not numbers.

@@ -6,8 +6,10 @@ use crate::value::{Number, Value, parse_document, write_document};
 /// The canonical text of anything but binary.
 pub(super) fn string(value: &Value) -> Option<Value> {
     match value {
-        Value::List(_) | Value::Map(_) | Value::Set(_) => Some(Value::Text(write_document(value))),
-        scalar => text::canonical(scalar).map(|text| Value::Text(text.to_owned())),
+        Value::List(_) | Value::Map(_) | Value::Set(_) => {
+            Some(Value::Text(write_document(value).into()))
+        }
+        scalar => text::canonical(scalar).map(|text| Value::Text(text.into())),
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) fn redact(value: &Value) -> Value {
         Value::Null | Value::Unfit(_) => Value::Null,
         Value::Bool(_) => Value::Bool(false),
         Value::Number(_) => Value::Number(Number::from(0_i64)),
-        Value::Text(_) => Value::Text(MASK.to_owned()),
+        Value::Text(_) => Value::Text(MASK.into()),
         Value::Time(time) => Value::Time(redact_time(time)),
         Value::Bytes(_) => Value::Bytes(Vec::new()),
         Value::List(_) => Value::List(Vec::new()),
@@ -87,7 +87,7 @@ fn redact_time(time: &Time) -> Time {
         );
     }
     text.push_str(end);
-    Time::canonical(text, time.kind())
+    Time::canonical(text.into(), time.kind())
 }
 
 /// A keyed stand-in for text: 26 characters, or a UUID for a UUID.
@@ -104,10 +104,10 @@ pub(super) fn pseudonym_of_text(text: &str, context: &Context) -> Result<Value, 
                 _ => {}
             }
         }
-        return bytes::uuid_from_bytes(&uuid, false).map(Value::Text);
+        return bytes::uuid_from_bytes(&uuid, false).map(|uuid| Value::Text(uuid.into()));
     }
     let digest = secret.digest(&[b"text", text.as_bytes()]);
-    Ok(Value::Text(base32(&digest)))
+    Ok(Value::Text(base32(&digest).into()))
 }
 
 /// A keyed stand-in for a whole number: another one with the same sign and number of digits.

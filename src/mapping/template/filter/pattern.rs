@@ -149,7 +149,7 @@ impl Pattern {
                     .map_or_else(|| full.clone(), |(_, clock)| clock.to_owned())
             }
         };
-        Ok(Time::canonical(text, self.kind))
+        Ok(Time::canonical(text.into(), self.kind))
     }
 }
 

@@ -83,6 +83,6 @@ impl Period {
             .and_then(|span| from.checked_add(span).ok())
             .ok_or(ApplyError::TimeRange)?;
         let text = write(in_range(to)?, fraction, time.kind());
-        Ok(Time::canonical(text, time.kind()))
+        Ok(Time::canonical(text.into(), time.kind()))
     }
 }

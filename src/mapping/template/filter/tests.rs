@@ -44,7 +44,7 @@ fn number(text: &str) -> Value {
 }
 
 fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+    Value::Text(text.into())
 }
 
 fn time(text: &str) -> Value {
@@ -55,7 +55,7 @@ fn time(text: &str) -> Value {
         (false, _, false) if text.contains('+') => TimeKind::TimeOfDayWithOffset,
         (false, ..) => TimeKind::TimeOfDay,
     };
-    Value::Time(Time::canonical(text.to_owned(), kind))
+    Value::Time(Time::canonical(text.into(), kind))
 }
 
 fn masked() -> Context {

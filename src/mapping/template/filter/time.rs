@@ -28,7 +28,7 @@ pub(super) fn date(time: &Time, context: &Context) -> Result<Time, ApplyError> {
     }
     let (utc, _) = in_utc(time, context, "date")?;
     Ok(Time::canonical(
-        write(utc, "", TimeKind::Date),
+        write(utc, "", TimeKind::Date).into(),
         TimeKind::Date,
     ))
 }

@@ -77,7 +77,7 @@ fn one_of(keys: usize) -> Answer {
 }
 
 fn keys(number: usize) -> Vec<Key> {
-    let key = |n| (Attribute::S(format!("P{n}")), None);
+    let key = |n| (Attribute::S(format!("P{n}").into()), None);
     (0..number).map(key).collect()
 }
 
