@@ -12,7 +12,7 @@ use settings::{read_autoscale, read_life, read_settings};
 
 use super::grammar::{MAPPING, validate};
 use super::model::{Autoscale, Billing, KeyType, Projection, Throughput};
-use super::variables::substitute;
+use super::variables::{PutIn, substitute};
 use super::yaml::{Content, Entry, Node, parse};
 use crate::diagnostic::Diagnostic;
 
@@ -32,6 +32,7 @@ pub struct Raw {
     pub(super) items: Vec<RawItem>,
     pub(super) patterns: Vec<RawPattern>,
     pub(super) acceptances: Vec<RawAcceptance>,
+    put_in: PutIn,
 }
 
 #[derive(Debug)]
@@ -134,14 +135,14 @@ impl Raw {
         text: &str,
         variables: &dyn Fn(&str) -> Option<String>,
     ) -> (Option<Self>, Vec<Diagnostic>) {
-        let mut faults = Vec::new();
+        let (mut faults, mut put_in) = (Vec::new(), PutIn::new());
         let mut root = match parse(text) {
             Ok(root) => root,
             Err(fault) => return (None, vec![*fault]),
         };
         if let Content::Map { entries, .. } = &mut root.content {
             for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
-                substitute(&mut entry.value, variables, &mut faults);
+                substitute(&mut entry.value, variables, &mut put_in, &mut faults);
             }
         }
         validate(&root, &MAPPING, "the mapping", &mut faults);
@@ -156,8 +157,16 @@ impl Raw {
                 .filter_map(read_pattern)
                 .collect(),
             acceptances: acceptances::read(&root),
+            put_in,
         });
         (raw, faults)
+    }
+
+    /// The environment variables that the file names, and what was put in their place: one mapping is
+    /// another where they have other values.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.put_in.iter();
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The queries that item types are made from; their columns are asked of the source.

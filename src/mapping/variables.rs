@@ -1,39 +1,51 @@
 //! Environment variables in a mapping: `${VAR}` and `${VAR:-default}`.
 
+use std::collections::BTreeSet;
+
 use super::yaml::{Content, Node};
 use crate::diagnostic::{Code, Diagnostic};
 
-/// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node.
+/// Variables, by their names, and what was put in their place.
+pub(super) type PutIn = BTreeSet<(String, String)>;
+
+/// Replaces `${VAR}` and `${VAR:-default}` in every scalar below a node, and notes what it put in.
 pub(super) fn substitute(
     node: &mut Node,
     variables: &dyn Fn(&str) -> Option<String>,
+    put_in: &mut PutIn,
     faults: &mut Vec<Diagnostic>,
 ) {
     let span = node.span.clone();
     match &mut node.content {
-        Content::Scalar { text, .. } if text.contains("${") => match expand(text, variables) {
-            Ok(expanded) => *text = expanded,
-            Err(fault) => {
-                faults.push(Diagnostic { span, ..fault });
-                // Something that shows no second fault.
-                "unset".clone_into(text);
+        Content::Scalar { text, .. } if text.contains("${") => {
+            match expand(text, variables, put_in) {
+                Ok(expanded) => *text = expanded,
+                Err(fault) => {
+                    faults.push(Diagnostic { span, ..fault });
+                    // Something that shows no second fault.
+                    "unset".clone_into(text);
+                }
             }
-        },
+        }
         Content::Scalar { .. } => {}
         Content::List(elements) => {
             for element in elements {
-                substitute(element, variables, faults);
+                substitute(element, variables, put_in, faults);
             }
         }
         Content::Map { entries, .. } => {
             for entry in entries {
-                substitute(&mut entry.value, variables, faults);
+                substitute(&mut entry.value, variables, put_in, faults);
             }
         }
     }
 }
 
-fn expand(text: &str, variables: &dyn Fn(&str) -> Option<String>) -> Result<String, Diagnostic> {
+fn expand(
+    text: &str,
+    variables: &dyn Fn(&str) -> Option<String>,
+    put_in: &mut PutIn,
+) -> Result<String, Diagnostic> {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
@@ -56,7 +68,10 @@ fn expand(text: &str, variables: &dyn Fn(&str) -> Option<String>) -> Result<Stri
             None => variables(name),
         };
         match value {
-            Some(value) => out.push_str(&value),
+            Some(value) => {
+                out.push_str(&value);
+                put_in.insert((name.to_owned(), value));
+            }
             None => {
                 return Err(Diagnostic::new(
                     Code::UnsetVariable,
@@ -83,10 +98,15 @@ mod tests {
             "EMPTY" => Some(String::new()),
             _ => None,
         };
-        let expanded = |text| expand(text, &variables).ok();
+        let expanded = |text| expand(text, &variables, &mut PutIn::new()).ok();
         assert_eq!(expanded("x-${A}-${B:-two}").as_deref(), Some("x-one-two"));
         assert_eq!(expanded("${EMPTY:-d}${EMPTY}").as_deref(), Some("d"));
         assert_eq!(expanded("${B}"), None);
         assert_eq!(expanded("${A"), None);
+        let mut put_in = PutIn::new();
+        expand("${A} ${B:-two} ${A}", &variables, &mut put_in).unwrap();
+        let noted = [("A", "one"), ("B", "two")];
+        let noted = noted.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(put_in, PutIn::from(noted));
     }
 }
