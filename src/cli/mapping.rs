@@ -15,6 +15,8 @@ use crate::source::{Source, SourceError};
 pub(super) struct Checked {
     pub(super) path: PathBuf,
     pub(super) text: String,
+    /// What it takes from the environment, by the names of the variables.
+    pub(super) variables: Vec<(String, String)>,
     pub(super) model: Option<Model>,
     pub(super) diagnostics: Vec<Diagnostic>,
     /// The warnings that the mapping accepts.
@@ -111,6 +113,7 @@ pub(super) async fn check(
         return Ok(Checked {
             path: path.to_owned(),
             text,
+            variables: Vec::new(),
             model: None,
             diagnostics: faults,
             accepted: Vec::new(),
@@ -118,6 +121,9 @@ pub(super) async fn check(
             notices: Vec::new(),
         });
     };
+    let variables = raw.variables();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let variables = variables.collect();
     let mut described = Described::new();
     if let Some(source) = source.as_deref_mut() {
         for sql in raw.queries() {
@@ -164,6 +170,7 @@ pub(super) async fn check(
     Ok(Checked {
         path: path.to_owned(),
         text,
+        variables,
         proofs: proofs.filter(|_| model.is_some()),
         model,
         diagnostics,

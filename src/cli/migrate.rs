@@ -3,11 +3,14 @@
 mod ending;
 mod ground;
 mod rows;
+mod selected;
 mod state;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::ground::Ground;
+use self::selected::Selected;
 use super::args::{Format, Migrate};
 use super::failure::Failure;
 use super::output::Output;
@@ -24,7 +27,7 @@ use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let ready = Ready::of(arguments, output).await?;
-    let (mut report, resumable) = ready.load(arguments, output).await?;
+    let (mut report, resumable) = Box::pin(ready.load(arguments, output)).await?;
     if !arguments.items.is_empty() {
         // The others were not looked at, and have no books.
         report
@@ -41,13 +44,19 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     ending::ended(report, resumable, output)
 }
 
+/// A mapping as it is written.
+struct Written {
+    text: String,
+    /// What it takes from the environment, by the names of the variables.
+    variables: Vec<(String, String)>,
+}
+
 /// Everything that was checked, asked and opened before anything is changed.
 struct Ready {
     /// Its snapshot is open.
     source: Box<dyn Source>,
     catalog: Catalog,
-    /// The mapping as it is written.
-    text: String,
+    mapping: Written,
     model: Arc<Model>,
     keys: KeyCheck,
     context: Context,
@@ -61,7 +70,10 @@ impl Ready {
         let (mut source, catalog) = catalog::read(&arguments.source).await?;
         let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
         let keys = key_check(arguments, &checked);
-        let text = checked.text.clone();
+        let mapping = Written {
+            text: checked.text.clone(),
+            variables: checked.variables.clone(),
+        };
         let whole = checked.into_model(output)?;
         let model = Arc::new(selection::item_types(whole, &arguments.items)?);
         let context = target::context(&model, arguments.now)?;
@@ -87,7 +99,7 @@ impl Ready {
         Ok(Self {
             source,
             catalog,
-            text,
+            mapping,
             model,
             keys,
             context,
@@ -97,7 +109,8 @@ impl Ready {
         })
     }
 
-    /// Locks the state, prepares the table, and loads. Says too whether the load could go on.
+    /// Locks the state, proves that the load can be, prepares the table, and loads. Says too whether
+    /// the load could go on.
     async fn load(
         mut self,
         arguments: &Migrate,
@@ -108,7 +121,7 @@ impl Ready {
         // The lock first: of two runs that start at one time, the second must not touch anything.
         let state = state::open(
             arguments,
-            &self.text,
+            &self.mapping,
             &identity,
             target.as_ref(),
             &model,
@@ -118,27 +131,30 @@ impl Ready {
         let place = state::place(&model, target.as_ref());
         let (last, now) = (
             state::last(arguments, state.as_ref(), &place),
-            state::Selected::of(&model),
+            Selected::of(&model),
         );
-        state::same_keys(arguments, last.as_ref(), &now, output)?;
-        let ground =
-            ground::prepare(arguments, target.as_ref(), &model, state.as_ref(), output).await?;
+        selected::same_keys(arguments, last.as_ref(), &now, output)?;
+        let ground = Ground::look(arguments, &target, &model, state.as_ref(), output).await?;
         if !arguments.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.files.rejects)?;
         }
-        let prune = ground::prune(arguments, last.as_ref(), &now, ground.held, output);
-        let model = pruned(model, prune);
-        let remember = is_full(arguments).then(|| Selection {
-            place,
-            json: ground::remembered(prune, last, now).json(),
+        let read = (&*model, &self.catalog);
+        let prune = selected::prune(arguments, last.as_ref(), &now, read, ground.held, output);
+        let model = pruned(model, prune.as_ref());
+        let remember = is_full(arguments).then(|| {
+            let selected = selected::remembered(prune.as_ref(), last.as_ref(), now, ground.held);
+            Selection {
+                place,
+                json: selected.json(),
+            }
         });
         let resumable = state.is_some();
         let cancel = Cancel::default();
         stop_on_signals(cancel.clone());
-        let report = load::run(Load {
+        let begun = load::begin(Load {
             source: Some(self.source),
             begun: true,
-            target,
+            target: target.clone(),
             context,
             options: Options {
                 max_rejects: Some(arguments.max_rejects),
@@ -151,21 +167,29 @@ impl Ready {
                 selection: self.selection,
                 readers: arguments.readers.map(usize::from),
                 chunk_rows: arguments.chunk_rows,
-                ceiling: arguments.max_wcu.map(f64::from).or(ground.ceiling),
-                start: ground.start,
+                ceiling: arguments
+                    .max_wcu
+                    .map(f64::from)
+                    .or_else(|| target::ceiling(target.as_ref(), &model.table)),
                 prune,
-                ground: ground.held,
-                table_id: ground.table_id,
                 remember,
                 ..Options::default()
             },
-            cancel,
+            cancel: cancel.clone(),
             progress: progress::progress(&model),
             model,
             state,
         })
         .await;
-        Ok((report, resumable))
+        let ready = if begun.goes_on() {
+            tokio::select! {
+                ready = ground.prepare(output) => ready?,
+                () = cancel.cancelled() => load::Ready::default(),
+            }
+        } else {
+            load::Ready::default()
+        };
+        Ok((begun.run(ready).await, resumable))
     }
 }
 
@@ -175,7 +199,7 @@ fn is_full(arguments: &Migrate) -> bool {
 }
 
 /// Rows that conditions leave out are read too, where their items must not be deleted.
-fn pruned(mut model: Arc<Model>, prune: Option<Prune>) -> Arc<Model> {
+fn pruned(mut model: Arc<Model>, prune: Option<&Prune>) -> Arc<Model> {
     if prune.is_some_and(|prune| prune.keep_filtered) {
         for pass in &mut Arc::make_mut(&mut model).passes {
             pass.scan.keep_unmatched = true;

@@ -10,7 +10,8 @@
 //! into the state, with its books and rejects, at one time. Nothing grows with the data.
 //!
 //! Before the first write the keys are proved to differ: by `check`, from the schema, or else by a
-//! pass over the same snapshot ([`prove`]).
+//! pass over the same snapshot ([`prove`]). Only then ([`begun`]) the caller makes the table, or
+//! deletes one that is to be replaced: no table is lost to a load that cannot be.
 //!
 //! # Ends
 //!
@@ -19,6 +20,7 @@
 //! target's load is finished, the rejects are on disk and the books are true. A run with a state
 //! goes on where it ended, or was killed.
 
+mod begun;
 mod books;
 mod contest;
 mod deletions;
@@ -57,6 +59,7 @@ mod work;
 mod worker;
 mod writer;
 
+pub use begun::{Begun, Ready, begin, run};
 pub use books::{Books, Largest};
 pub use failure::Failure;
 pub use files::check_archive;
@@ -66,7 +69,6 @@ pub use rejects::clear_rejects;
 pub use report::{KeysReport, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use resume::table_of;
 pub use rules::{Doing, Selection};
-pub use run::run;
 pub use table::{Ensured, TableError, ensure_table};
 
 pub(crate) use contest::Contest;
@@ -85,6 +87,7 @@ pub(crate) use rules::{EXPIRED, KEPT, take_keys};
 pub(crate) use ticket::{ChunkId, Ticket};
 pub(crate) use work::{Work, work};
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -98,7 +101,8 @@ use crate::source::Source;
 use crate::target::Target;
 use crate::throttle::Settings;
 
-/// A load to be run. The table is there already: see [`ensure_table`].
+/// A load to be run. Its table is not looked at before [`begin`] has proved that it can be: see
+/// [`ensure_table`].
 pub struct Load {
     /// The source; `None` once the run has it.
     pub source: Option<Box<dyn Source>>,
@@ -134,11 +138,14 @@ pub enum KeyCheck {
 }
 
 /// Which items without rows are deleted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prune {
     /// Leave the items of rows that are there and are left out by `where`: for a mapping that may
     /// select less than the one that loaded the table.
     pub keep_filtered: bool,
+    /// Delete no items of these item types: what their rows are read from may be less than what
+    /// loaded the table.
+    pub spared: BTreeSet<String>,
 }
 
 /// How to load.
@@ -169,20 +176,14 @@ pub struct Options {
     pub selection: Selection,
     /// Whether items whose rows are gone are deleted, and which.
     pub prune: Option<Prune>,
-    /// What the table held before the run.
-    pub ground: state::Ground,
     /// What a state remembers of this run when it has ended well.
     pub remember: Option<state::Selection>,
-    /// What tells the table from another of its name.
-    pub table_id: Option<String>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
     /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
     pub chunk_rows: Option<u64>,
     /// Most write units a second, indexes included.
     pub ceiling: Option<f64>,
-    /// Write units a second to begin with, where the table takes no more at first.
-    pub start: Option<f64>,
 }
 
 impl Default for Options {
@@ -203,13 +204,10 @@ impl Default for Options {
             doing: Doing::default(),
             selection: Selection::default(),
             prune: None,
-            ground: state::Ground::Held,
             remember: None,
-            table_id: None,
             readers: None,
             chunk_rows: None,
             ceiling: None,
-            start: None,
         }
     }
 }
@@ -220,10 +218,11 @@ impl Options {
         self.readers.unwrap_or_else(processors).max(1)
     }
 
-    fn throttle(&self, writers: usize) -> Settings {
+    /// `start`: write units a second to begin with, where the table takes no more at first.
+    fn throttle(&self, writers: usize, start: Option<f64>) -> Settings {
         Settings {
             ceiling: self.ceiling,
-            start: self.start,
+            start,
             most_in_flight: writers,
         }
     }

@@ -1,4 +1,4 @@
-//! Finds items that no row makes any more, and has them deleted.
+//! Finds items that no row makes any more, and has them deleted where that is asked for.
 //!
 //! The table's keys are scanned, side by side in segments, and compared with those of the run: the
 //! fingerprints of both go to sorted runs on disk, so that memory does not grow with the table. An
@@ -282,7 +282,8 @@ pub(crate) async fn compare(
     }
 }
 
-/// Deletes what no row makes, or counts it where the run only plans. `wanted`: of which item types.
+/// Deletes what no row makes, or counts it where the run only plans; finds it and no more without
+/// `doing`. `wanted`: of which item types.
 pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     owners: &Owners,
@@ -290,7 +291,7 @@ pub(super) async fn prune(
     wanted: &[bool],
     partition: Option<Attribute>,
     cancel: &Cancel,
-    doing: Doing,
+    doing: Option<Doing>,
 ) -> Result<Compared, Broken> {
     let model = &delivery.model;
     let scan = Scan {
@@ -302,14 +303,18 @@ pub(super) async fn prune(
         cancel,
     };
     let spool = scan.read(&mut keys, wanted).await?;
-    let mut deletions = Deletions::new(delivery, doing);
+    let mut deletions = doing.map(|doing| Deletions::new(delivery, doing));
     let forgotten = delivery.ledger.forgotten();
     let compared = compare(keys, spool, &forgotten, async |stray| {
-        deletions.delete(&stray).await;
+        if let Some(deletions) = &mut deletions {
+            deletions.delete(&stray).await;
+        }
         !cancel.is_cancelled() && !delivery.halt.has_failed()
     })
     .await;
-    deletions.end().await;
+    if let Some(deletions) = deletions {
+        deletions.end().await;
+    }
     compared
 }
 

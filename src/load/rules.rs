@@ -79,8 +79,6 @@ pub(super) struct Rules {
     keys: Option<Mutex<Proof>>,
     /// Whether items of rows that are left out must not be deleted.
     keep_filtered: bool,
-    /// Whether items of rows that are rejected, or have expired, must not be deleted.
-    keep_rejected: bool,
     /// The item types of which rows were rejected whose keys are not known.
     spared: Vec<AtomicBool>,
 }
@@ -94,17 +92,15 @@ impl Rules {
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             keys: None,
             keep_filtered: false,
-            keep_rejected: false,
             spared: model.item_types.iter().map(|_| false.into()).collect(),
         }
     }
 
-    /// Has the keys of all items remembered, and of rows that make none what `prune` leaves alone.
-    /// Without it all items are the run's own, and none but those that it makes are to stay.
-    pub(super) fn with_keys(mut self, proof: Proof, prune: Option<Prune>) -> Self {
+    /// Has the keys of all items remembered, and of rows that make none what is left alone by `prune`.
+    /// Without it nothing is deleted: items that no row makes are counted, or not looked for.
+    pub(super) fn with_keys(mut self, proof: Proof, prune: Option<&Prune>) -> Self {
         self.keys = Some(Mutex::new(proof));
         self.keep_filtered = prune.is_some_and(|prune| prune.keep_filtered);
-        self.keep_rejected = prune.is_some();
         self
     }
 
@@ -121,10 +117,6 @@ impl Rules {
         self.keep_filtered && self.wants_keys()
     }
 
-    pub(super) fn keeps_rejected(&self) -> bool {
-        self.keep_rejected && self.wants_keys()
-    }
-
     /// Says that a row of an item type was rejected before its keys were made: any item of the type
     /// may be its.
     pub(super) fn spare(&self, item_type: usize) {
@@ -133,10 +125,17 @@ impl Rules {
         }
     }
 
-    /// The item types of which items may be deleted, and what is to be said of those that are
-    /// spared.
-    pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
+    /// The item types of which items may be deleted, and what is to be said of those whose rows make
+    /// that impossible.
+    pub(super) fn prunable(
+        &self,
+        model: &Model,
+        prune: Option<&Prune>,
+    ) -> (Vec<bool>, Vec<String>) {
         let mut prunable = selected(model);
+        for (prunable, item_type) in prunable.iter_mut().zip(&model.item_types) {
+            *prunable &= prune.is_none_or(|prune| !prune.spared.contains(&*item_type.name));
+        }
         let mut said = Vec::new();
         let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
         for ((prunable, spared), item_type) in all {

@@ -8,9 +8,10 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
+use super::begun::Begun;
 use super::ending::Ending;
 use super::failure::Failure;
-use super::halt::{Halt, Why};
+use super::halt::Why;
 use super::lanes::{Issue, Lanes, spread};
 use super::ledger::{Ledger, Opening};
 use super::owner::Owners;
@@ -20,10 +21,10 @@ use super::park::Park;
 use super::probe::Probe;
 use super::progress::Step;
 use super::prove::Proved;
-use super::prune::{Broken, overwritten, prune};
+use super::prune::{self, Broken, overwritten};
 use super::report::{KeysReport, Report};
 use super::rules::Rules;
-use super::start::{Before, Setting, Unset, finish, set};
+use super::start::{Setting, finish};
 use super::ticket::{ChunkId, Ticket};
 use super::times::Times;
 use super::work::work;
@@ -35,36 +36,34 @@ use crate::item::Folder;
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
 
-/// What is said of a load among items from elsewhere whose source may have changed between attempts.
+/// What is said of a load whose source may have changed between attempts, where items that no row makes
+/// cannot be told from others.
 const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
 
-/// Loads the table and reports. Never fails but in its report.
-pub async fn run(mut load: Load) -> Report {
-    let begun = Instant::now();
-    let halt = Halt::new();
-    let (mut before, failure) = Before::of(&mut load);
-    if let Some(failure) = failure {
-        halt.set(Why::Failed(failure));
-    }
-    let resumed = before.done.is_there();
-    let (mut setting, mut shared, mut keys) = (None, None, KeysReport::default());
-    if !halt.is_set() {
-        match load.source.take() {
-            None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
-            Some(source) => match set(&load, source, &mut before).await {
-                Ok(set) => {
-                    keys = set.keys.clone();
-                    setting = Some(set);
-                }
-                Err(Unset::Why(why)) => halt.set(why),
-                Err(Unset::Shared(found)) => {
-                    halt.set(Why::TooManyRejects);
-                    keys = found.1;
-                    shared = Some(found.0);
-                }
-            },
-        }
-    }
+/// What is said of items that no row makes, of a load that went on in a table that was empty.
+fn left_behind(items: u64) -> String {
+    let (items, are) = match items {
+        1 => ("1 item".to_owned(), "is"),
+        items => (format!("{items} items"), "are"),
+    };
+    format!(
+        "{items} of the mapping's item types that no row makes {are} in the table: the rows are gone since an earlier attempt, or somebody else has written there. Nothing was deleted: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
+    )
+}
+
+/// Loads a table that is ready, and reports.
+pub(super) async fn run(begun: Begun) -> Report {
+    let Begun {
+        load,
+        halt,
+        before,
+        setting,
+        shared,
+        mut keys,
+        resumed,
+        at,
+    } = begun;
+    let start = setting.as_ref().and_then(|setting| setting.ready.start);
     let writers = load
         .options
         .writers
@@ -85,7 +84,7 @@ pub async fn run(mut load: Load) -> Report {
         policy: load.options.retry,
         halt,
         ledger,
-        pace: Pace::new(load.options.throttle(writers)),
+        pace: Pace::new(load.options.throttle(writers, start)),
         park: Park::default(),
         probe: Probe::default(),
         progress: load.progress.clone(),
@@ -99,19 +98,19 @@ pub async fn run(mut load: Load) -> Report {
         disowned: false,
         load,
     };
-    if let Some(setting) = setting {
-        keys.overwritten = run.load(setting).await;
-    }
     if let Some(shared) = shared {
         run.tell_shared(shared);
     }
-    run.delivery.progress.step(Step::Finishing);
-    if let Err(error) = run.load.target.finish().await {
-        // Nothing that it took is known to be there.
-        run.disowned = true;
-        run.delivery.halt.set(Why::Failed(Failure::from(&error)));
+    if let Some(setting) = setting {
+        keys.overwritten = run.load(setting).await;
+        run.delivery.progress.step(Step::Finishing);
+        if let Err(error) = run.load.target.finish().await {
+            // Nothing that it took is known to be there.
+            run.disowned = true;
+            run.delivery.halt.set(Why::Failed(Failure::from(&error)));
+        }
     }
-    run.end(keys, resumed, begun.elapsed())
+    run.end(keys, resumed, at.elapsed())
 }
 
 /// A run that goes on.
@@ -183,47 +182,51 @@ impl Run {
         }
     }
 
-    /// What follows when every row is read and every item written: the late proof, and deleting.
-    /// Gives the items that were written over another.
+    /// What follows when every row is read and every item written: the late proof, deleting, and
+    /// looking for what earlier attempts have left behind. Gives the items that were written over
+    /// another.
     async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
-        let deletes = stale || self.load.options.prune.is_some();
-        let (doing, partition) = (rules.doing, rules.selection.partition.clone());
-        let (prunable, spared) = rules.prunable(&self.load.model);
-        self.warnings.extend(spared);
+        let prune = self.load.options.prune.as_ref();
+        let looks = stale || prune.is_some();
+        // Of what is only found, some may be somebody else's: nobody has asked for its deletion.
+        let (doing, prunes) = (prune.map(|_| rules.doing), prune.is_some());
+        let partition = rules.selection.partition.clone();
+        let (prunable, spared) = rules.prunable(&self.load.model, prune);
+        if prunes {
+            self.warnings.extend(spared);
+        } else if looks && !spared.is_empty() {
+            self.warnings.push(OVERLOOKED.to_owned());
+        }
         let Some(keys) = rules.into_keys() else {
             return 0;
         };
-        let step = if deletes {
+        let step = if looks {
             Step::LookingForUnexpected
         } else {
             Step::ComparingKeys
         };
         self.delivery.progress.step(step);
-        let compared = if deletes {
-            match Owners::of(&self.load.model) {
-                Ok(owners) => {
-                    prune(
-                        &self.delivery,
-                        &owners,
-                        keys,
-                        &prunable,
-                        partition,
-                        &self.load.cancel,
-                        doing,
-                    )
-                    .await
-                }
-                Err(unowned) if self.load.options.prune.is_none() => {
-                    self.warnings.push(format!(
-                        "items of rows that are gone since the first attempt were not looked for: {unowned}"
-                    ));
-                    overwritten(keys, &self.delivery.ledger.forgotten()).await
-                }
-                Err(unowned) => Err(Broken::Failed(Failure::unowned(&unowned))),
+        let owners = looks.then(|| Owners::of(&self.load.model));
+        let compared = match owners {
+            Some(Ok(owners)) => {
+                let (delivery, cancel) = (&self.delivery, &self.load.cancel);
+                prune::prune(delivery, &owners, keys, &prunable, partition, cancel, doing).await
             }
-        } else {
-            overwritten(keys, &self.delivery.ledger.forgotten()).await
+            Some(Err(unowned)) if prunes => Err(Broken::Failed(Failure::unowned(&unowned))),
+            Some(Err(unowned)) => {
+                self.warnings.push(format!(
+                    "items of rows that are gone since the first attempt were not looked for: {unowned}"
+                ));
+                overwritten(keys, &self.delivery.ledger.forgotten()).await
+            }
+            None => overwritten(keys, &self.delivery.ledger.forgotten()).await,
         };
+        if let Ok(compared) = &compared
+            && compared.unexpected > 0
+            && !prunes
+        {
+            self.warnings.push(left_behind(compared.unexpected));
+        }
         match compared {
             // Elsewhere they were found before.
             Ok(_) if self.load.options.keys != KeyCheck::Late => 0,

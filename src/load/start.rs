@@ -1,5 +1,5 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
-//! the keys. Nothing is written to the table here.
+//! the keys; then the attempt in the state. The table is not touched here.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ use super::resume::Done;
 use super::rules::{Doing, Rules};
 use super::state::{Ending, Ground, State, StateError};
 use super::ticket::ChunkId;
-use super::{KeyCheck, Load};
+use super::{KeyCheck, Load, Ready};
 use crate::proof::Proof;
 use crate::source::Source;
 
@@ -23,15 +23,23 @@ use crate::source::Source;
 pub(super) struct Setting {
     pub(super) source: Box<dyn Source>,
     pub(super) plan: Plan,
+    /// Whether the plan is that of an earlier attempt.
+    planned: bool,
+    /// What tells the source's state, where the database can tell.
+    stamp: Option<String>,
+    /// What the table held before the first attempt; `None` where this is the first.
+    ground: Option<Ground>,
+    /// The table.
+    pub(super) ready: Ready,
     /// Chunks that are done, and proved unchanged.
     pub(super) skip: HashSet<ChunkId>,
     /// Chunks that were done, or may have been: only what differs in the table is written.
     pub(super) again: HashSet<ChunkId>,
     pub(super) rules: Rules,
     pub(super) keys: KeysReport,
-    /// Items of rows that are gone since an earlier attempt are looked for.
+    /// Items that no row makes are looked for: rows may be gone since an earlier attempt wrote theirs.
     pub(super) stale: bool,
-    /// They are not, among items from elsewhere: the caller should know.
+    /// They are not, among items that were there before: the caller should know.
     pub(super) overlooked: bool,
 }
 
@@ -98,11 +106,6 @@ pub(super) async fn set(
 ) -> Result<Setting, Unset> {
     let failed = |error| Unset::from(Failure::from(&error));
     let opened = async {
-        let started = load
-            .target
-            .start(&load.model.table, load.options.bulk)
-            .await;
-        started.map_err(|error| Failure::from(&error))?;
         if !load.begun {
             source.begin().await.map_err(failed)?;
         }
@@ -160,20 +163,20 @@ pub(super) async fn set(
     {
         return Err(Unset::Shared(Box::new((proved, keys))));
     }
-    if let Some(state) = &mut before.state {
-        let begun = begin(state, &plan, load, &done, stamp.as_deref());
-        begun.map_err(|error| Failure::of_state(&error))?;
-    }
     let source = slot
         .ok_or_else(|| Failure::internal("the source did not come back from the proof of keys"))?;
     // Rows that are gone since an earlier attempt have left their items behind, where the source
-    // has changed; none but the run's own are in a table that was empty.
+    // has changed. Among items that were there before they would not be known.
     let stale = done.changed && done.ground == Some(Ground::Empty);
     let overlooked =
         done.changed && !stale && load.options.prune.is_none() && load.options.doing == Doing::Put;
     Ok(Setting {
         overlooked,
         source,
+        planned: done.plan.is_some(),
+        stamp,
+        ground: done.ground,
+        ready: Ready::default(),
         skip: done.skip.keys().copied().collect(),
         again: done.again,
         plan,
@@ -221,27 +224,25 @@ fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
         contest,
     );
     if stale || wants_all_keys(load) {
-        return rules.with_keys(Proof::new(options.proof.clone()), options.prune);
+        return rules.with_keys(Proof::new(options.proof.clone()), options.prune.as_ref());
     }
     rules
 }
 
-fn begin(
-    state: &mut State,
-    plan: &Plan,
-    load: &Load,
-    done: &Done,
-    stamp: Option<&str>,
-) -> Result<(), StateError> {
-    if done.plan.is_none() {
-        state.plan(&plan.written(&load.model))?;
+impl Setting {
+    /// Enters the attempt into the state, and with it what the table held before the first.
+    pub(super) fn enter(&self, load: &Load, state: &mut State) -> Result<(), StateError> {
+        if !self.planned {
+            state.plan(&self.plan.written(&load.model))?;
+        }
+        let ground = self.ground.unwrap_or(self.ready.ground);
+        let now = load.context.now.to_string();
+        state.begin_attempt(self.stamp.as_deref(), &now, ground)?;
+        if let Some(table) = &self.ready.table_id {
+            state.note_table(table)?;
+        }
+        Ok(())
     }
-    let ground = done.ground.unwrap_or(load.options.ground);
-    state.begin_attempt(stamp, &load.context.now.to_string(), ground)?;
-    if let Some(table) = &load.options.table_id {
-        state.note_table(table)?;
-    }
-    Ok(())
 }
 
 /// Says in the state how the run ended. `disowned`: of what was done nothing counts.

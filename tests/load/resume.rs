@@ -13,3 +13,4 @@ mod left;
 mod moving;
 mod repeat;
 mod signals;
+mod unasked;

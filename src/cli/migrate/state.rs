@@ -1,18 +1,19 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::Written;
+use super::selected::Selected;
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::load::state::{self, Mode, Opened, State, StateError};
-use crate::mapping::model::{ItemType, Model, Node, Part};
+use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::source;
 use crate::target::Target;
@@ -21,7 +22,7 @@ use crate::target::Target;
 /// those into a table in memory.
 pub(super) fn open(
     arguments: &Migrate,
-    mapping: &str,
+    mapping: &Written,
     source: &source::Identity,
     target: &dyn Target,
     model: &Model,
@@ -58,7 +59,7 @@ fn told(error: &StateError) -> Failure {
 
 fn identity(
     arguments: &Migrate,
-    mapping: &str,
+    mapping: &Written,
     source: &source::Identity,
     target: &dyn Target,
     model: &Model,
@@ -68,12 +69,19 @@ fn identity(
     let mut identity = state::Identity::new()
         .with(
             "the mapping",
-            hash(mapping.as_bytes()),
+            hash(mapping.text.as_bytes()),
             arguments.mapping.display().to_string(),
         )
         .plain("the source", &source.name)
         .plain("the target", target.place())
         .plain("the table", &model.table.name);
+    if !mapping.variables.is_empty() {
+        let names = mapping.variables.iter().map(|(name, _)| name.as_str());
+        let names = names.collect::<BTreeSet<_>>().into_iter();
+        let shown = names.collect::<Vec<_>>().join(", ");
+        let values = hash(format!("{:?}", mapping.variables).as_bytes());
+        identity = identity.with("the environment of the mapping", values, shown);
+    }
     let mut said = |name: &str, value: Option<String>| {
         if let Some(value) = value {
             identity = std::mem::take(&mut identity).plain(name, value);
@@ -90,6 +98,7 @@ fn identity(
         arguments.changes_only.then(|| "said".to_owned()),
     );
     said("--prune", arguments.prune.then(|| "said".to_owned()));
+    said("--replace", arguments.replace.then(|| "said".to_owned()));
     if let Some(path) = &arguments.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {
             let shown = path.display();
@@ -141,116 +150,4 @@ pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) ->
         None => state::selection(&path(arguments), place),
     };
     serde_json::from_str(&json?).ok()
-}
-
-/// What a full load selects from its source, and how it makes its keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Selected {
-    /// What the rows of each item type are read from, and its condition. Passes share conditions,
-    /// so that theirs would not tell which item type has which.
-    pub(super) conditions: BTreeMap<String, (String, Option<String>)>,
-    /// The key templates of each item type, as text that is the same for the same keys.
-    pub(super) keys: BTreeMap<String, Vec<String>>,
-}
-
-impl Selected {
-    pub(super) fn of(model: &Model) -> Self {
-        let all = || model.item_types.iter();
-        let name = |item: &ItemType| item.name.to_string();
-        Self {
-            conditions: all()
-                .map(|item| (name(item), selects(model, item)))
-                .collect(),
-            keys: all()
-                .map(|item| (name(item), templates(model, item)))
-                .collect(),
-        }
-    }
-
-    /// Whether any rows are left out.
-    pub(super) fn filters(&self) -> bool {
-        self.conditions.values().any(|(_, one)| one.is_some())
-    }
-
-    pub(super) fn json(&self) -> String {
-        serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// The item types that make other keys than they did.
-    fn made_otherwise(&self, last: &Self) -> Vec<&str> {
-        let keys = self.keys.iter();
-        keys.filter(|(name, keys)| last.keys.get(*name).is_some_and(|then| then != *keys))
-            .map(|(name, _)| name.as_str())
-            .collect()
-    }
-}
-
-/// Refuses to load single rows where the items of the others have other keys than they would have
-/// now.
-pub(super) fn same_keys(
-    arguments: &Migrate,
-    last: Option<&Selected>,
-    now: &Selected,
-    output: &Output,
-) -> Result<(), Failure> {
-    if arguments.retry_rejects.is_none() {
-        return Ok(());
-    }
-    let Some(last) = last else {
-        output.note(
-            "no earlier full load is known here: whether the keys of the items that it loaded are made as they were cannot be told",
-        );
-        return Ok(());
-    };
-    let changed = now.made_otherwise(last);
-    if changed.is_empty() {
-        return Ok(());
-    }
-    let message = format!(
-        "the keys of {} are not made as they were in the last full load: the items that it loaded have the old ones",
-        changed.join(", ")
-    );
-    Err(Failure::failed(message).with_help(
-        "load everything again: --replace empties the table first, --changes-only with --prune deletes the items with old keys",
-    ))
-}
-
-fn selects(model: &Model, item: &ItemType) -> (String, Option<String>) {
-    let Some(pass) = model.passes.get(item.pass) else {
-        return Default::default();
-    };
-    let scan = &pass.scan;
-    // Conditions come behind the columns in a row.
-    let at = item
-        .condition
-        .and_then(|at| at.checked_sub(scan.columns.len()));
-    let condition = at.and_then(|at| scan.conditions.get(at).cloned());
-    (pass.name.clone(), condition)
-}
-
-fn templates(model: &Model, item: &ItemType) -> Vec<String> {
-    let table = &model.table;
-    let keys = std::iter::once(&table.partition).chain(&table.sort);
-    let template = |name: &str| {
-        let mut attributes = item.attributes.iter();
-        match attributes.find(|(other, _)| &**other == name) {
-            Some((_, Node::Template(template))) => parts(&template.parts),
-            other => format!("{other:?}"),
-        }
-    };
-    keys.map(|key| template(&key.name)).collect()
-}
-
-fn parts(all: &[Part]) -> String {
-    let part = |part: &Part| match part {
-        Part::Text(text) => format!("{text:?}"),
-        Part::Value(value) => format!(
-            "{{{} {:?} {}}}",
-            value.place.written,
-            value.filters,
-            value.escape.is_some()
-        ),
-        Part::Optional(inner) => format!("[{}]", parts(inner)),
-    };
-    all.iter().map(part).collect()
 }

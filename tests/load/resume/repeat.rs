@@ -13,7 +13,7 @@ use crate::support::cli::run;
 use crate::support::sqlite::Database;
 
 /// A source without rows that are rejected.
-async fn clean() -> Database {
+pub(super) async fn clean() -> Database {
     let database = Database::new(&script("sqlite")).await;
     database
         .run("DELETE FROM events WHERE code IS NULL OR note = 'late'")
@@ -22,7 +22,7 @@ async fn clean() -> Database {
 }
 
 /// Loaded, and the endpoint counts from here on.
-fn loaded(database: &Database) -> Case {
+pub(super) fn loaded(database: &Database) -> Case {
     let case = Case::storm(&database.url(), "");
     case.migrate(&[]).exits(0);
     case.set("");
@@ -30,7 +30,7 @@ fn loaded(database: &Database) -> Case {
 }
 
 /// Puts an item that no row makes.
-async fn plant(case: &Case, partition: &str, sort: &str, item_type: Option<&str>) {
+pub(super) async fn plant(case: &Case, partition: &str, sort: &str, item_type: Option<&str>) {
     let target = case.open().await;
     let table = target.describe("app").await.unwrap().unwrap().table;
     let mark = item_type.map_or(String::new(), |name| {
@@ -52,7 +52,7 @@ async fn plant(case: &Case, partition: &str, sort: &str, item_type: Option<&str>
     assert!(written.unprocessed.is_empty());
 }
 
-async fn keys(case: &Case) -> BTreeSet<String> {
+pub(super) async fn keys(case: &Case) -> BTreeSet<String> {
     let key = |line: String| {
         let item: Value = serde_json::from_str(&line).unwrap();
         let text = |name: &str| item[name]["S"].as_str().unwrap().to_owned();
@@ -62,7 +62,7 @@ async fn keys(case: &Case) -> BTreeSet<String> {
 }
 
 /// What keys are gone since an earlier look.
-async fn gone(case: &Case, before: &BTreeSet<String>) -> Vec<String> {
+pub(super) async fn gone(case: &Case, before: &BTreeSet<String>) -> Vec<String> {
     let now = keys(case).await;
     before.difference(&now).cloned().collect()
 }
@@ -72,7 +72,7 @@ fn written(case: &Case) -> (u64, u64) {
     (items.put, items.deleted)
 }
 
-const NIGHTLY: &[&str] = &["--changes-only", "--prune"];
+pub(super) const NIGHTLY: &[&str] = &["--changes-only", "--prune"];
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_nightly_load_writes_what_changed_and_deletes_what_is_gone() {

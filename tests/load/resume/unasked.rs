@@ -1,0 +1,192 @@
+//! Nothing is deleted, and nothing left out, that nobody asked for.
+
+use super::bench::{MAPPING, script};
+use super::case::Case;
+use super::faults::{FEW, SLOW, begun, says, sqlite};
+use super::left::total;
+use super::repeat::{NIGHTLY, clean, gone, keys, loaded, plant};
+use crate::support::books::hold_loaded;
+use crate::support::cli::run;
+use crate::support::source::Source;
+
+const REPLACE: &[&str] = &["--replace", "--yes"];
+
+/// Starts a load and kills it when some of its items have been put.
+fn killed(case: &Case, further: &[&str]) {
+    let mut child = begun(case, 1600, further);
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_is_not_deleted_for_a_load_that_cannot_begin() {
+    let database = clean().await;
+    let mut case = loaded(&database);
+    plant(&case, "ELSEWHERE", "1", None).await;
+    let before = keys(&case).await;
+    let other = case.path("precious.db");
+    std::fs::write(&other, "precious").unwrap();
+    let other = other.display().to_string();
+    let rejects = [REPLACE, &["--rejects", &other]].concat();
+    let ended = says(case.migrate(&rejects), 1, &["precious.db", "--rejects"]);
+    assert!(!ended.stderr.contains("deleted"), "{}", ended.stderr);
+    assert_eq!(keys(&case).await, before);
+    case.map(&MAPPING.replace("SK: \"ORDER#{id | pad(10)}\"", "SK: \"ORDER#\""));
+    case.options = Vec::new();
+    let ended = says(
+        case.migrate(REPLACE),
+        1,
+        &["share keys", "nothing was written"],
+    );
+    assert!(!ended.stderr.contains("deleted"), "{}", ended.stderr);
+    assert_eq!(keys(&case).await, before);
+    case.map(MAPPING);
+    case.migrate(REPLACE).exits(0);
+    assert_eq!(gone(&case, &before).await, ["ELSEWHERE 1"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_table_is_not_made_for_a_load_that_cannot_begin() {
+    let database = clean().await;
+    let mut case = Case::storm(&database.url(), "");
+    case.options = Vec::new();
+    let other = case.path("precious.db");
+    std::fs::write(&other, "precious").unwrap();
+    let other = other.display().to_string();
+    says(
+        case.migrate(&["--rejects", &other]),
+        1,
+        &["precious.db", "--rejects"],
+    );
+    case.map(&MAPPING.replace("SK: \"ORDER#{id | pad(10)}\"", "SK: \"ORDER#\""));
+    says(case.migrate(&[]), 1, &["share keys", "nothing was written"]);
+    let there = case.open().await.describe("app").await.unwrap();
+    assert!(there.is_none(), "the table was made");
+    case.map(MAPPING);
+    case.migrate(&[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_replacing_load_that_was_cut_short_goes_on_and_deletes_once() {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    case.migrate(&[]).exits(3);
+    plant(&case, "ELSEWHERE", "1", None).await;
+    // Between the deletion and the making.
+    case.set("faults: [{ do: error, code: LimitExceededException, status: 400, operations: [CreateTable] }]");
+    let ended = case.migrate(REPLACE).exits(1);
+    assert!(
+        ended.stderr.contains("deleted the table"),
+        "{}",
+        ended.stderr
+    );
+    case.set(SLOW);
+    killed(&case, REPLACE);
+    let held = keys(&case).await;
+    assert!(!held.contains("ELSEWHERE 1"));
+    case.set("");
+    let ended = case.migrate(REPLACE).exits(3);
+    assert!(
+        !ended.stderr.contains("deleted the table"),
+        "{}",
+        ended.stderr
+    );
+    hold_loaded(&ended.json());
+    let deleted = case.storms().counts().requests.contains_key("DeleteTable");
+    assert!(!deleted);
+    case.left().await.hold(&reference.left, "replaced");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn going_on_does_not_take_replace_for_something_else() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), "");
+    case.migrate(&[]).exits(3);
+    plant(&case, "ELSEWHERE", "1", None).await;
+    case.set(SLOW);
+    killed(&case, &["--append"]);
+    case.set("");
+    says(case.migrate(REPLACE), 1, &["--replace", "--fresh"]);
+    assert!(keys(&case).await.contains("ELSEWHERE 1"));
+    case.migrate(&[REPLACE, &["--fresh"]].concat()).exits(3);
+    assert!(!keys(&case).await.contains("ELSEWHERE 1"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn going_on_deletes_nothing_that_somebody_else_may_have_written() {
+    for source in Source::each(script).await {
+        let said = source.product();
+        let case = Case::storm(&source.url(), SLOW);
+        killed(&case, &["--append"]);
+        plant(&case, "CUSTOMER#planted", "CUSTOMER#", Some("CUSTOMER")).await;
+        let before = keys(&case).await;
+        // One whose item is there already.
+        let line = before.iter().find_map(|key| {
+            let key = key.strip_prefix("ORDER#")?;
+            key.split_once(" LINE#")
+        });
+        let (order, line) = line.expect("no line was put yet");
+        let gone_since =
+            format!("DELETE FROM order_lines WHERE order_id = {order} AND line_no = {line};");
+        source.run(&gone_since).await;
+        case.set("");
+        let ended = case.migrate(&["--append"]).exits(3);
+        hold_loaded(&ended.json());
+        assert_eq!(total(&ended.json(), "deleted"), 0, "{said}");
+        assert_eq!(gone(&case, &before).await, [""; 0], "{said}");
+        let told = ended.json()["warnings"].to_string();
+        for word in ["2 items of", "--prune"] {
+            assert!(told.contains(word), "{said}: {told}");
+        }
+        let pruned = case.migrate(NIGHTLY).exits(3).json();
+        assert_eq!(total(&pruned, "deleted"), 2, "{said}");
+        source.drop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_value_of_a_variable_is_another_load() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), SLOW);
+    let mapping = MAPPING.replace(
+        "  ttl: ends\n",
+        "  ttl: ends\n  type_attribute: ${KIND:-_type}\n",
+    );
+    case.map(&mapping);
+    killed(&case, &[]);
+    case.set("");
+    let with = |kind: &str| run(case.command("migrate", FEW).env("KIND", kind));
+    says(with("kind"), 1, &["KIND", "--fresh"]);
+    // What stands in the mapping is the same.
+    let ended = with("_type").exits(3);
+    assert!(ended.stderr.contains("going on"), "{}", ended.stderr);
+    case.verify().exits(3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_narrower_from_deletes_nothing() {
+    let database = clean().await;
+    database
+        .run("CREATE VIEW few AS SELECT * FROM order_lines WHERE order_id < 10")
+        .await;
+    let query = "from: { sql: \"SELECT * FROM order_lines WHERE order_id < 10\", key: [order_id, line_no] }";
+    for from in [query, "from: few"] {
+        let case = loaded(&database);
+        plant(&case, "CUSTOMER#planted", "CUSTOMER#", Some("CUSTOMER")).await;
+        let before = keys(&case).await;
+        case.map(&MAPPING.replace("from: order_lines", from));
+        let plan = case.migrate(&["--plan", "--prune"]).exits(3);
+        assert_eq!(total(&plan.json(), "deleted"), 1, "{from}");
+        for pruned in [1, 0] {
+            let ended = case.migrate(NIGHTLY).exits(0);
+            assert!(ended.stderr.contains("LINE"), "{}", ended.stderr);
+            assert!(ended.stderr.contains("--prune"), "{}", ended.stderr);
+            assert_eq!(total(&ended.json(), "deleted"), pruned, "{from}");
+        }
+        assert_eq!(gone(&case, &before).await, ["CUSTOMER#planted CUSTOMER#"]);
+        // From then on it is asked for.
+        case.migrate(&["--changes-only"]).exits(0);
+        let ended = case.migrate(NIGHTLY).exits(0).json();
+        assert!(total(&ended, "deleted") > 100, "{from}: {ended:#}");
+    }
+}
