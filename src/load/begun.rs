@@ -64,7 +64,7 @@ pub async fn begin(mut load: Load) -> Begun {
     if !halt.is_set() {
         match load.source.take() {
             None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
-            Some(source) => match set(&load, source, &mut before).await {
+            Some(source) => match Box::pin(set(&load, source, &mut before)).await {
                 Ok(set) => {
                     keys = set.keys.clone();
                     setting = Some(set);
@@ -92,7 +92,7 @@ pub async fn begin(mut load: Load) -> Begun {
 
 /// Loads a table that is there already, and reports. Never fails but in its report.
 pub async fn run(load: Load) -> Report {
-    begin(load).await.run(Ready::default()).await
+    Box::pin(begin(load)).await.run(Ready::default()).await
 }
 
 impl Begun {
@@ -111,7 +111,7 @@ impl Begun {
                 Err(why) => self.halt.set(why),
             }
         }
-        super::run::run(self).await
+        Box::pin(super::run::run(self)).await
     }
 
     async fn enter(&mut self, setting: &Setting) -> Result<(), Why> {
