@@ -106,7 +106,7 @@ impl Begun {
     pub async fn run(mut self, ready: Ready) -> Report {
         if let Some(mut setting) = self.setting.take() {
             setting.ready = ready;
-            match self.enter(&setting).await {
+            match self.enter(&mut setting).await {
                 Ok(()) => self.setting = Some(setting),
                 Err(why) => self.halt.set(why),
             }
@@ -114,7 +114,7 @@ impl Begun {
         Box::pin(super::run::run(self)).await
     }
 
-    async fn enter(&mut self, setting: &Setting) -> Result<(), Why> {
+    async fn enter(&mut self, setting: &mut Setting) -> Result<(), Why> {
         let Load {
             target,
             model,
@@ -126,6 +126,9 @@ impl Begun {
             return Err(Why::Cancelled);
         }
         if let Some(state) = &mut self.before.state {
+            // An attempt that is in the state has a journal of its own.
+            let kept = setting.keep_journal(&self.load, state);
+            kept.map_err(Why::Failed)?;
             let entered = setting.enter(&self.load, state);
             entered.map_err(|error| Why::Failed(Failure::of_state(&error)))?;
         }

@@ -54,6 +54,7 @@ impl<'d> Deletions<'d> {
             item_type,
             partition,
             ref json,
+            ..
         } = *stray;
         if self.doing == Doing::Plan {
             if let Some(books) = self.ticket.page().books(item_type) {

@@ -75,6 +75,7 @@ impl Mender {
             model,
             policy,
             ledger: Ledger::open(opening, &halt),
+            journal: None,
             halt,
             pace: Pace::new(settings),
             park: Park::default(),

@@ -30,6 +30,7 @@ mod failure;
 mod feed;
 mod files;
 mod halt;
+mod journal;
 mod lanes;
 mod ledger;
 mod life;

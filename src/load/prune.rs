@@ -17,7 +17,7 @@ use super::deletions::Deletions;
 use super::failure::Failure;
 use super::halt::Cancel;
 use super::owner::Owners;
-use super::rules::{Doing, EXPIRED, KEPT};
+use super::rules::{Doing, EXPIRED, KEPT, SENT};
 use super::writer::Delivery;
 use crate::item::{Attribute, Item, fingerprints, write_item};
 use crate::mapping::model::Model;
@@ -38,6 +38,8 @@ pub(crate) const STRANGER: usize = usize::MAX;
 pub(crate) struct Compared {
     /// Items of the run's item types that no row makes.
     pub(crate) unexpected: u64,
+    /// Those of them that this run has not sent.
+    pub(super) not_sent: u64,
     /// Items that several rows have written over each other.
     pub(crate) overwritten: u64,
     /// Items of the table whose rows are left out because they have expired.
@@ -65,6 +67,8 @@ pub(crate) struct Stray {
     pub(super) partition: u64,
     /// Its key.
     pub(crate) json: String,
+    /// Whether an attempt of this run has sent it.
+    sent: bool,
 }
 
 /// The keys of the table on disk: each its item type, its partition and its JSON.
@@ -124,7 +128,7 @@ impl Spool {
     }
 }
 
-fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
+fn read_key(file: &mut BufReader<File>, place: u64, sent: bool) -> std::io::Result<Stray> {
     file.seek(SeekFrom::Start(place))?;
     let mut number = || -> std::io::Result<usize> {
         let mut four = [0; 4];
@@ -142,6 +146,7 @@ fn read_key(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
         item_type,
         partition: u64::from_le_bytes(partition),
         json: String::from_utf8(json).map_err(std::io::Error::other)?,
+        sent,
     })
 }
 
@@ -255,10 +260,12 @@ pub(crate) async fn compare(
     let mut file = spool.reader()?;
     let mut compared = Compared::default();
     loop {
-        let (mut rows, mut kept, mut expired, mut place) = (0_u64, false, false, None);
+        let (mut rows, mut place) = (0_u64, None);
+        let (mut kept, mut expired, mut sent) = (false, false, false);
         let found = groups.next_any(|locator| match locator {
             KEPT => kept = true,
             EXPIRED => expired = true,
+            SENT => sent = true,
             place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
             read_again if forgotten.contains(&read_again) => kept = true,
             _ => rows += 1,
@@ -275,15 +282,24 @@ pub(crate) async fn compare(
             compared.expired += 1;
         } else {
             compared.unexpected += 1;
-            if !each(read_key(&mut file, place)?).await {
+            compared.not_sent += u64::from(!sent);
+            if !each(read_key(&mut file, place, sent)?).await {
                 return Err(Broken::Cancelled);
             }
         }
     }
 }
 
-/// Deletes what no row makes, or counts it where the run only plans; finds it and no more without
-/// `doing`. `wanted`: of which item types.
+/// What is deleted of the items that no row makes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Whose {
+    /// All of them.
+    All,
+    /// Those that an attempt of this run has sent.
+    Own,
+}
+
+/// Deletes what no row makes, or counts it where the run only plans. `wanted`: of which item types.
 pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     owners: &Owners,
@@ -291,7 +307,7 @@ pub(super) async fn prune(
     wanted: &[bool],
     partition: Option<Attribute>,
     cancel: &Cancel,
-    doing: Option<Doing>,
+    (whose, doing): (Whose, Doing),
 ) -> Result<Compared, Broken> {
     let model = &delivery.model;
     let scan = Scan {
@@ -303,18 +319,16 @@ pub(super) async fn prune(
         cancel,
     };
     let spool = scan.read(&mut keys, wanted).await?;
-    let mut deletions = doing.map(|doing| Deletions::new(delivery, doing));
+    let mut deletions = Deletions::new(delivery, doing);
     let forgotten = delivery.ledger.forgotten();
     let compared = compare(keys, spool, &forgotten, async |stray| {
-        if let Some(deletions) = &mut deletions {
+        if whose == Whose::All || stray.sent {
             deletions.delete(&stray).await;
         }
         !cancel.is_cancelled() && !delivery.halt.has_failed()
     })
     .await;
-    if let Some(deletions) = deletions {
-        deletions.end().await;
-    }
+    deletions.end().await;
     compared
 }
 

@@ -67,6 +67,8 @@ impl Selection {
 pub(crate) const KEPT: u64 = (1 << 63) - 1;
 /// The locator of keys of items that have expired: DynamoDB deletes them when it comes to it.
 pub(crate) const EXPIRED: u64 = KEPT - 1;
+/// The locator of keys of items that an attempt of this run has sent.
+pub(crate) const SENT: u64 = EXPIRED - 1;
 
 /// The rules of a run.
 #[derive(Debug)]
@@ -79,6 +81,8 @@ pub(super) struct Rules {
     keys: Option<Mutex<Proof>>,
     /// Whether items of rows that are left out must not be deleted.
     keep_filtered: bool,
+    /// Whether items of rows that are rejected, or have expired, must not be deleted.
+    keep_rejected: bool,
     /// The item types of which rows were rejected whose keys are not known.
     spared: Vec<AtomicBool>,
 }
@@ -92,15 +96,17 @@ impl Rules {
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
             keys: None,
             keep_filtered: false,
+            keep_rejected: false,
             spared: model.item_types.iter().map(|_| false.into()).collect(),
         }
     }
 
     /// Has the keys of all items remembered, and of rows that make none what is left alone by `prune`.
-    /// Without it nothing is deleted: items that no row makes are counted, or not looked for.
+    /// Without it only the run's own items are deleted, and none but those that it makes are to stay.
     pub(super) fn with_keys(mut self, proof: Proof, prune: Option<&Prune>) -> Self {
         self.keys = Some(Mutex::new(proof));
         self.keep_filtered = prune.is_some_and(|prune| prune.keep_filtered);
+        self.keep_rejected = prune.is_some();
         self
     }
 
@@ -115,6 +121,10 @@ impl Rules {
 
     pub(super) fn keeps_filtered(&self) -> bool {
         self.keep_filtered && self.wants_keys()
+    }
+
+    pub(super) fn keeps_rejected(&self) -> bool {
+        self.keep_rejected && self.wants_keys()
     }
 
     /// Says that a row of an item type was rejected before its keys were made: any item of the type

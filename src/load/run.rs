@@ -21,7 +21,7 @@ use super::park::Park;
 use super::probe::Probe;
 use super::progress::Step;
 use super::prove::Proved;
-use super::prune::{self, Broken, overwritten};
+use super::prune::{self, Broken, Whose, overwritten};
 use super::report::{KeysReport, Report};
 use super::rules::Rules;
 use super::start::{Setting, finish};
@@ -40,14 +40,15 @@ const BLOCKS_AHEAD: usize = 4;
 /// cannot be told from others.
 const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
 
-/// What is said of items that no row makes, of a load that went on in a table that was empty.
+/// What is said of items that no row makes and this load has not sent, where the table was empty when it
+/// began.
 fn left_behind(items: u64) -> String {
     let (items, are) = match items {
         1 => ("1 item".to_owned(), "is"),
         items => (format!("{items} items"), "are"),
     };
     format!(
-        "{items} of the mapping's item types that no row makes {are} in the table: the rows are gone since an earlier attempt, or somebody else has written there. Nothing was deleted: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
+        "{items} of the mapping's item types that no row makes, and that this load has not written, {are} in the table: somebody else has put them there. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
     )
 }
 
@@ -57,13 +58,14 @@ pub(super) async fn run(begun: Begun) -> Report {
         load,
         halt,
         before,
-        setting,
+        mut setting,
         shared,
         mut keys,
         resumed,
         at,
     } = begun;
     let start = setting.as_ref().and_then(|setting| setting.ready.start);
+    let journal = setting.as_mut().and_then(|setting| setting.journal.take());
     let writers = load
         .options
         .writers
@@ -84,6 +86,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         policy: load.options.retry,
         halt,
         ledger,
+        journal,
         pace: Pace::new(load.options.throttle(writers, start)),
         park: Park::default(),
         probe: Probe::default(),
@@ -188,18 +191,22 @@ impl Run {
     async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
         let prune = self.load.options.prune.as_ref();
         let looks = stale || prune.is_some();
-        // Of what is only found, some may be somebody else's: nobody has asked for its deletion.
-        let (doing, prunes) = (prune.map(|_| rules.doing), prune.is_some());
+        let prunes = prune.is_some();
+        // What nobody has asked to delete may be somebody else's.
+        let whose = if prunes { Whose::All } else { Whose::Own };
+        let doing = rules.doing;
         let partition = rules.selection.partition.clone();
         let (prunable, spared) = rules.prunable(&self.load.model, prune);
-        if prunes {
-            self.warnings.extend(spared);
-        } else if looks && !spared.is_empty() {
-            self.warnings.push(OVERLOOKED.to_owned());
-        }
-        let Some(keys) = rules.into_keys() else {
+        self.warnings.extend(spared);
+        let Some(mut keys) = rules.into_keys() else {
             return 0;
         };
+        if let Some(journal) = self.delivery.journal.as_ref().filter(|_| looks)
+            && let Err(failure) = journal.read(&mut keys)
+        {
+            self.delivery.halt.set(Why::Failed(failure));
+            return 0;
+        }
         let step = if looks {
             Step::LookingForUnexpected
         } else {
@@ -210,7 +217,8 @@ impl Run {
         let compared = match owners {
             Some(Ok(owners)) => {
                 let (delivery, cancel) = (&self.delivery, &self.load.cancel);
-                prune::prune(delivery, &owners, keys, &prunable, partition, cancel, doing).await
+                let what = (whose, doing);
+                prune::prune(delivery, &owners, keys, &prunable, partition, cancel, what).await
             }
             Some(Err(unowned)) if prunes => Err(Broken::Failed(Failure::unowned(&unowned))),
             Some(Err(unowned)) => {
@@ -222,10 +230,10 @@ impl Run {
             None => overwritten(keys, &self.delivery.ledger.forgotten()).await,
         };
         if let Ok(compared) = &compared
-            && compared.unexpected > 0
+            && compared.not_sent > 0
             && !prunes
         {
-            self.warnings.push(left_behind(compared.unexpected));
+            self.warnings.push(left_behind(compared.not_sent));
         }
         match compared {
             // Elsewhere they were found before.
@@ -274,6 +282,12 @@ impl Run {
                     .failure
                     .get_or_insert_with(|| Failure::of_state(&error));
             }
+        }
+        if finished
+            && closed.failure.is_none()
+            && let Some(journal) = &delivery.journal
+        {
+            journal.end();
         }
         let ending = Ending {
             why: delivery.halt.why(),

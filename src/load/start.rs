@@ -8,6 +8,7 @@ use super::contest::Contest;
 use super::failure::Failure;
 use super::files::LineFile;
 use super::halt::Why;
+use super::journal::{self, Journal};
 use super::plan::Plan;
 use super::prove::{Keys, Proved};
 use super::report::KeysReport;
@@ -31,6 +32,8 @@ pub(super) struct Setting {
     ground: Option<Ground>,
     /// The table.
     pub(super) ready: Ready,
+    /// Where it is noted what is sent.
+    pub(super) journal: Option<Journal>,
     /// Chunks that are done, and proved unchanged.
     pub(super) skip: HashSet<ChunkId>,
     /// Chunks that were done, or may have been: only what differs in the table is written.
@@ -177,6 +180,7 @@ pub(super) async fn set(
         stamp,
         ground: done.ground,
         ready: Ready::default(),
+        journal: None,
         skip: done.skip.keys().copied().collect(),
         again: done.again,
         plan,
@@ -230,6 +234,22 @@ fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
 }
 
 impl Setting {
+    /// Opens the journal, where the load can be gone on with and may have to tell then which items of
+    /// the table are its own: all others were there before it, or are deleted with `--prune`.
+    pub(super) fn keep_journal(&mut self, load: &Load, state: &State) -> Result<(), Failure> {
+        let ground = self.ground.unwrap_or(self.ready.ground);
+        if ground == Ground::Empty && load.options.prune.is_none() {
+            let path = state.path();
+            self.journal = Some(match self.ground {
+                None => Journal::begin(path),
+                Some(_) => Journal::go_on(path),
+            }?);
+        } else if self.ground.is_none() {
+            journal::forget(state.path());
+        }
+        Ok(())
+    }
+
     /// Enters the attempt into the state, and with it what the table held before the first.
     pub(super) fn enter(&self, load: &Load, state: &mut State) -> Result<(), StateError> {
         if !self.planned {

@@ -251,7 +251,7 @@ impl Worker {
         }
         match fate {
             Fate::Expired(folded) => {
-                if rules.wants_keys() {
+                if rules.keeps_rejected() {
                     tally.keep(folded.fingerprint);
                 }
                 let books = tally.books(index);
@@ -265,7 +265,7 @@ impl Worker {
                 ControlFlow::Continue(())
             }
             Fate::Rejected(reject) => {
-                if rules.wants_keys() {
+                if rules.keeps_rejected() {
                     self.keep_reject(index, &reject, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)

@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use super::failure::Failure;
 use super::halt::{Halt, Why};
+use super::journal::Journal;
 use super::ledger::Ledger;
 use super::pace::{Pace, of, units};
 use super::parcel::Parcel;
@@ -37,6 +38,8 @@ pub(super) struct Delivery {
     pub(super) policy: Policy,
     pub(super) halt: Halt,
     pub(super) ledger: Ledger,
+    /// Where it is noted what is sent.
+    pub(super) journal: Option<Journal>,
     pub(super) pace: Pace,
     pub(super) park: Park,
     pub(super) probe: Probe,

@@ -80,6 +80,12 @@ impl Worker {
         let kib = (batch.bytes() / 1024 + 1).min(KIB_IN_FLIGHT);
         let kib = u32::try_from(kib).unwrap_or(u32::MAX);
         let permit = self.room.clone().acquire_many_owned(kib).await.ok();
+        if let Some(journal) = &self.delivery.journal
+            && let Err(failure) = journal.note(&batch)
+        {
+            // What is not in the journal is not sent.
+            self.delivery.halt.set(Why::Failed(failure));
+        }
         let parcel = Parcel {
             batch,
             origins,
