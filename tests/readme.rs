@@ -25,14 +25,24 @@ fn root() -> &'static Path {
 
 /// The files below a folder of the repository with this extension.
 fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = walk(&root().join(folder), &|_| true);
+    found.retain(|path| path.extension().is_some_and(|other| other == extension));
+    found
+}
+
+/// The files below a folder, in order; of files and folders only those that are wanted.
+fn walk(folder: &Path, wanted: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
+    let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            if !wanted(&path) {
+                continue;
+            }
             if path.is_dir() {
                 folders.push(path);
-            } else if path.extension().is_some_and(|other| other == extension) {
+            } else {
                 found.push(path);
             }
         }
@@ -66,6 +76,32 @@ fn every_json_block_is_json() {
             }
         }
     }
+}
+
+#[test]
+fn no_file_holds_what_a_merge_left_undecided() {
+    const MARKS: [&str; 3] = ["<<<<<<< ", "||||||| ", ">>>>>>> "];
+    let ours = |path: &Path| {
+        let made = [
+            "target",
+            "fuzz/target",
+            "fuzz/work",
+            "dynafold-demo",
+            ".git",
+        ];
+        made.iter().all(|name| path != root().join(name))
+    };
+    let mut left = Vec::new();
+    for path in walk(root(), &ours) {
+        // What is not text was never merged.
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            continue;
+        };
+        let lines = text.lines().zip(1..);
+        let marked = lines.filter(|(line, _)| MARKS.iter().any(|mark| line.starts_with(mark)));
+        left.extend(marked.map(|(line, number)| format!("{}:{number}: {line}", path.display())));
+    }
+    assert!(left.is_empty(), "{left:#?}");
 }
 
 #[test]
