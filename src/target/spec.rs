@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{Target, TargetError, dynamodb, local};
+use crate::address::{self, Unsafe};
 
 /// Which target is meant.
 #[derive(Clone, PartialEq, Eq)]
@@ -48,6 +49,9 @@ pub enum SpecError {
         "the endpoint URL must not hold a user or a password; credentials come from the AWS chain"
     )]
     Secret,
+    /// When something else than a file's name follows `local:`.
+    #[error("the target is not usable: {0}")]
+    File(#[from] Unsafe),
 }
 
 impl TargetSpec {
@@ -73,12 +77,15 @@ impl TargetSpec {
             }
             None if text == "local" => None,
             Some(("local", "")) => return Err(SpecError::NoFile),
-            Some(("local", file)) => Some(PathBuf::from(file)),
+            Some(("local", file)) => {
+                address::check_file(file)?;
+                Some(PathBuf::from(file))
+            }
             Some(("http" | "https", _)) => {
                 check_endpoint(text)?;
-                return Err(SpecError::Url(shown_url(text)));
+                return Err(SpecError::Url(address::shown(text)));
             }
-            _ => return Err(SpecError::Unknown(shown_url(text))),
+            _ => return Err(SpecError::Unknown(address::shown(text))),
         };
         let options = [
             ("--endpoint-url", endpoint_url),
@@ -101,7 +108,7 @@ impl fmt::Debug for TargetSpec {
                 region,
             } => f
                 .debug_struct("Dynamodb")
-                .field("endpoint_url", &endpoint_url.as_deref().map(shown_url))
+                .field("endpoint_url", &endpoint_url.as_deref().map(address::shown))
                 .field("profile", profile)
                 .field("region", region)
                 .finish(),
@@ -136,24 +143,16 @@ pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> 
 
 /// Refuses what is no endpoint.
 pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
-    let url = url::Url::parse(text).map_err(|_| SpecError::Endpoint(shown_url(text)))?;
+    let url = url::Url::parse(text).map_err(|_| SpecError::Endpoint(address::shown(text)))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-        return Err(SpecError::Endpoint(shown_url(text)));
+        return Err(SpecError::Endpoint(address::shown(text)));
     }
-    if !url.username().is_empty() || url.password().is_some() {
+    // A bare `/` in a password makes the rest of it a part of the path.
+    let is_split = url.path().contains('@');
+    if !url.username().is_empty() || url.password().is_some() || is_split {
         return Err(SpecError::Secret);
     }
     Ok(url)
-}
-
-/// A URL as far as it may be shown: without user, password, query and fragment.
-fn shown_url(text: &str) -> String {
-    let text = text.split(['?', '#']).next().unwrap_or_default();
-    match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        (None, Some((_, rest))) => rest.to_owned(),
-        (_, None) => text.to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -231,6 +230,14 @@ mod tests {
         assert!(!format!("{spec:?}").contains("geheim"), "{spec:?}");
         let error = TargetSpec::parse("postgres://me:geheim@host/db", None, None, None);
         assert!(!error.unwrap_err().to_string().contains("geheim"));
+        for target in [
+            "local:postgres://me:geheim@host/db",
+            "http://me:8/geheim@host",
+            "postgres://me:geheim#geheim@host",
+        ] {
+            let error = TargetSpec::parse(target, None, None, None).unwrap_err();
+            assert!(!error.to_string().contains("heim"), "{error}");
+        }
         let error = TargetSpec::parse("dynamodb", Some("ftp://me:geheim@host"), None, None);
         assert!(!error.unwrap_err().to_string().contains("geheim"));
     }

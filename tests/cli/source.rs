@@ -33,6 +33,51 @@ async fn a_wrong_password_is_named_and_shown_nowhere() {
 }
 
 #[test]
+fn a_mistyped_url_shows_nothing_of_its_password() {
+    for url in [
+        "postgres:/app:hunter2secret@127.0.0.1/shop",
+        "mysql:/app:hunter2secret@127.0.0.1/shop",
+        "postgres:///app:hunter2secret@127.0.0.1/shop",
+        "mysql:///app:hunter2secret@127.0.0.1/shop",
+        "mysql://app:8/hunter2secret@127.0.0.1/shop",
+        "postgres://app:8/hunter2secret@127.0.0.1/shop",
+        "postgres://app:8@hunter2secret/more@127.0.0.1/shop",
+        "postgres://app:8/more?hunter2secret=x@127.0.0.1/shop",
+        "postgres:///shop?host=app:hunter2secret@127.0.0.1",
+        "sqlite:postgres://app:hunter2secret@127.0.0.1/shop",
+        "sqlite://app:hunter2secret@127.0.0.1/shop",
+    ] {
+        let ran = dynafold(&["inspect", "-vvv", "--source", url]).exits(2);
+        says(&ran, "the source URL is not usable", "postgres://user@host");
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    }
+}
+
+#[tokio::test]
+async fn a_mistyped_target_shows_nothing_of_its_password() {
+    let script = include_str!("../../migrations/sqlite/20260101000001_personalization.sql");
+    let source = sqlite::Database::new(script).await;
+    for target in [
+        "local:postgres://app:hunter2secret@127.0.0.1/shop",
+        "local:app:hunter2secret@127.0.0.1/shop",
+        "postgres://app:x#hunter2secret@127.0.0.1/shop",
+        "http://app:8/hunter2secret@127.0.0.1",
+    ] {
+        let ran = dynafold(&[
+            "migrate",
+            "-vvv",
+            &own_mapping(),
+            "--source",
+            &source.url(),
+            "--target",
+            target,
+        ])
+        .exits(2);
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_host_that_is_not_there_is_named() {
     for scheme in ["postgres", "mysql"] {
         let url = format!("{scheme}://app:S3cret@no-such-host.invalid/app");

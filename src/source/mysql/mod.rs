@@ -19,7 +19,6 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _};
-use url::Url;
 
 use self::cancel::Session;
 use self::catalog::{optional, rows, text};
@@ -28,7 +27,7 @@ use self::scan::{MysqlDialect, object};
 use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
-    SourceError, check_parameters, statement,
+    SourceError, server_url, statement,
 };
 use crate::catalog::{Catalog, Column, Dbms};
 
@@ -79,9 +78,7 @@ impl Mysql {
     /// the server does not answer or refuses the login.
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
         let rest = url.split_once(':').map_or("", |(_, rest)| rest);
-        let url = Url::parse(&format!("mysql:{rest}"))
-            .map_err(|error| SourceError::Url(error.to_string()))?;
-        check_parameters(&url, PARAMETERS)?;
+        let url = server_url(&format!("mysql:{rest}"), PARAMETERS)?;
         let options = MySqlConnectOptions::from_url(&url)
             .map_err(|error| SourceError::Url(error.to_string()))?
             .charset("utf8mb4")

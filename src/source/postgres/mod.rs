@@ -44,10 +44,9 @@ use self::error::Subject;
 use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Scan, Source, SourceError,
-    check_parameters,
+    server_url,
 };
 use crate::catalog::{Catalog, Column, Dbms};
-use url::Url;
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -134,11 +133,8 @@ impl Postgres {
     /// [`SourceError::Url`] for a URL that cannot be read, [`SourceError::Connect`] when the server
     /// cannot be reached or refuses the login.
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
-        // What cannot be read at all is for the driver to say.
-        if let Ok(url) = Url::parse(url) {
-            check_parameters(&url, PARAMETERS)?;
-        }
-        let options: PgConnectOptions = url.parse().map_err(|cause| error::url(&cause))?;
+        let url = server_url(url, PARAMETERS)?;
+        let options = PgConnectOptions::from_url(&url).map_err(|cause| error::url(&cause))?;
         // A pooler refuses settings that it does not know in the start-up message.
         let options = options
             .application_name("dynafold")

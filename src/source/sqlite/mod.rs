@@ -34,6 +34,7 @@ use super::{
     Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
     SourceError, statement,
 };
+use crate::address;
 use crate::catalog::{Catalog, Column, Dbms};
 
 /// How long a reader waits for a writer that holds the whole file.
@@ -79,6 +80,7 @@ impl Sqlite {
     /// [`SourceError::Url`] for an in-memory database or an unknown parameter,
     /// [`SourceError::Connect`] when the file is not there or is no SQLite database.
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
+        address::check_file(url.strip_prefix("sqlite:").unwrap_or(url))?;
         let options: SqliteConnectOptions = url
             .parse()
             .map_err(|error: sqlx::Error| SourceError::Url(error.to_string()))?;

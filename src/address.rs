@@ -1,0 +1,185 @@
+//! Addresses as users write them, where a secret may stand: which are safe to go on with, and how
+//! much of one may be shown.
+//!
+//! A bare `/`, `?`, `#` or `@` in a password, or a slash too few, moves its rest into what is taken
+//! for the host, the path or the database, and these are shown. Such addresses are refused here
+//! before anything is made of them, in words that hold nothing of them. Sources and targets ask
+//! here.
+
+use url::Url;
+
+/// Parameters whose values name a place, and are shown with it.
+const PLACES: [&str; 4] = ["host", "hostaddr", "dbname", "socket"];
+
+/// Why an address is not used. Its text holds nothing of the address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unsafe {
+    /// When what follows the scheme is no `//`.
+    #[error("`//` and then user and host must follow its scheme")]
+    Slashes,
+    /// When a bare `@` stands behind where the host ends.
+    #[error(
+        "it holds a bare `@` behind its host; in a password `/` is written as %2F, in a database's name `@` as %40"
+    )]
+    At,
+    /// When a bare `#` stands in it.
+    #[error("it holds a bare `#`, which is written as %23")]
+    Hash,
+    /// When what follows a bare `?` is no parameter.
+    #[error("it holds a bare `?` before what is no parameter; in a password it is written as %3F")]
+    QuestionMark,
+    /// When another address, or a user and a password, stand where a file's name belongs.
+    #[error(
+        "it has another address where a file's name belongs; a file of such a name is written with `./` before it"
+    )]
+    NoFile,
+}
+
+/// Refuses a URL of a server that would be shown with a part of its password.
+///
+/// # Errors
+///
+/// [`Unsafe`], except [`Unsafe::NoFile`].
+pub fn check_server(text: &str, url: &Url) -> Result<(), Unsafe> {
+    if !text
+        .split_once(':')
+        .is_some_and(|(_, rest)| rest.starts_with("//"))
+    {
+        return Err(Unsafe::Slashes);
+    }
+    // No driver reads a fragment: it is the rest of a password, and what stands before it would be
+    // taken for a host.
+    if url.fragment().is_some() {
+        return Err(Unsafe::Hash);
+    }
+    if url.path().contains('@') {
+        return Err(Unsafe::At);
+    }
+    let query = url.query().unwrap_or_default();
+    let pairs = query.split('&').map(|pair| pair.split_once('='));
+    if pairs
+        .flatten()
+        .any(|(name, value)| PLACES.contains(&name) && value.contains('@'))
+    {
+        return Err(Unsafe::At);
+    }
+    // A bare `?` in a password makes the rest of it and the host a parameter's name.
+    let is_word = |c: char| c.is_ascii_alphanumeric() || "-_.[]".contains(c);
+    if url
+        .query_pairs()
+        .any(|(name, _)| !name.chars().all(is_word))
+    {
+        return Err(Unsafe::QuestionMark);
+    }
+    Ok(())
+}
+
+/// Refuses as a file's name what is another address: one with a scheme, or with a user and a
+/// password.
+///
+/// # Errors
+///
+/// [`Unsafe::NoFile`].
+pub fn check_file(name: &str) -> Result<(), Unsafe> {
+    let name = name.trim_start_matches('/');
+    let Some((first, rest)) = name.split_once(':') else {
+        return Ok(());
+    };
+    let is_drive = cfg!(windows) && first.len() == 1;
+    let is_scheme = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"].contains(&first);
+    let is_first = !first.contains('/') && !is_drive;
+    if is_first && (is_scheme || rest.starts_with("//") || rest.contains('@')) {
+        return Err(Unsafe::NoFile);
+    }
+    Ok(())
+}
+
+/// As much of a text that may be an address as may be shown: nothing behind `?` or `#`, and of one
+/// that may hold a password its scheme alone.
+#[must_use]
+pub fn shown(text: &str) -> String {
+    if text.contains('@') {
+        let is_scheme = |scheme: &str| scheme.chars().all(|c| c.is_ascii_alphanumeric());
+        return match text.split_once("://") {
+            Some((scheme, _)) if is_scheme(scheme) => format!("{scheme}://…"),
+            _ => "…".to_owned(),
+        };
+    }
+    text.split(['?', '#']).next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(text: &str) -> Result<(), Unsafe> {
+        check_server(text, &Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn an_address_whose_password_reaches_beyond_its_host_is_refused() {
+        for (text, why) in [
+            ("postgres:/app:s3cret@127.0.0.1/shop", Unsafe::Slashes),
+            ("postgres:app:s3cret@127.0.0.1/shop", Unsafe::Slashes),
+            ("postgres:///app:s3cret@db.example/shop", Unsafe::At),
+            ("mysql://app:8/s3cret@127.0.0.1/shop", Unsafe::At),
+            ("postgres://app:8@s3cret/more@127.0.0.1/shop", Unsafe::At),
+            ("postgres:///shop?host=app:s3cret@db", Unsafe::At),
+            ("postgres://app:1@s3#cret@db.example/shop", Unsafe::Hash),
+            (
+                "postgres://app:1?s3cret@db.example/shop",
+                Unsafe::QuestionMark,
+            ),
+            (
+                "postgres://app@db.example/shop?s3cret@x=1",
+                Unsafe::QuestionMark,
+            ),
+        ] {
+            assert_eq!(server(text), Err(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_address_that_says_what_it_means_is_taken() {
+        for text in [
+            "postgres://app:s3%23%2F%40@db.example/shop?sslmode=require",
+            "postgres://app:s3@cret@db.example/shop",
+            "postgres://app@db.example/a%40b",
+            "postgres:///shop?host=/run/postgresql&user=me@tenant",
+        ] {
+            assert_eq!(server(text), Ok(()), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_files_name_is_no_address() {
+        for name in [
+            "postgres://u:pw@h/d",
+            "//postgres://u:pw@h/d",
+            "postgres:/u",
+            "http://h/x",
+            "u:pw@h/d",
+            "/u:p/w@h/d",
+        ] {
+            assert_eq!(check_file(name), Err(Unsafe::NoFile), "{name}");
+        }
+        for name in [
+            "shop@2026.db",
+            "./u:pw@h",
+            "out/a:b@c.ddb",
+            "a:b.db",
+            "/tmp/x.db",
+        ] {
+            assert_eq!(check_file(name), Ok(()), "{name}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_may_be_a_password_is_shown() {
+        assert_eq!(shown("postgres://me:s3#cret@host/db?x=1"), "postgres://…");
+        assert_eq!(shown("http://host:8000/?token=a@b"), "http://…");
+        assert_eq!(shown("me:s3cret@host"), "…");
+        assert_eq!(shown("http://host:8000/?token=s3cret"), "http://host:8000/");
+        assert_eq!(shown("dynamo"), "dynamo");
+    }
+}
