@@ -27,8 +27,11 @@ use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
-use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::target::CREDENTIAL_CRATES;
 use args::{Arguments, Command};
 use failure::Failure;
 use output::Output;
@@ -106,11 +109,19 @@ fn start_logging(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    // Drivers log statements and headers below WARN; ours alone are asked for with one or two -v.
+    // The SDK tells at TRACE what it sends, items and all.
+    let drivers = level.min(LevelFilter::DEBUG);
+    let silent = CREDENTIAL_CRATES.map(|name| (name, LevelFilter::WARN));
+    let wanted = Targets::new()
+        .with_default(drivers)
+        .with_target(env!("CARGO_CRATE_NAME"), level)
+        .with_targets(silent);
     tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
+        .finish()
+        .with(wanted)
         .init();
 }

@@ -35,6 +35,15 @@ use futures_util::future::BoxFuture;
 use crate::item::{Attribute, Item};
 use crate::mapping::model::Table;
 
+/// Crates below the targets that handle credentials. Their logs name the access key's id, and
+/// commands that give credentials.
+pub const CREDENTIAL_CRATES: [&str; 4] = [
+    "aws_config",
+    "aws_credential_types",
+    "aws_runtime",
+    "aws_sigv4",
+];
+
 /// How much a batch may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BatchLimit {

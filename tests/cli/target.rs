@@ -58,6 +58,7 @@ async fn expired_credentials_are_told_from_others_and_shown_nowhere() {
     ];
     let mut command = command(&arguments);
     command
+        .arg("-vvv")
         .env("AWS_REGION", "eu-west-1")
         .env("AWS_ACCESS_KEY_ID", "AKIAEXAMPLEKEYID")
         .env("AWS_SECRET_ACCESS_KEY", "S3cretAccessKey")
