@@ -1,15 +1,19 @@
-//! Reads a template's text. Goes on after a fault, so that one reading reports all of them.
+//! Reads a template's text. Goes on after a fault, so that one reading reports all of them, up to
+//! more than a person reads: each is shown with the line that it stands in.
 
 use std::ops::Range;
 
 use super::print::is_name_char;
 use super::{Segment, TemplateError, Written, WrittenPlaceholder};
 
+/// Faults of one template that are told.
+const MOST_FAULTS: usize = 20;
+
 /// Reads a template.
 ///
 /// # Errors
 ///
-/// Every fault that was found, in the order of the text.
+/// The faults that were found, in the order of the text; of very many only the first.
 pub fn parse(text: &str) -> Result<Written, Vec<TemplateError>> {
     let mut parser = Parser {
         text,
@@ -71,11 +75,13 @@ impl Parser<'_> {
         message: impl Into<String>,
         help: impl Into<String>,
     ) -> Broken {
-        self.errors.push(TemplateError {
-            span,
-            message: message.into(),
-            help: help.into(),
-        });
+        if self.errors.len() < MOST_FAULTS {
+            self.errors.push(TemplateError {
+                span,
+                message: message.into(),
+                help: help.into(),
+            });
+        }
         Broken
     }
 
