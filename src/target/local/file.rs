@@ -81,19 +81,38 @@ impl Opener {
         Ok(opened)
     }
 
+    /// Refuses a file that can be read and not written: the engine would find out with the first
+    /// item.
+    pub(super) fn writable(&self) -> Result<(), TargetError> {
+        // A transaction alone may begin on such a file; this one changes a page, and takes it back.
+        self.aside(|connection| {
+            connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; ROLLBACK")
+        })
+    }
+
     /// Moves what was committed from the write-ahead log into the file and syncs it.
     pub(super) fn settle(&self) -> Result<(), TargetError> {
+        // A reader in another process may keep the log from being emptied; it is synced anyway.
+        self.aside(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })
+    }
+
+    /// Does something over another connection than the engine's, if there is a file.
+    fn aside(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(), SqliteError>,
+    ) -> Result<(), TargetError> {
         let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
             return Ok(());
         };
-        let checkpoint = || -> Result<(), SqliteError> {
+        let done = || -> Result<(), SqliteError> {
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let connection = Connection::open_with_flags(file, flags)?;
             connection.busy_timeout(PATIENCE)?;
-            // A reader in another process may keep the log from being emptied; it is synced anyway.
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            work(&connection)
         };
-        checkpoint().map_err(|error| sqlite(file, &error))
+        done().map_err(|error| sqlite(file, &error))
     }
 
     /// What an error of the running engine means for its file.
@@ -158,12 +177,9 @@ fn sqlite(file: &Path, error: &SqliteError) -> TargetError {
         Some(ErrorCode::NotADatabase) => {
             failure(&format!("{shown} is not a database file"), Some(OTHER_FILE))
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => failure(
-            &format!("{shown} cannot be opened for writing"),
-            Some(
-                "look at the permissions of the file and of its folder, which must be writable too",
-            ),
-        ),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            unwritable(file)
+        }
         Some(ErrorCode::DiskFull) => full(file),
         Some(ErrorCode::DatabaseCorrupt) => failure(
             &format!("{shown} is damaged"),
@@ -178,6 +194,8 @@ fn by_words(file: &Path, text: &str) -> TargetError {
         locked(file)
     } else if text.contains("is full") {
         full(file)
+    } else if text.contains("readonly database") {
+        unwritable(file)
     } else {
         failure(&format!("{}: {text}", file.display()), None)
     }
@@ -191,6 +209,13 @@ fn locked(file: &Path) -> TargetError {
             Some("wait for the other process to end"),
         )
     }
+}
+
+fn unwritable(file: &Path) -> TargetError {
+    failure(
+        &format!("{} cannot be opened for writing", file.display()),
+        Some("look at the permissions of the file and of its folder, which must be writable too"),
+    )
 }
 
 fn full(file: &Path) -> TargetError {

@@ -118,7 +118,8 @@ impl Target for Local {
         bulk: bool,
     ) -> BoxFuture<'a, Result<(), TargetError>> {
         self.bulk.store(bulk, Ordering::Relaxed);
-        Box::pin(async { Ok(()) })
+        let opener = Arc::clone(&self.opener);
+        Box::pin(blocking(move || opener.writable()))
     }
 
     fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
