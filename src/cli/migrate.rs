@@ -1,5 +1,6 @@
 //! `dynafold migrate`: the load.
 
+mod apart;
 mod ending;
 mod ground;
 mod rows;
@@ -241,12 +242,9 @@ impl Files {
             rejects: rejects_file(arguments)?,
             archive: archive_file(arguments),
         };
+        apart::files(arguments, &files.rejects, &files.archive)?;
         let mut item_types = model.item_types.iter();
         if item_types.any(|item| item.expired == Expired::Archive) {
-            if files.archive == files.rejects {
-                return Err(Failure::usage("--archive and --rejects name one file")
-                    .with_help("give each a file of its own"));
-            }
             load::check_archive(&files.archive, &model.table)?;
         }
         Ok(files)

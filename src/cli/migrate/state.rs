@@ -42,7 +42,7 @@ pub(super) fn open(
     Ok(Some(opened))
 }
 
-fn path(arguments: &Migrate) -> PathBuf {
+pub(super) fn path(arguments: &Migrate) -> PathBuf {
     let said = arguments.state.clone();
     said.unwrap_or_else(|| state::default_path(&arguments.mapping))
 }
