@@ -1,6 +1,8 @@
 //! The program as a new user meets it: what goes wrong, what it says, and how it exits.
 
 mod alone;
+#[cfg(unix)]
+mod failing;
 mod help;
 mod life;
 mod preview;

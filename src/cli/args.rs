@@ -10,6 +10,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use jiff::Timestamp;
 
+use super::failure::Form;
 pub(super) use migrate::Migrate;
 pub(super) use verify::Verify;
 
@@ -84,6 +85,25 @@ pub(super) enum Command {
         /// The shell
         shell: Shell,
     },
+}
+
+impl Command {
+    /// How the command's results are for programs; `None` where they are for people.
+    pub(super) fn form(&self) -> Option<Form> {
+        let is_json = match self {
+            Self::Inspect(arguments) => arguments.format == InspectFormat::Json,
+            Self::Check(arguments) => arguments.format == Format::Json,
+            Self::Migrate(arguments) => arguments.format == Format::Json,
+            Self::Verify(arguments) => arguments.format == Format::Json,
+            Self::Preview(arguments) => match arguments.format {
+                PreviewFormat::Json => true,
+                PreviewFormat::Ndjson => return Some(Form::Line),
+                PreviewFormat::Table | PreviewFormat::DynamodbJson => false,
+            },
+            Self::Demo(_) | Self::Init(_) | Self::Schema | Self::Completions { .. } => false,
+        };
+        is_json.then_some(Form::Document)
+    }
 }
 
 /// Where rows come from.

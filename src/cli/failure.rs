@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use serde_json::{Value, json};
+
 use crate::source::SourceError;
 use crate::target::TargetError;
 
@@ -10,32 +12,48 @@ pub(super) const FAILED: u8 = 1;
 /// Exit code: the command was used wrongly.
 const USAGE: u8 = 2;
 
+/// How a program reads why a command failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// As a JSON document.
+    Document,
+    /// As a line of JSON, behind what there is already.
+    Line,
+}
+
 /// A failure, for the user to read.
 #[derive(Debug)]
 pub(super) struct Failure {
-    pub(super) code: u8,
+    pub(super) exit: u8,
+    /// Stable code, for programs: as reports have it.
+    pub(super) code: String,
     /// One line; empty when everything was said already.
     pub(super) message: String,
     /// What lies below it, outermost first.
     pub(super) causes: Vec<String>,
     pub(super) help: Option<String>,
+    /// The faults of the mapping, for programs, where it is these that the command failed for.
+    pub(super) diagnostics: Option<Box<Value>>,
 }
 
 impl Failure {
     /// Something went wrong: exit code 1.
     pub(super) fn failed(message: impl Into<String>) -> Self {
         Self {
-            code: FAILED,
+            exit: FAILED,
+            code: "failed".to_owned(),
             message: message.into(),
             causes: Vec::new(),
             help: None,
+            diagnostics: None,
         }
     }
 
     /// The command was used wrongly: exit code 2.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self {
-            code: USAGE,
+            exit: USAGE,
+            code: "usage".to_owned(),
             ..Self::failed(message)
         }
     }
@@ -43,6 +61,28 @@ impl Failure {
     /// Exit code 1 after the command has said everything itself.
     pub(super) fn silent() -> Self {
         Self::failed("")
+    }
+
+    pub(super) fn with_code(mut self, code: impl Into<String>) -> Self {
+        self.code = code.into();
+        self
+    }
+
+    /// The failure as a report has it that says nothing else.
+    pub(super) fn report(&self) -> Value {
+        let mut report = json!({
+            "outcome": {
+                "state": "failed",
+                "code": self.code,
+                "message": self.message,
+                "causes": self.causes,
+                "help": self.help,
+            },
+        });
+        if let (Value::Object(members), Some(diagnostics)) = (&mut report, &self.diagnostics) {
+            members.insert("diagnostics".to_owned(), Value::clone(diagnostics));
+        }
+        report
     }
 
     pub(super) fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -68,7 +108,7 @@ impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         let mut failure = match error {
             SourceError::Url(_) => Self::usage(error.to_string()),
-            _ => Self::failed(error.to_string()),
+            _ => Self::failed(error.to_string()).with_code("source"),
         };
         failure.help = error.help().map(str::to_owned);
         match error.source() {
@@ -80,7 +120,7 @@ impl From<SourceError> for Failure {
 
 impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Self {
-        let failure = Self::failed(error.message);
+        let failure = Self::failed(error.message).with_code(error.code);
         match error.help {
             Some(help) => failure.with_help(help),
             None => failure,

@@ -6,7 +6,7 @@ use super::catalog;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::Catalog;
-use crate::diagnostic::{Code, Diagnostic, Severity, render};
+use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Proofs, Raw, Resolution, resolve};
 use crate::source::{Source, SourceError};
@@ -84,8 +84,13 @@ impl Checked {
         if self.model.is_none() {
             catalog::tell(&self.notices, output);
             output.note(&self.rendered(Severity::Error, output.color_stderr()));
-            return Err(Failure::failed(self.summary())
-                .with_help("`dynafold check` shows the warnings too"));
+            let path = self.path.display().to_string();
+            return Err(Failure {
+                diagnostics: Some(Box::new(to_json(&path, &self.text, &self.diagnostics))),
+                ..Failure::failed(self.summary())
+                    .with_code("mapping")
+                    .with_help("`dynafold check` shows the warnings too")
+            });
         }
         self.model.ok_or_else(Failure::silent)
     }
@@ -96,6 +101,7 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
         let failure = Failure::failed(format!("cannot read the mapping `{}`", path.display()));
         failure
+            .with_code("mapping")
             .with_cause(&error)
             .with_help("`dynafold init --source URL` writes a starter mapping")
     })

@@ -282,7 +282,7 @@ fn archive_file(arguments: &Migrate) -> PathBuf {
 
 impl From<load::Failure> for Failure {
     fn from(failure: load::Failure) -> Self {
-        let mut told = Self::failed(failure.message);
+        let mut told = Self::failed(failure.message).with_code(failure.code);
         told.causes = failure.causes;
         told.help = failure.help;
         told
@@ -296,7 +296,7 @@ impl From<TableError> for Failure {
             TableError::Target(error) => error.into(),
             error => Self {
                 help,
-                ..Self::failed(error.to_string())
+                ..Self::failed(error.to_string()).with_code("table")
             },
         }
     }

@@ -66,6 +66,7 @@ pub fn run() -> ExitCode {
             return ExitCode::from(failure::FAILED);
         }
     };
+    let form = arguments.command.form();
     let ended = runtime.block_on(dispatch(arguments.command, &output));
     // A driver's thread that still waits for its server must not hold the exit up.
     runtime.shutdown_background();
@@ -75,7 +76,12 @@ pub fn run() -> ExitCode {
         Ok(Outcome::Interrupted) => ExitCode::from(130),
         Err(failure) => {
             output.failure(&failure);
-            ExitCode::from(failure.code)
+            if let Some(form) = form
+                && output.answer(&failure, form).is_err()
+            {
+                return ExitCode::from(failure::FAILED);
+            }
+            ExitCode::from(failure.exit)
         }
     }
 }

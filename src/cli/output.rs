@@ -1,11 +1,12 @@
 //! Where words go: results to stdout, everything else to stderr.
 
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::Serialize;
 
 use super::args::Color;
-use super::failure::Failure;
+use super::failure::{Failure, Form};
 
 /// Bold red, bold yellow, bold green, bold cyan, dim, and the end of them.
 const RED: &str = "\x1b[1;31m";
@@ -19,6 +20,8 @@ const RESET: &str = "\x1b[0m";
 pub(super) struct Output {
     color: bool,
     color_stderr: bool,
+    /// Whether a result was given as JSON.
+    answered: AtomicBool,
 }
 
 impl Output {
@@ -33,6 +36,7 @@ impl Output {
         Self {
             color: when(io::stdout().is_terminal()),
             color_stderr: when(io::stderr().is_terminal()),
+            answered: AtomicBool::new(false),
         }
     }
 
@@ -68,7 +72,17 @@ impl Output {
     pub(super) fn json(&self, value: &impl Serialize) -> Result<(), Failure> {
         let text = serde_json::to_string_pretty(value)
             .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
+        self.answered.store(true, Ordering::Relaxed);
         self.text(&text)
+    }
+
+    /// Prints, for programs, why a command failed that has printed no report.
+    pub(super) fn answer(&self, failure: &Failure, form: Form) -> Result<(), Failure> {
+        match form {
+            _ if self.answered.load(Ordering::Relaxed) => Ok(()),
+            Form::Document => self.json(&failure.report()),
+            Form::Line => self.text(&failure.report().to_string()),
+        }
     }
 
     #[expect(clippy::unused_self, reason = "the streams belong to the output")]

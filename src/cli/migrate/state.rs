@@ -48,7 +48,9 @@ pub(super) fn path(arguments: &Migrate) -> PathBuf {
 }
 
 fn told(error: &StateError) -> Failure {
-    let mut failure = Failure::failed(error.to_string()).with_help(error.help());
+    let mut failure = Failure::failed(error.to_string())
+        .with_code("state")
+        .with_help(error.help());
     let mut cause = error.source();
     while let Some(next) = cause {
         failure.causes.push(next.to_string());
