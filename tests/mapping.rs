@@ -4,6 +4,7 @@ mod alike;
 mod broken;
 mod faults;
 mod injective;
+mod refused;
 
 use dynafold::catalog::{Catalog, DataType, Key};
 use dynafold::diagnostic::{Code, Diagnostic, render};

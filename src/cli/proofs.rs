@@ -1,5 +1,7 @@
 //! What `check` shows of a mapping: one line for each proof, and with `--proofs` the reasons.
 
+mod patterns;
+
 use std::collections::BTreeMap;
 
 use super::format::{bytes, counted};
@@ -31,6 +33,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
     lines.extend(indexes(&proofs.indexes, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
     lines.push(writes(&proofs.sizes));
+    lines.extend(patterns::line(&proofs.patterns));
     let mut text = String::new();
     for line in lines {
         let title = output.bold(line.title);

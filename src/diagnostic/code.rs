@@ -90,6 +90,16 @@ codes! {
     Name = "name", Error;
     /// An access pattern asks for what its key or index cannot serve.
     AccessPattern = "access-pattern", Error;
+    /// An access pattern asks for other shards than the item's key has.
+    Shards = "shards", Error;
+    /// An access pattern names a parameter that its key condition does not take.
+    Parameter = "parameter", Error;
+    /// A filter expression is not well formed, or names a key attribute.
+    Filter = "filter", Error;
+    /// An access pattern names an attribute that no item has.
+    UnknownAttribute = "unknown-attribute", Error;
+    /// An access pattern names an attribute that its index does not hold.
+    NotProjected = "not-projected", Error;
     /// A limit of DynamoDB's is passed: too many indexes, too many projected attributes.
     Limit = "limit", Error;
     /// The source refuses a condition or a query.
@@ -124,6 +134,8 @@ codes! {
     ExtraItems = "extra-items", Warning;
     /// An access pattern can never find what it promises.
     NeverMatches = "never-matches", Warning;
+    /// A parameter of an access pattern is written otherwise than the item's key writes it.
+    ParameterForm = "parameter-form", Warning;
     /// A warning is accepted that there is none of.
     UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.

@@ -1,5 +1,6 @@
 //! The mapping language: from YAML with places to a model that cannot be invalid.
 
+mod expression;
 mod grammar;
 pub mod model;
 mod proof;
@@ -12,9 +13,9 @@ pub mod yaml;
 
 pub use grammar::schema;
 pub use proof::{
-    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, Proofs, SizeProof,
-    TypesProof, Verdict, Writes,
+    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, PatternProof, Proofs,
+    SizeProof, TypesProof, Verdict, Writes,
 };
 pub use raw::{Raw, Spanned};
-pub use resolve::{Described, Resolution, resolve};
+pub use resolve::{Described, Outline, Resolution, outline, resolve};
 pub use starter::starter;

@@ -3,9 +3,14 @@
 //! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
 //! filter a value with its arguments read. Folding a row looks nothing up by name.
 
+mod pattern;
 mod settings;
+mod shown;
 mod table;
 
+pub use pattern::{
+    AccessPattern, FilterExpression, Operand, Parameter, ParameterKind, SortCondition,
+};
 pub use settings::{Autoscale, Settings, StreamView, TableClass};
 pub use table::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
 
@@ -24,6 +29,8 @@ pub struct Model {
     pub passes: Vec<Pass>,
     /// The item types, in the order of the file.
     pub item_types: Vec<ItemType>,
+    /// The access patterns, in the order of the file.
+    pub patterns: Vec<AccessPattern>,
     /// What times without a zone mean when UTC is asked for.
     pub time_zone: jiff::tz::TimeZone,
 }

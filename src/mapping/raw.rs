@@ -1,13 +1,16 @@
 //! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
 
 mod acceptances;
+mod pattern;
 mod settings;
 
 pub(super) use acceptances::RawAcceptance;
+pub(super) use pattern::RawPattern;
 pub(super) use settings::{RawLife, RawSettings};
 
 use std::ops::Range;
 
+use pattern::read_pattern;
 use settings::{read_autoscale, read_life, read_settings};
 
 use super::grammar::{MAPPING, validate};
@@ -113,17 +116,6 @@ pub(super) struct RawItem {
     pub(super) keep_nulls: bool,
     pub(super) write_rate: Option<f64>,
     pub(super) life: RawLife,
-}
-
-#[derive(Debug)]
-pub(super) struct RawPattern {
-    pub(super) name: Spanned<String>,
-    pub(super) items: Vec<Spanned<String>>,
-    pub(super) index: Option<Spanned<String>>,
-    pub(super) key: Vec<Entry>,
-    pub(super) key_span: Range<usize>,
-    /// Whether a filter expression leaves some of what the key finds out.
-    pub(super) filtered: bool,
 }
 
 impl Raw {
@@ -333,16 +325,4 @@ pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
 pub(super) fn read_pairs(node: Option<&Node>) -> RawMatch {
     let pair = |entry: &Entry| Some((name_of(entry), spanned(&entry.value)?));
     named(node).iter().filter_map(pair).collect()
-}
-
-fn read_pattern(entry: &Entry) -> Option<RawPattern> {
-    let key = entry.value.get("key")?;
-    Some(RawPattern {
-        name: name_of(entry),
-        items: texts(entry.value.get("items")),
-        index: entry.value.get("index").and_then(spanned),
-        key: key.entries().to_vec(),
-        key_span: entry.key_span.clone(),
-        filtered: entry.value.get("filter").is_some(),
-    })
 }

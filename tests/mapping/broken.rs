@@ -31,7 +31,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     (
         "PK: \"USER#{id | pad(6)}\"",
         "PK: \"USER#{email}\"",
-        "key-not-unique",
+        "key-not-unique parameter-form",
         "\"USER#{email}\"",
     ),
     (
@@ -79,7 +79,7 @@ const BROKEN: &[(&str, &str, &str, &str)] = &[
     (
         "PK: \"USER#{id | pad(6)}\", SK: \"USER#\"",
         "PK: \"USER#{id}\", SK: \"USER#{id}\"",
-        "unpadded-number",
+        "unpadded-number parameter-form",
         "\"USER#{id}\"",
     ),
     // Attributes and indexes.

@@ -85,7 +85,6 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Embed, user("attributes: { x: { $embed: services } }"), "services"),
         (Code::Embed, user("attributes: { x: { $embed: subscribes, $match: { service: id } } }"), "id"),
         (Code::Explode, user("explode: { t: id }"), "id"),
-        (Code::UnknownIndex, mapping("", "", "access_patterns: { p: { index: GSI1, key: { PK: a } } }"), "GSI1"),
         (Code::AttributeClash, user("attributes: { name: x }"), "x"),
         (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
         (Code::KeyType, mapping(
@@ -100,11 +99,6 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Compress, user("oversize: { compress: [name, name] }"), "name"),
         (Code::Name, table(&plain("tags: { \"aws:team\": shop }")), "\"aws:team\""),
         (Code::Name, table("name: a b, key: { partition: PK, sort: SK }"), "a b"),
-        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { SK: a } } }"), "p"),
-        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: \"{* | pad(4)}\" } } }"), "\"{* | pad(4)}\""),
-        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: a, SK: \"{* | shard(4)}\" } } }"), "\"{* | shard(4)}\""),
-        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { key: { PK: { lt: a } } } }"), "{ lt: a }"),
-        (Code::AccessPattern, mapping("", "", "access_patterns: { p: { items: [USR], key: { PK: a } } }"), "USR"),
         (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
         (Code::Limit, table(&plain("warm_throughput: { read: 12000, write: 3999 }")), "{ read: 12000, write: 3999 }"),
         (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
@@ -122,12 +116,88 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::LongKey, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{email}#{name}\" }"), "\"U#{email}#{name}\""),
         (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
         (Code::UnorderedTime, item("from: users, key: { PK: \"U#{id}\", SK: \"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\" }"), "\"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\""),
-        (Code::ExtraItems, mapping("", "", "  LOGIN: { from: users, key: { PK: \"USER#{id}\", SK: LOGIN }, columns: [] }\naccess_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }"), "p"),
-        (Code::NeverMatches, mapping("", "", "access_patterns: { p: { items: [USER], key: { PK: \"USR#{id}\" } } }"), "USER"),
         (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
         (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
         (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
+    ]
+}
+
+/// The same for access patterns.
+fn pattern_cases() -> Vec<(Code, String, &'static str)> {
+    let asked = |item: &str, pattern: &str| {
+        let item = format!("from: users, key: {{ {item} }}, accept: [key-unproved, empty-key]");
+        mapping(
+            "",
+            &item,
+            &format!("access_patterns: {{ p: {{ {pattern} }} }}"),
+        )
+    };
+    let p = |pattern: &str| {
+        mapping(
+            "",
+            "",
+            &format!("access_patterns: {{ p: {{ {pattern} }} }}"),
+        )
+    };
+    let login = "  LOGIN: { from: users, key: { PK: \"USER#{id}\", SK: LOGIN }, columns: [] }\n\
+                 access_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }";
+    let keys = "name: portal, key: { partition: PK, sort: SK }, \
+                indexes: { GSI: { partition: SK, sort: PK, project: keys, accept: [single-partition] } }";
+    let held = "access_patterns: { p: { index: GSI, key: { SK: USER# }, filter: name = :name } }";
+    let shards = asked(
+        "PK: \"USER#{id | shard(9)}\", SK: \"{email}\"",
+        "key: { PK: \"USER#{* | shard(8)}\" }",
+    );
+    let padded = mapping(
+        "",
+        "from: users, key: { PK: \"USER#{id | pad(9)}\", SK: \"USER#\" }",
+        "access_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }",
+    );
+    let user = "key: { PK: \"USER#{id}\" }";
+    vec![
+        (Code::UnknownIndex, p("index: GSI1, key: { PK: a }"), "GSI1"),
+        (Code::AccessPattern, p("key: { SK: a }"), "p"),
+        (
+            Code::AccessPattern,
+            p("key: { PK: \"{* | pad(4)}\" }"),
+            "\"{* | pad(4)}\"",
+        ),
+        (
+            Code::AccessPattern,
+            p("key: { PK: a, SK: \"{* | shard(4)}\" }"),
+            "\"{* | shard(4)}\"",
+        ),
+        (
+            Code::AccessPattern,
+            p("key: { PK: { lt: a } }"),
+            "{ lt: a }",
+        ),
+        (
+            Code::AccessPattern,
+            p("items: [USR], key: { PK: a }"),
+            "USR",
+        ),
+        (Code::ExtraItems, mapping("", "", login), "p"),
+        (
+            Code::NeverMatches,
+            p("items: [USER], key: { PK: \"USR#{id}\" }"),
+            "USER",
+        ),
+        (Code::Shards, shards, "{* | shard(8)}"),
+        (
+            Code::Parameter,
+            p(&format!("{user}, params: {{ ID: users.id }}")),
+            "ID",
+        ),
+        (Code::Filter, p(&format!("{user}, filter: name")), "name"),
+        (
+            Code::UnknownAttribute,
+            p(&format!("{user}, filter: nme = :name")),
+            "nme",
+        ),
+        (Code::NotProjected, mapping(keys, "", held), "name"),
+        (Code::ParameterForm, padded, "{id}"),
     ]
 }
 
@@ -160,7 +230,7 @@ fn catalog_for(code: Code) -> Catalog {
 #[test]
 fn every_code_has_a_case_that_shows_it_and_nothing_else() {
     let mut wrong = Vec::new();
-    for (code, text, place) in cases() {
+    for (code, text, place) in cases().into_iter().chain(pattern_cases()) {
         let (model, diagnostics) = check_with(&text, &catalog_for(code));
         let codes: Vec<&str> = diagnostics.iter().map(|d| d.code.as_str()).collect();
         let places: Vec<&str> = diagnostics.iter().map(|d| &text[d.span.clone()]).collect();
@@ -177,7 +247,7 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
 
 #[test]
 fn no_code_is_without_a_case() {
-    let cases = cases();
+    let cases: Vec<_> = cases().into_iter().chain(pattern_cases()).collect();
     for code in Code::ALL {
         let has_case = cases.iter().any(|(other, _, _)| other == code);
         assert!(has_case || ONLINE.contains(code), "{}", code.as_str());

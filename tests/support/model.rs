@@ -108,6 +108,7 @@ pub(crate) fn model(passes: Vec<Pass>, item_types: Vec<ItemType>) -> Model {
         passes,
         item_types,
         time_zone: jiff::tz::TimeZone::UTC,
+        patterns: Vec::new(),
     }
 }
 

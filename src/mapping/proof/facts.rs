@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::World;
 use super::domain::Domain;
 use super::forms::Known;
+use crate::catalog::DataType;
 use crate::mapping::model::{ItemType, Node, Placeholder, Table, Template};
 
 /// What the schema tells of an item type's rows.
@@ -28,6 +29,8 @@ pub(in crate::mapping) struct Facts {
 pub(in crate::mapping) struct ColumnFact {
     /// How the mapping writes it: `id`, `s.service`.
     pub(in crate::mapping) written: String,
+    /// Its type, where it is known.
+    pub(in crate::mapping) data_type: Option<DataType>,
     /// What its values are.
     pub(in crate::mapping) domain: Domain,
     /// Most bytes of an attribute that carries it as it is.

@@ -46,8 +46,8 @@ pub(super) use injective::prove;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{Condition, Reach, reach};
 pub use report::{
-    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, Proofs, SizeProof,
-    TypesProof, Verdict, Writes,
+    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, PatternProof, Proofs,
+    SizeProof, TypesProof, Verdict, Writes,
 };
 pub(super) use size::{column_bytes, size};
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Everything that was shown of a mapping.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proofs {
     /// For each item type: whether two of its rows may have one key.
     pub keys: Vec<KeyProof>,
@@ -17,6 +17,8 @@ pub struct Proofs {
     pub indexes: Vec<IndexProof>,
     /// For each item type: how large its items can be, and what writing one costs.
     pub sizes: Vec<SizeProof>,
+    /// For each access pattern: how it is served.
+    pub patterns: Vec<PatternProof>,
 }
 
 impl Proofs {
@@ -152,4 +154,25 @@ pub struct Writes {
     pub least_units: u64,
     /// Most write units; `None` where an item's size has no limit.
     pub most_units: Option<u64>,
+}
+
+/// How an access pattern is served.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PatternProof {
+    /// The access pattern.
+    pub pattern: String,
+    /// `GetItem` or `Query`.
+    pub operation: &'static str,
+    /// The index; the table itself where there is none.
+    pub index: Option<String>,
+    /// The key condition, for people.
+    pub condition: String,
+    /// The item types that it finds.
+    pub finds: Vec<String>,
+    /// How many partitions are asked, each by a request of its own.
+    pub partitions: u32,
+    /// Fewest read units of a call: nothing is found.
+    pub least_units: f64,
+    /// Most read units of a call; `None` where the number of items or their size has no limit.
+    pub most_units: Option<f64>,
 }

@@ -93,6 +93,7 @@ impl Binder<'_> {
         parent: Option<&Parent<'_>>,
     ) -> ColumnFact {
         let unknown = unknown(name);
+        let data_type = column.map(|column| column.data_type.clone());
         let column = column.unwrap_or(&unknown);
         let nullable = column.nullable
             || parent.is_some_and(|parent| parent.optional)
@@ -111,6 +112,7 @@ impl Binder<'_> {
         };
         ColumnFact {
             written,
+            data_type,
             domain,
             bytes,
         }
@@ -138,10 +140,12 @@ impl Binder<'_> {
             Some(element) if index == element.index => ColumnFact {
                 written: format!("{}.$index", element.alias),
                 domain: Domain::of(&position, "", Dbms::Postgres, false),
+                data_type: Some(position),
                 bytes: Some(7),
             },
             found => ColumnFact {
                 written: found.map_or_else(String::new, |element| element.alias.clone()),
+                data_type: None,
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
             },

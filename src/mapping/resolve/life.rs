@@ -23,12 +23,16 @@ fn key_attributes(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
 pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
     for (name, node) in attributes {
         let is_key = key_attributes(table).any(|key| key.name == *name);
-        if is_key
-            && let Some(template) = template(node)
-            && let Some(escape) = Escape::of(template).map(Arc::new)
-        {
-            set(&mut template.parts, &escape);
+        if is_key && let Some(template) = template(node) {
+            escape_template(template);
         }
+    }
+}
+
+/// Escapes the values of one template, where text stands around them.
+pub(super) fn escape_template(template: &mut Template) {
+    if let Some(escape) = Escape::of(template).map(Arc::new) {
+        set(&mut template.parts, &escape);
     }
 }
 

@@ -14,6 +14,7 @@ mod fickle;
 mod join;
 mod keys;
 mod life;
+mod outline;
 mod pass;
 mod patterns;
 mod place;
@@ -21,6 +22,7 @@ mod proofs;
 mod reached;
 mod risks;
 mod scope;
+mod served;
 mod settings;
 mod table;
 
@@ -35,8 +37,11 @@ use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
 use crate::source::Scan;
 
+pub use outline::{Outline, outline};
+
 use bind::Binder;
 use pass::Passes;
+use patterns::{Ground, Make};
 use scope::Scope;
 
 /// The name of the type attribute where the mapping does not choose one.
@@ -115,11 +120,19 @@ pub fn resolve(
         time_zone: time_zone.clone(),
     };
     proofs::check(&table, &resolved, &world, &mut diagnostics);
-    patterns::check(raw, &table, &mut diagnostics);
+    let makes: Vec<Make> = resolved.iter().map(Make::of).collect();
+    let ground = Ground {
+        table: &table,
+        makes: &makes,
+        is_complete: resolved.len() == raw.items.len(),
+        catalog: Some(catalog),
+    };
+    let bound = patterns::bind(raw, &ground, &mut diagnostics);
     // A faulty key seems to be found by nothing, and to hold anything.
+    let mut finds = Vec::new();
     if diagnostics.iter().all(|d| d.severity() != Severity::Error) {
         proofs::refusals(&table, &resolved, &world, &mut diagnostics);
-        reached::check(raw, &table, &resolved, &world, &mut diagnostics);
+        finds = reached::check(raw, &table, &resolved, &bound, &world, &mut diagnostics);
     }
     if raw.items.is_empty() && diagnostics.is_empty() {
         diagnostics.push(
@@ -147,8 +160,14 @@ pub fn resolve(
         within.next().map(|first| first.name_span.clone())
     };
     let places = (0..).map_while(places).collect();
-    let proofs =
-        (!broken).then(|| proofs::report(raw, &table, &resolved, &passes, catalog, &world));
+    let proofs = (!broken).then(|| {
+        let mut proofs = proofs::report(raw, &table, &resolved, &passes, catalog, &world);
+        let all = bound.iter().zip(finds);
+        proofs.patterns = all
+            .map(|(bound, finds)| served::served(bound, finds, &proofs.sizes))
+            .collect();
+        proofs
+    });
     let model = (!broken).then(|| {
         let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
         let passes = passes.finish(&mut item_types, catalog);
@@ -156,6 +175,7 @@ pub fn resolve(
             table,
             passes,
             item_types,
+            patterns: bound.into_iter().map(|bound| bound.pattern).collect(),
             time_zone,
         }
     });

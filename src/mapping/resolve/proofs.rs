@@ -252,6 +252,7 @@ pub(super) fn report(
             .iter()
             .map(|subject| size(*subject, table, world))
             .collect(),
+        patterns: Vec::new(),
     }
 }
 

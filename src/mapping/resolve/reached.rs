@@ -3,27 +3,33 @@
 use std::ops::Range;
 
 use super::Resolved;
-use crate::catalog::Family;
+use super::outline::loose;
+use super::patterns::{Bound, is_range, misfits};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{KeyAttribute, Part, Place, Placeholder, Table, Template};
+use crate::mapping::model::{KeyAttribute, Part, Table, Template};
 use crate::mapping::proof::{Condition, Reach, World, reach};
 use crate::mapping::raw::{Raw, RawPattern};
-use crate::mapping::template::{self, Filter, Segment};
-use crate::mapping::yaml::{Content, Node};
+use crate::mapping::yaml::Node;
 
+/// Tells of what patterns find besides what they promise, and of what they do not find. Gives for
+/// each the item types that it finds.
 pub(super) fn check(
     raw: &Raw,
     table: &Table,
     resolved: &[Resolved],
+    bound: &[Bound],
     world: &World,
     diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> Vec<Vec<String>> {
+    let mut all = Vec::new();
     // Of a faulty item type nothing can be said, so that what finds it seems to find nothing.
     if resolved.len() < raw.items.len() {
-        return;
+        return all;
     }
-    for pattern in &raw.patterns {
+    for (pattern, bound) in raw.patterns.iter().zip(bound) {
+        diagnostics.extend(bound.warnings.iter().cloned());
         let Some(conditions) = conditions(pattern, table) else {
+            all.push(Vec::new());
             continue;
         };
         let found = resolved.iter().map(|item| {
@@ -53,11 +59,21 @@ pub(super) fn check(
                 (None, Reach::Yes) => extra.push(&item.item.name),
                 _ => {}
             }
+            if *reach != Reach::Never && (promised.is_some() || pattern.items.is_empty()) {
+                misfits(bound, pattern, &item.item.name, diagnostics);
+            }
         }
-        if !pattern.items.is_empty() && !pattern.filtered && !extra.is_empty() {
+        if !pattern.items.is_empty() && pattern.filter.is_none() && !extra.is_empty() {
             extras(pattern, &extra, diagnostics);
         }
+        let found = found.iter().filter(|(_, promised, reach)| match reach {
+            Reach::Yes => true,
+            Reach::Barely => promised.is_some(),
+            Reach::Never => false,
+        });
+        all.push(found.map(|(item, ..)| item.item.name.to_string()).collect());
     }
+    all
 }
 
 fn never(pattern: &RawPattern, what: &str, span: Range<usize>, diagnostics: &mut Vec<Diagnostic>) {
@@ -91,10 +107,6 @@ fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic
 fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
     let mut ranges = pattern.key.iter().filter(|entry| is_range(&entry.value));
     Some(ranges.next()?.value.entries().first()?.value.span.clone())
-}
-
-fn is_range(node: &Node) -> bool {
-    matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
 }
 
 /// The key attributes that an item must have, with what is asked of each; `None` for a pattern that
@@ -165,28 +177,6 @@ fn condition(node: &Node) -> Option<Condition> {
 
 /// A template over parameters; `None` for a faulty one.
 fn parameters(text: &str) -> Option<Template> {
-    let written = template::parse(text).ok()?;
-    let parts = written.segments.iter().map(|segment| match segment {
-        Segment::Text(text) => Some(Part::Text(text.clone())),
-        Segment::Optional(_) => None,
-        Segment::Placeholder(placeholder) => {
-            let filters = placeholder.filters.iter();
-            let filters: Vec<Filter> = filters
-                .map(|call| Filter::compile(call).ok())
-                .collect::<Option<_>>()?;
-            Some(Part::Value(Placeholder {
-                place: Place {
-                    column: 0,
-                    path: Vec::new(),
-                    written: placeholder.written_path().into(),
-                },
-                filters,
-                family: Family::Any,
-                escape: None,
-            }))
-        }
-    });
-    Some(Template {
-        parts: parts.collect::<Option<_>>()?,
-    })
+    let optional = |part: &Part| matches!(part, Part::Optional(_));
+    loose(text).filter(|template| !template.parts.iter().any(optional))
 }

@@ -95,11 +95,11 @@ impl Filter {
         }
     }
 
-    /// What to write instead, for a filter that cannot take `given`.
-    fn mend(&self, given: Family) -> String {
+    /// The filter as a template writes it; of long arguments that there are some.
+    #[must_use]
+    pub fn written(&self) -> String {
         let name = self.name();
-        let numeric = matches!(self, Self::Pad { .. } | Self::Desc { .. } | Self::Ordered);
-        let written = match self {
+        match self {
             Self::Pad { digits, scale: 0 } | Self::Desc { digits } => format!("{name}({digits})"),
             Self::Pad { digits, scale } => format!("{name}({digits}, {scale})"),
             Self::Shard(shards) => format!("{name}({shards})"),
@@ -109,7 +109,14 @@ impl Filter {
                 format!("{name}(\"{}\")", pattern.as_str())
             }
             _ => name.to_owned(),
-        };
+        }
+    }
+
+    /// What to write instead, for a filter that cannot take `given`.
+    fn mend(&self, given: Family) -> String {
+        let name = self.name();
+        let numeric = matches!(self, Self::Pad { .. } | Self::Desc { .. } | Self::Ordered);
+        let written = self.written();
         match given {
             Family::Text if numeric => format!("read it as a number first: `| number | {written}`"),
             Family::Boolean if numeric => {

@@ -125,6 +125,14 @@ pub enum Filter {
     Pseudonym,
 }
 
+impl Filter {
+    /// The text that `shard(n)` gives for the shard of this number.
+    #[must_use]
+    pub fn shard_text(shard: u32, shards: u32) -> String {
+        text::numbered(shard, shards)
+    }
+}
+
 /// What filters and the fold know besides the row.
 #[derive(Debug, Clone)]
 pub struct Context {

@@ -28,7 +28,11 @@ pub(super) fn truncate(text: &str, length: usize) -> &str {
 
 /// crc32 (IEEE, as zlib computes it) of the text, modulo `shards`, in the width of `shards - 1`.
 pub(super) fn shard(text: &str, shards: u32) -> String {
+    numbered(crc32fast::hash(text.as_bytes()) % shards.max(1), shards)
+}
+
+/// The text of a shard's number, padded to the width of the last one's.
+pub(super) fn numbered(shard: u32, shards: u32) -> String {
     let width = shards.saturating_sub(1).to_string().len();
-    let shard = crc32fast::hash(text.as_bytes()) % shards.max(1);
     format!("{shard:0width$}")
 }

@@ -1,0 +1,53 @@
+//! How the access patterns are served.
+
+use super::Line;
+use crate::cli::format::counted;
+use crate::mapping::PatternProof;
+
+/// A line on all patterns, with a reason for each; none where there are no patterns.
+pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
+    let of = |operation| {
+        let those = patterns.iter().filter(|proof| proof.operation == operation);
+        those.count()
+    };
+    let (gets, queries) = (of("GetItem"), of("Query"));
+    let by = match (gets, queries) {
+        (_, 0) => "by GetItem".to_owned(),
+        (0, _) => "by Query".to_owned(),
+        (gets, queries) => format!("{gets} by GetItem, {queries} by Query"),
+    };
+    let all = u64::try_from(patterns.len()).unwrap_or(u64::MAX);
+    let verb = if all == 1 { "is" } else { "are" };
+    let mut text = format!("{} {verb} served", counted(all, "access pattern"));
+    text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });
+    text.push_str(&by);
+    (all > 0).then(|| Line {
+        title: "patterns",
+        text,
+        reasons: patterns.iter().map(served).collect(),
+    })
+}
+
+/// How a pattern is served.
+fn served(proof: &PatternProof) -> String {
+    let of = match &proof.index {
+        Some(index) => index.as_str(),
+        None => "the table",
+    };
+    let partitions = match proof.partitions {
+        1 => String::new(),
+        many => format!("; {many} partitions, merged"),
+    };
+    let units = match proof.most_units {
+        Some(most) if most <= proof.least_units => format!("{most} read units"),
+        Some(most) => format!("{} to {most} read units", proof.least_units),
+        None => format!("from {} read units, no limit above", proof.least_units),
+    };
+    format!(
+        "{}: {} on {of}, {}{partitions}; finds {}; {units}",
+        proof.pattern,
+        proof.operation,
+        proof.condition,
+        proof.finds.join(", ")
+    )
+}

@@ -1,0 +1,343 @@
+//! Filter expressions of access patterns: DynamoDB's language, with attribute names and values as
+//! they are.
+//!
+//! `state = :state AND (size(note) > 10 OR attribute_not_exists(ends))`. Names need no `#`, since
+//! all of them are replaced; `` `odd name` `` stands in backquotes. Values are parameters, `:state`,
+//! or constants: `'text'`, a number, `true`, `false`, `null`.
+
+mod tokens;
+
+pub(super) use tokens::word;
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+use crate::item::Attribute;
+use tokens::{Token, tokens};
+
+/// A piece of an expression, in the order of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    /// An operator, a parenthesis, a function.
+    Word(String),
+    /// An attribute's name, or a member's within it.
+    Name {
+        /// The name.
+        name: String,
+        /// Whether it is the attribute itself.
+        is_attribute: bool,
+        /// Bytes of the text.
+        span: Range<usize>,
+    },
+    /// The position in a list, or the point before a member: without space around it.
+    Step(String),
+    /// A value that the caller gives.
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What it is held against.
+        against: Against,
+    },
+    /// A value that stands there.
+    Constant(Attribute),
+}
+
+/// What a value is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Against {
+    /// An attribute.
+    Attribute(String),
+    /// The size of one, which is a number.
+    Size,
+    /// A member of a document, or another value.
+    Unknown,
+}
+
+/// A fault in an expression.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ExpressionError {
+    /// Bytes of the text.
+    pub(super) span: Range<usize>,
+    /// What is wrong, one line.
+    pub(super) message: String,
+}
+
+/// Takes an expression apart.
+pub(super) fn parse(text: &str) -> Result<Vec<Piece>, ExpressionError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?.into_iter().peekable(),
+        end: text.len(),
+        pieces: Vec::new(),
+        against: Against::Unknown,
+    };
+    parser.either()?;
+    match parser.tokens.next() {
+        None => Ok(parser.pieces),
+        Some((token, span)) => Err(fault(
+            span,
+            format!("{} is not expected here", token.shown()),
+        )),
+    }
+}
+
+fn fault(span: Range<usize>, message: impl Into<String>) -> ExpressionError {
+    ExpressionError {
+        span,
+        message: message.into(),
+    }
+}
+
+struct Parser {
+    tokens: Peekable<IntoIter<(Token, Range<usize>)>>,
+    end: usize,
+    pieces: Vec<Piece>,
+    /// The other side of the comparison that is being read.
+    against: Against,
+}
+
+const FUNCTIONS: [(&str, usize); 5] = [
+    ("attribute_exists", 1),
+    ("attribute_not_exists", 1),
+    ("attribute_type", 2),
+    ("begins_with", 2),
+    ("contains", 2),
+];
+
+impl Parser {
+    fn next_is(&mut self, wanted: impl Fn(&Token) -> bool) -> bool {
+        self.tokens.peek().is_some_and(|(token, _)| wanted(token))
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.next_is(|token| token.is_word(word));
+        if found {
+            self.tokens.next();
+            self.pieces.push(Piece::Word(word.to_owned()));
+        }
+        found
+    }
+
+    fn take_sign(&mut self, wanted: &[&str]) -> bool {
+        let Some((Token::Sign(sign), _)) = self.tokens.peek() else {
+            return false;
+        };
+        let found = wanted.contains(sign);
+        if found {
+            self.pieces.push(Piece::Word((*sign).to_owned()));
+            self.tokens.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), ExpressionError> {
+        if self.take_sign(&[sign]) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{sign}`")))
+    }
+
+    fn unexpected(&mut self, wanted: &str) -> ExpressionError {
+        match self.tokens.peek() {
+            Some((token, span)) => fault(
+                span.clone(),
+                format!("{wanted} is expected, not {}", token.shown()),
+            ),
+            None => fault(
+                self.end..self.end,
+                format!("{wanted} is missing at the end"),
+            ),
+        }
+    }
+
+    fn either(&mut self) -> Result<(), ExpressionError> {
+        self.both()?;
+        while self.take_word("OR") {
+            self.both()?;
+        }
+        Ok(())
+    }
+
+    fn both(&mut self) -> Result<(), ExpressionError> {
+        self.one()?;
+        while self.take_word("AND") {
+            self.one()?;
+        }
+        Ok(())
+    }
+
+    fn one(&mut self) -> Result<(), ExpressionError> {
+        if self.take_word("NOT") {
+            return self.one();
+        }
+        if self.take_sign(&["("]) {
+            self.either()?;
+            return self.expect(")");
+        }
+        self.against = Against::Unknown;
+        let from = self.pieces.len();
+        self.comparison()?;
+        // A value may stand before what it is held against.
+        for piece in self.pieces.iter_mut().skip(from) {
+            if let Piece::Parameter { against, .. } = piece
+                && *against == Against::Unknown
+            {
+                against.clone_from(&self.against);
+            }
+        }
+        Ok(())
+    }
+
+    fn comparison(&mut self) -> Result<(), ExpressionError> {
+        for (name, arguments) in FUNCTIONS {
+            if self.take_word(name) {
+                self.expect("(")?;
+                self.path()?;
+                if arguments == 2 {
+                    self.expect(",")?;
+                    self.operand()?;
+                }
+                return self.expect(")");
+            }
+        }
+        self.operand()?;
+        if self.take_word("BETWEEN") {
+            self.operand()?;
+            if !self.take_word("AND") {
+                return Err(self.unexpected("`AND`"));
+            }
+            return self.operand();
+        }
+        if self.take_word("IN") {
+            self.expect("(")?;
+            self.operand()?;
+            while self.take_sign(&[","]) {
+                self.operand()?;
+            }
+            return self.expect(")");
+        }
+        if self.take_sign(&["=", "<>", "<=", ">=", "<", ">"]) {
+            return self.operand();
+        }
+        Err(self.unexpected("a comparison"))
+    }
+
+    fn operand(&mut self) -> Result<(), ExpressionError> {
+        match self.tokens.peek().cloned() {
+            Some((Token::Parameter(name), _)) => {
+                self.tokens.next();
+                let against = self.against.clone();
+                self.pieces.push(Piece::Parameter { name, against });
+                Ok(())
+            }
+            Some((Token::Constant(value), _)) => {
+                self.tokens.next();
+                self.pieces.push(Piece::Constant(value));
+                Ok(())
+            }
+            Some((token, _)) if token.is_word("size") => {
+                self.take_word("size");
+                self.expect("(")?;
+                self.path()?;
+                self.against = Against::Size;
+                self.expect(")")
+            }
+            _ => self.path(),
+        }
+    }
+
+    fn path(&mut self) -> Result<(), ExpressionError> {
+        self.name(true)?;
+        loop {
+            let Some((Token::Sign(sign), _)) = self.tokens.peek() else {
+                return Ok(());
+            };
+            match *sign {
+                "." => {
+                    self.tokens.next();
+                    self.pieces.push(Piece::Step(".".to_owned()));
+                    self.name(false)?;
+                }
+                "[" => {
+                    self.tokens.next();
+                    match self.tokens.peek().cloned() {
+                        Some((Token::Constant(Attribute::N(number)), _)) => {
+                            self.tokens.next();
+                            self.pieces.push(Piece::Step(format!("[{number}]")));
+                        }
+                        _ => return Err(self.unexpected("a position")),
+                    }
+                    if !self.next_is(|token| *token == Token::Sign("]")) {
+                        return Err(self.unexpected("`]`"));
+                    }
+                    self.tokens.next();
+                }
+                _ => return Ok(()),
+            }
+            self.against = Against::Unknown;
+        }
+    }
+
+    fn name(&mut self, is_attribute: bool) -> Result<(), ExpressionError> {
+        let Some((Token::Name(name, _), span)) = self.tokens.peek().cloned() else {
+            return Err(self.unexpected("an attribute"));
+        };
+        self.tokens.next();
+        if is_attribute {
+            self.against = Against::Attribute(name.clone());
+        }
+        self.pieces.push(Piece::Name {
+            name,
+            is_attribute,
+            span,
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn faulty(text: &str) -> String {
+        parse(text).unwrap_err().message
+    }
+
+    #[test]
+    fn names_parameters_and_constants_are_told_apart() {
+        let pieces = parse(
+            "state = :state AND :n > size(note.lines[0]) or NOT begins_with(`odd name`, 'a')",
+        );
+        let pieces = pieces.unwrap();
+        let shown = pieces.iter().map(|piece| match piece {
+            Piece::Word(word) | Piece::Step(word) => word.clone(),
+            Piece::Name {
+                name, is_attribute, ..
+            } => format!("{name}/{is_attribute}"),
+            Piece::Parameter { name, against } => format!(":{name}/{against:?}"),
+            Piece::Constant(value) => value.type_name().to_owned(),
+        });
+        assert_eq!(
+            shown.collect::<Vec<_>>().join(" "),
+            "state/true = :state/Attribute(\"state\") AND :n/Size > size ( note/true . lines/false [0] ) OR NOT \
+             begins_with ( odd name/true , S )"
+        );
+    }
+
+    #[test]
+    fn faults_are_told_in_words() {
+        assert_eq!(faulty("state"), "a comparison is missing at the end");
+        assert_eq!(faulty("a = 'b"), "the quote is not closed");
+        assert_eq!(faulty("a = 1 b"), "`b` is not expected here");
+        assert_eq!(
+            faulty("#a = 1"),
+            "names are written without `#`: all of them are replaced"
+        );
+        assert_eq!(
+            faulty("attribute_exists(:a)"),
+            "an attribute is expected, not `:a`"
+        );
+        assert_eq!(faulty("a between 1 or 2"), "`AND` is expected, not `or`");
+        assert_eq!(faulty(""), "an attribute is missing at the end");
+    }
+}

@@ -1,0 +1,61 @@
+//! Access patterns as they were written.
+
+use std::ops::Range;
+
+use super::{RawMatch, Spanned, name_of, read_pairs, spanned, texts};
+use crate::mapping::yaml::{Entry, Node};
+
+#[derive(Debug)]
+pub(in crate::mapping) struct RawPattern {
+    pub(in crate::mapping) name: Spanned<String>,
+    pub(in crate::mapping) description: Option<String>,
+    pub(in crate::mapping) items: Vec<Spanned<String>>,
+    pub(in crate::mapping) index: Option<Spanned<String>>,
+    pub(in crate::mapping) key: Vec<Entry>,
+    pub(in crate::mapping) key_span: Range<usize>,
+    pub(in crate::mapping) descending: bool,
+    pub(in crate::mapping) limit: Option<Spanned<u64>>,
+    pub(in crate::mapping) filter: Option<Node>,
+    pub(in crate::mapping) consistent: Option<Spanned<bool>>,
+    pub(in crate::mapping) sql: Option<Spanned<String>>,
+    /// Parameters with the column or template that their values come from.
+    pub(in crate::mapping) params: RawMatch,
+    /// Attributes with SQL columns.
+    pub(in crate::mapping) answer: RawMatch,
+    pub(in crate::mapping) rate: Option<f64>,
+}
+
+pub(super) fn read_pattern(entry: &Entry) -> Option<RawPattern> {
+    let pattern = &entry.value;
+    let key = pattern.get("key")?;
+    let word = |name: &str| pattern.get(name).and_then(Node::text);
+    let consistent = |node: &Node| {
+        let value = match node.text()? {
+            "true" => true,
+            "false" => false,
+            _ => return None,
+        };
+        let span = node.span.clone();
+        Some(Spanned { value, span })
+    };
+    let number = |node: &Node| {
+        let (value, span) = (node.text()?.parse().ok()?, node.span.clone());
+        Some(Spanned { value, span })
+    };
+    Some(RawPattern {
+        name: name_of(entry),
+        description: word("description").map(str::to_owned),
+        items: texts(pattern.get("items")),
+        index: pattern.get("index").and_then(spanned),
+        key: key.entries().to_vec(),
+        key_span: entry.key_span.clone(),
+        descending: word("order") == Some("desc"),
+        limit: pattern.get("limit").and_then(number),
+        filter: pattern.get("filter").cloned(),
+        consistent: pattern.get("consistent").and_then(consistent),
+        sql: pattern.get("sql").and_then(spanned),
+        params: read_pairs(pattern.get("params")),
+        answer: read_pairs(pattern.get("answer")),
+        rate: word("rate").and_then(|rate| rate.parse().ok()),
+    })
+}

@@ -1,0 +1,135 @@
+//! A mapping without a schema: the table and its access patterns, which is all that asking the table
+//! takes. Types of parameters are inferred from filters and keys alone.
+
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use super::patterns::{Ground, Make, bind};
+use super::{DEFAULT_TYPE_ATTRIBUTE, life, table};
+use crate::catalog::Family;
+use crate::diagnostic::Diagnostic;
+use crate::mapping::model::{AccessPattern, Part, Place, Placeholder, Table, Template};
+use crate::mapping::proof::key_attributes;
+use crate::mapping::raw::{Raw, RawItem};
+use crate::mapping::template::{self, Filter, Segment};
+use crate::mapping::yaml::Node;
+
+/// What a mapping says without a schema.
+#[derive(Debug)]
+pub struct Outline {
+    /// The table.
+    pub table: Table,
+    /// What times without a zone mean when UTC is asked for.
+    pub time_zone: TimeZone,
+    /// The access patterns without faults, in the order of the file.
+    pub patterns: Vec<AccessPattern>,
+    /// Every fault that shows without a schema, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
+#[must_use]
+pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
+    let mut diagnostics = faults;
+    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
+    let makes: Vec<Make> = raw
+        .items
+        .iter()
+        .map(|item| make(item, raw, &table))
+        .collect();
+    let ground = Ground {
+        table: &table,
+        makes: &makes,
+        is_complete: true,
+        catalog: None,
+    };
+    let patterns = bind(raw, &ground, &mut diagnostics);
+    let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    Outline {
+        table,
+        time_zone,
+        patterns,
+        diagnostics,
+    }
+}
+
+/// What an item type makes of its attributes, as far as the mapping itself says.
+fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
+    let mut is_open = item.columns.is_none();
+    let mut attributes: Vec<(Arc<str>, Option<Template>)> = Vec::new();
+    for entry in item.key.iter().chain(&item.attributes) {
+        if entry.key == "$spread" {
+            is_open = true;
+        } else {
+            attributes.push((entry.key.as_str().into(), value(&entry.value)));
+        }
+    }
+    for column in item.columns.iter().flatten() {
+        let name = column.value.rsplit('.').next().unwrap_or_default();
+        if name == "*" {
+            is_open = true;
+        } else {
+            attributes.push((name.into(), loose(&format!("{{{}}}", column.value))));
+        }
+    }
+    let type_attribute = raw.table.type_attribute.as_ref();
+    let type_attribute = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
+    attributes.push((type_attribute.into(), None));
+    if raw.table.settings.key_escape {
+        for (name, template) in &mut attributes {
+            if let Some(template) = template
+                && key_attributes(table)
+                    .iter()
+                    .any(|(key, _)| key.name == *name)
+            {
+                life::escape_template(template);
+            }
+        }
+    }
+    Make {
+        name: item.name.value.as_str().into(),
+        attributes,
+        is_open,
+        types: Vec::new(),
+    }
+}
+
+/// The template of an attribute, whatever condition or type goes with it.
+fn value(node: &Node) -> Option<Template> {
+    match node.get("$value") {
+        Some(inner) => value(inner),
+        None => loose(node.text()?),
+    }
+}
+
+/// A template whose places are not bound to anything; `None` for a faulty one.
+pub(super) fn loose(text: &str) -> Option<Template> {
+    let parts = parts(&template::parse(text).ok()?.segments)?;
+    Some(Template { parts })
+}
+
+fn parts(segments: &[Segment]) -> Option<Vec<Part>> {
+    let parts = segments.iter().map(|segment| match segment {
+        Segment::Text(text) => Some(Part::Text(text.clone())),
+        Segment::Optional(inner) => parts(inner).map(Part::Optional),
+        Segment::Placeholder(placeholder) => {
+            let filters = placeholder.filters.iter();
+            let filters: Vec<Filter> = filters
+                .map(|call| Filter::compile(call).ok())
+                .collect::<Option<_>>()?;
+            Some(Part::Value(Placeholder {
+                place: Place {
+                    column: 0,
+                    path: Vec::new(),
+                    written: placeholder.written_path().into(),
+                },
+                filters,
+                family: Family::Any,
+                escape: None,
+            }))
+        }
+    });
+    parts.collect()
+}

@@ -1,0 +1,217 @@
+//! A pattern's templates beside those of the items' keys: which column a parameter stands for, how
+//! it is to be written, and whether the shards are the same.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::catalog::DataType;
+use crate::mapping::model::{ParameterKind, Part, Placeholder, Template};
+use crate::mapping::resolve::Resolved;
+use crate::mapping::template::{Escape, Filter};
+use crate::value::TimeKind;
+
+/// What an item type makes of its attributes, as far as it is known.
+#[derive(Debug)]
+pub(in crate::mapping::resolve) struct Make {
+    pub(in crate::mapping::resolve) name: Arc<str>,
+    /// The attributes, with the template of those that have one.
+    pub(in crate::mapping::resolve) attributes: Vec<(Arc<str>, Option<Template>)>,
+    /// Whether documents may give it others.
+    pub(in crate::mapping::resolve) is_open: bool,
+    /// The types of the row's columns, where they are known.
+    pub(in crate::mapping::resolve) types: Vec<Option<DataType>>,
+}
+
+impl Make {
+    /// What a resolved item type makes.
+    pub(in crate::mapping::resolve) fn of(item: &Resolved) -> Self {
+        let attributes = item.item.attributes.iter();
+        let template = |name: &Arc<str>| item.subject().template(name).cloned();
+        Self {
+            name: item.item.name.clone(),
+            attributes: attributes
+                .map(|(name, _)| (name.clone(), template(name)))
+                .collect(),
+            is_open: !item.item.spreads.is_empty(),
+            types: item
+                .facts
+                .columns
+                .iter()
+                .map(|column| column.data_type.clone())
+                .collect(),
+        }
+    }
+
+    pub(super) fn template(&self, attribute: &str) -> Option<&Template> {
+        let found = self
+            .attributes
+            .iter()
+            .find(|(name, _)| **name == *attribute);
+        found.and_then(|(_, template)| template.as_ref())
+    }
+
+    pub(super) fn may_have(&self, attribute: &str) -> bool {
+        self.is_open || self.attributes.iter().any(|(name, _)| **name == *attribute)
+    }
+
+    /// How a value at a place is read, where its column's type tells.
+    pub(super) fn kind(&self, placeholder: &Placeholder) -> Option<ParameterKind> {
+        if !placeholder.place.path.is_empty() {
+            return None;
+        }
+        kind_of(self.types.get(placeholder.place.column)?.as_ref()?)
+    }
+}
+
+/// How values of a type are read.
+pub(super) fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
+    Some(match data_type {
+        DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. } => {
+            ParameterKind::Number
+        }
+        DataType::Boolean => ParameterKind::Boolean,
+        DataType::Text { .. }
+        | DataType::Enum { .. }
+        | DataType::Uuid
+        | DataType::Interval
+        | DataType::Printed => ParameterKind::Text,
+        DataType::Date => ParameterKind::Time(Some((TimeKind::Date, 0))),
+        DataType::Timestamp { digits, zone } => {
+            let kind = if *zone {
+                TimeKind::Instant
+            } else {
+                TimeKind::Timestamp
+            };
+            ParameterKind::Time(Some((kind, *digits)))
+        }
+        DataType::Time { digits, zone } => {
+            let kind = if *zone {
+                TimeKind::TimeOfDayWithOffset
+            } else {
+                TimeKind::TimeOfDay
+            };
+            ParameterKind::Time(Some((kind, *digits)))
+        }
+        DataType::Binary { .. } => ParameterKind::Binary,
+        _ => return None,
+    })
+}
+
+/// A value that a pattern asks for, beside the one that an item's key has there.
+#[derive(Debug)]
+pub(in crate::mapping::resolve) struct Pair {
+    /// The item type.
+    pub(in crate::mapping::resolve) item: Arc<str>,
+    /// Where it is written.
+    pub(super) span: Range<usize>,
+    pub(super) asked: Placeholder,
+    pub(super) made: Placeholder,
+    /// Whether the value may be the beginning of a longer one.
+    pub(super) is_open: bool,
+}
+
+/// The pattern's placeholders with those of an item's template that stand at the same place: as
+/// long as the texts between them agree.
+pub(super) fn aligned<'t>(
+    asked: &'t Template,
+    made: &'t Template,
+) -> Vec<(usize, &'t Placeholder, &'t Placeholder)> {
+    let mut pairs = Vec::new();
+    let (asked, made) = (flat(&asked.parts), flat(&made.parts));
+    let (mut asked, mut made) = (asked.into_iter().peekable(), made.into_iter().peekable());
+    let mut number = 0;
+    let (mut left, mut right) = ("", "");
+    loop {
+        let common = left.len().min(right.len());
+        match (left.get(..common), right.get(..common)) {
+            (Some(a), Some(b)) if a == b => {}
+            _ => return pairs,
+        }
+        left = left.get(common..).unwrap_or_default();
+        right = right.get(common..).unwrap_or_default();
+        match (left.is_empty(), right.is_empty()) {
+            (true, _) if matches!(asked.peek(), Some(Part::Text(_))) => {
+                if let Some(Part::Text(text)) = asked.next() {
+                    left = text;
+                }
+            }
+            (_, true) if matches!(made.peek(), Some(Part::Text(_))) => {
+                if let Some(Part::Text(text)) = made.next() {
+                    right = text;
+                }
+            }
+            (true, true) => match (asked.next(), made.next()) {
+                (Some(Part::Value(a)), Some(Part::Value(b))) => {
+                    pairs.push((number, a, b));
+                    number += 1;
+                }
+                _ => return pairs,
+            },
+            _ => return pairs,
+        }
+    }
+}
+
+/// The parts with those of optional segments among them.
+fn flat(parts: &[Part]) -> Vec<&Part> {
+    let each = parts.iter().flat_map(|part| match part {
+        Part::Optional(inner) => flat(inner),
+        part => vec![part],
+    });
+    each.collect()
+}
+
+/// The escape of an item's template.
+pub(super) fn escape(template: &Template) -> Option<Arc<Escape>> {
+    template
+        .placeholders()
+        .find_map(|placeholder| placeholder.escape.clone())
+}
+
+/// The filters that say how a value is written; `default` and `string` change nothing of it.
+pub(super) fn writing(filters: &[Filter]) -> Vec<&Filter> {
+    let kept = filters.iter();
+    kept.filter(|filter| !matches!(filter, Filter::Default(_) | Filter::String))
+        .collect()
+}
+
+/// The number of shards that filters end in.
+pub(super) fn shards(filters: &[Filter]) -> Option<u32> {
+    match filters.last() {
+        Some(Filter::Shard(shards)) => Some(*shards),
+        _ => None,
+    }
+}
+
+impl Pair {
+    /// Whether the value is taken as it is where the key holds it written otherwise.
+    pub(super) fn is_verbatim(&self) -> bool {
+        let filters = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();
+        filters(&self.asked) && !filters(&self.made)
+    }
+
+    /// Whether the pattern writes the value as the key does.
+    pub(super) fn agrees(&self) -> bool {
+        writing(&self.asked.filters) == writing(&self.made.filters)
+    }
+
+    /// The value as the pattern writes it.
+    pub(super) fn asked_text(&self) -> String {
+        self.asked.to_string()
+    }
+
+    /// The value as the key writes it.
+    pub(super) fn made_text(&self) -> String {
+        self.made.to_string()
+    }
+
+    /// The pattern's value, written as the key writes it.
+    pub(super) fn mended(&self) -> String {
+        let filters = writing(&self.made.filters).into_iter().cloned();
+        Placeholder {
+            filters: filters.collect(),
+            ..self.asked.clone()
+        }
+        .to_string()
+    }
+}

@@ -1,0 +1,186 @@
+//! What a pattern says besides its key: the filter, and attributes with the SQL columns that they
+//! are called otherwise.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::align::Make;
+use super::bind::Binder;
+use super::keys::Keys;
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::expression::{self, Against, Piece};
+use crate::mapping::model::{FilterExpression, Operand, ParameterKind, Part};
+use crate::mapping::resolve::anchor::Anchor;
+
+impl Binder<'_> {
+    /// The filter expression, with every name and value replaced.
+    pub(super) fn filter(&mut self, keys: &Keys<'_>) -> Option<FilterExpression> {
+        let node = self.raw.filter.as_ref()?;
+        let text = node.text()?;
+        let anchor = Anchor::new(node, text);
+        let pieces = match expression::parse(text) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                let at = if error.span.is_empty() {
+                    0..text.len()
+                } else {
+                    error.span
+                };
+                self.diagnostics.push(
+                    Diagnostic::new(Code::Filter, anchor.range(&at), error.message).with_help(
+                        "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10",
+                    ),
+                );
+                return None;
+            }
+        };
+        let mut filter = FilterExpression {
+            text: String::new(),
+            names: Vec::new(),
+            values: Vec::new(),
+        };
+        for piece in pieces {
+            let written = match piece {
+                Piece::Word(word) => {
+                    if !filter.text.is_empty() {
+                        filter.text.push(' ');
+                    }
+                    word
+                }
+                Piece::Step(step) => step,
+                Piece::Name {
+                    name,
+                    is_attribute,
+                    span,
+                } => {
+                    if is_attribute {
+                        let span = anchor.range(&span);
+                        self.filtered(&name, span.clone(), keys);
+                        self.made(&name, &span, keys);
+                        filter.text.push(' ');
+                    }
+                    let name: Arc<str> = name.into();
+                    let at = filter.names.iter().position(|other| *other == name);
+                    let at = at.unwrap_or(filter.names.len());
+                    if at == filter.names.len() {
+                        filter.names.push(name);
+                    }
+                    format!("#f{at}")
+                }
+                Piece::Parameter { name, against } => {
+                    let at = self.compared(&name, &against);
+                    filter.values.push(Operand::Parameter(at));
+                    format!(" :f{}", filter.values.len() - 1)
+                }
+                Piece::Constant(value) => {
+                    filter.values.push(Operand::Constant(value));
+                    format!(" :f{}", filter.values.len() - 1)
+                }
+            };
+            filter.text.push_str(&written);
+        }
+        filter.text = filter.text.trim().to_owned();
+        Some(filter)
+    }
+
+    /// DynamoDB takes no attribute of the key that is asked in a filter.
+    fn filtered(&mut self, name: &str, span: Range<usize>, keys: &Keys<'_>) {
+        if keys.has(name) {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::Filter,
+                    span,
+                    format!(
+                        "`{name}` is a key attribute of {}, which a filter cannot name",
+                        keys.called()
+                    ),
+                )
+                .with_help(format!(
+                    "ask for it in the key condition, under `key`: {name}: …"
+                )),
+            );
+        }
+    }
+
+    /// Whether items have an attribute, and what is asked holds it.
+    fn made(&mut self, name: &str, span: &Range<usize>, keys: &Keys<'_>) {
+        let promised = |item: &str| {
+            self.raw.items.is_empty() || self.raw.items.iter().any(|name| name.value == item)
+        };
+        let ground = self.ground;
+        let makes = || ground.makes.iter().filter(|make| promised(&make.name));
+        let is_faulty = self.raw.items.iter().any(|item| {
+            let mut makes = ground.makes.iter();
+            makes.all(|make| *make.name != *item.value)
+        });
+        if ground.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
+            let known = makes().flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
+            let known: Vec<&str> = known.collect();
+            let help = match nearest(name, known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "attributes are named as they stand in the items: see `preview`".to_owned(),
+            };
+            let message = format!("no item that comes back has an attribute `{name}`");
+            let fault = Diagnostic::new(Code::UnknownAttribute, span.clone(), message);
+            self.diagnostics.push(fault.with_help(help));
+        } else if !keys.holds(name, ground.table) {
+            let what = keys.called();
+            let message = format!("`{name}` is not projected into {what}");
+            let fault = Diagnostic::new(Code::NotProjected, span.clone(), message);
+            self.diagnostics.push(fault.with_help(format!(
+                "project it: add `{name}` to `project` of {what}, or ask the table"
+            )));
+        }
+    }
+
+    /// Attributes with the SQL columns that they are called otherwise.
+    pub(super) fn answer(&mut self, keys: &Keys<'_>) -> Vec<(String, String)> {
+        for (attribute, _) in &self.raw.answer {
+            let name = attribute.value.split('.').next().unwrap_or_default();
+            self.made(name, &attribute.span, keys);
+        }
+        let pairs = self.raw.answer.iter();
+        pairs
+            .map(|(attribute, column)| (attribute.value.clone(), column.value.clone()))
+            .collect()
+    }
+
+    /// A parameter of a filter, which is of the type that it is held against.
+    fn compared(&mut self, name: &str, against: &Against) -> usize {
+        let at = self.parameters.named(name);
+        let kind = match against {
+            Against::Size => Some(ParameterKind::Number),
+            Against::Unknown => None,
+            Against::Attribute(attribute) => {
+                let mut makes = self.ground.makes.iter();
+                makes.find_map(|make| kind_in(make, attribute))
+            }
+        };
+        match kind {
+            Some(kind) => self.parameters.is_of_column(at, kind),
+            // Text would be compared with numbers, and never be equal.
+            None if self.ground.catalog.is_none() => self.parameters.is_unsure(at),
+            None => {}
+        }
+        at
+    }
+}
+
+/// How the values of an attribute are read, where that is known.
+fn kind_in(make: &Make, attribute: &str) -> Option<ParameterKind> {
+    let [only] = make.template(attribute)?.parts.as_slice() else {
+        // Text around a value makes text of it.
+        return Some(ParameterKind::Text);
+    };
+    match only {
+        Part::Value(placeholder) if placeholder.filters.is_empty() => make.kind(placeholder),
+        Part::Value(placeholder) => match placeholder.family {
+            Family::Number => Some(ParameterKind::Number),
+            Family::Boolean => Some(ParameterKind::Boolean),
+            Family::Text | Family::Time => Some(ParameterKind::Text),
+            _ => None,
+        },
+        _ => Some(ParameterKind::Text),
+    }
+}

@@ -1,0 +1,317 @@
+//! Binds the templates of one pattern: placeholders become parameters.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::align::{Make, Pair, aligned, escape, shards};
+use super::fit::Use;
+use super::parameters::Parameters;
+use super::{Ground, condition, operators};
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{
+    AccessPattern, KeyAttribute, Parameter, Part, Place, Placeholder, SortCondition, Template,
+};
+use crate::mapping::raw::RawPattern;
+use crate::mapping::resolve::anchor::Anchor;
+use crate::mapping::template::{self, Escape, Filter, FilterError, Segment, WrittenPlaceholder};
+use crate::mapping::yaml::{Entry, Node};
+
+/// Binds what one pattern says.
+pub(super) struct Binder<'a> {
+    pub(super) raw: &'a RawPattern,
+    pub(super) ground: &'a Ground<'a>,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+    pub(super) parameters: Parameters,
+    shards: Option<u32>,
+    pairs: Vec<Pair>,
+    /// What is told only of patterns without faults.
+    warnings: Vec<Diagnostic>,
+    /// Templates that are to be held against their keys when the parameters are all known.
+    pub(super) uses: Vec<Use>,
+}
+
+/// What a binder has gathered.
+pub(super) struct Finished {
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) shards: Option<u32>,
+    /// Values beside those of the items' keys.
+    pub(super) pairs: Vec<Pair>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn new(
+        raw: &'a RawPattern,
+        ground: &'a Ground<'a>,
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        Self {
+            raw,
+            ground,
+            diagnostics,
+            parameters: Parameters::default(),
+            shards: None,
+            pairs: Vec::new(),
+            warnings: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// What was bound besides the templates.
+    pub(super) fn finish(mut self) -> Finished {
+        for each in std::mem::take(&mut self.uses) {
+            self.fit(&each);
+        }
+        Finished {
+            parameters: self.parameters.finish(),
+            shards: self.shards,
+            pairs: self.pairs,
+            warnings: self.warnings,
+        }
+    }
+
+    pub(super) fn tell(&mut self, node: &Node, code: Code, message: impl Into<String>, help: &str) {
+        let fault = Diagnostic::new(code, node.span.clone(), message);
+        self.diagnostics.push(fault.with_help(help));
+    }
+
+    /// Binds what is asked of one attribute; `key` where it is one.
+    pub(super) fn entry(
+        &mut self,
+        entry: &Entry,
+        key: Option<&KeyAttribute>,
+        in_partition: bool,
+    ) -> Option<SortCondition> {
+        let (operator, nodes) = operators(entry)?;
+        let is_open = operator == "begins_with";
+        let templates = nodes.into_iter();
+        let templates: Vec<Option<Template>> = templates
+            .map(|node| self.template(node, key, in_partition, is_open))
+            .collect();
+        condition(operator, templates.into_iter().collect::<Option<_>>()?)
+    }
+
+    fn template(
+        &mut self,
+        node: &Node,
+        key: Option<&KeyAttribute>,
+        in_partition: bool,
+        is_open: bool,
+    ) -> Option<Template> {
+        let text = node.text()?;
+        let anchor = Anchor::new(node, text);
+        let written = match template::parse(text) {
+            Ok(written) => written,
+            Err(errors) => {
+                let errors = errors.into_iter();
+                self.diagnostics.extend(errors.map(|error| {
+                    Diagnostic::new(Code::Template, anchor.range(&error.span), error.message)
+                        .with_help(error.help)
+                }));
+                return None;
+            }
+        };
+        let faults = self.diagnostics.len();
+        let mut parts = Vec::new();
+        let mut places = Vec::new();
+        for segment in &written.segments {
+            match segment {
+                Segment::Text(text) => parts.push(Part::Text(text.clone())),
+                Segment::Optional(_) => self.tell(
+                    node,
+                    Code::AccessPattern,
+                    "a key condition has no optional segments",
+                    "make it a pattern of its own, with its own name",
+                ),
+                Segment::Placeholder(placeholder) => {
+                    places.push(anchor.range(&placeholder.span));
+                    let bound = self.placeholder(placeholder, &anchor, node, in_partition);
+                    parts.push(Part::Value(bound));
+                }
+            }
+        }
+        if self.diagnostics.len() > faults {
+            return None;
+        }
+        let mut template = Template { parts };
+        let key = key?;
+        self.align(&template, key, &places, is_open);
+        self.escape(&mut template, key, node);
+        self.is_key(&template, key, node);
+        let (of, key, span) = (template.clone(), key.clone(), node.span.clone());
+        self.uses.push(Use {
+            template: of,
+            key,
+            span,
+            places,
+        });
+        (self.diagnostics.len() == faults).then_some(template)
+    }
+
+    fn placeholder(
+        &mut self,
+        written: &WrittenPlaceholder,
+        anchor: &Anchor,
+        node: &Node,
+        in_partition: bool,
+    ) -> Placeholder {
+        let mut filters = Vec::new();
+        let faults = self.diagnostics.len();
+        for call in &written.filters {
+            match Filter::compile(call) {
+                Ok(filter) => filters.push(filter),
+                Err(error) => {
+                    let code = if matches!(error, FilterError::Unknown { .. }) {
+                        Code::UnknownFilter
+                    } else {
+                        Code::FilterArguments
+                    };
+                    let fault = Diagnostic::new(code, anchor.range(&call.span), error.to_string());
+                    self.diagnostics.push(fault.with_help(error.help()));
+                }
+            }
+        }
+        let is_all = written.path.first().is_some_and(|name| name == "*");
+        let column = if is_all {
+            let all = match filters.as_slice() {
+                [Filter::Shard(count)] => Some(*count),
+                _ => None,
+            };
+            if self.diagnostics.len() == faults
+                && (all.is_none() || !in_partition || self.shards.is_some())
+            {
+                let help = if self.shards.is_some() {
+                    "one attribute of the partition key is sharded, and it is asked once"
+                } else {
+                    "write it as {* | shard(n)}, in the partition key alone"
+                };
+                let message = "`*` stands for every shard of a partition key";
+                self.tell(node, Code::AccessPattern, message, help);
+            }
+            self.shards = self.shards.or(all);
+            AccessPattern::SHARD
+        } else {
+            let at = self.parameters.named(&written.path.join("."));
+            self.parameters.goes_through(at, &filters);
+            at
+        };
+        Placeholder {
+            place: Place {
+                column,
+                path: Vec::new(),
+                written: written.written_path().into(),
+            },
+            filters,
+            family: Family::Any,
+            escape: None,
+        }
+    }
+
+    /// Holds a template against those of the items' keys.
+    fn align(
+        &mut self,
+        template: &Template,
+        key: &KeyAttribute,
+        places: &[Range<usize>],
+        is_open: bool,
+    ) {
+        let makes = self.ground.makes;
+        for make in makes {
+            let is_promised = self.raw.items.iter().any(|item| *item.value == *make.name);
+            let Some(made) = make.template(&key.name) else {
+                continue;
+            };
+            let pairs = aligned(template, made);
+            let all = template.placeholders().count();
+            if !is_promised && (!self.raw.items.is_empty() || pairs.len() < all) {
+                continue;
+            }
+            for (at, asked, made) in pairs {
+                let pair = Pair {
+                    item: make.name.clone(),
+                    span: places.get(at).cloned().unwrap_or_default(),
+                    asked: asked.clone(),
+                    made: made.clone(),
+                    is_open: is_open && is_last(template, at, all),
+                };
+                if self.sharded(&pair) {
+                    continue;
+                }
+                if asked.place.column != AccessPattern::SHARD {
+                    if pair.agrees() && !pair.is_open {
+                        if let Some(kind) = make.kind(made) {
+                            self.parameters.is_of_column(asked.place.column, kind);
+                        }
+                    } else if pair.is_verbatim() || pair.is_open {
+                        self.parameters.is_verbatim(asked.place.column);
+                    }
+                }
+                self.pairs.push(pair);
+            }
+        }
+    }
+
+    /// Whether a pair is of shards; tells of those that are not the item's.
+    fn sharded(&mut self, pair: &Pair) -> bool {
+        let is_all = pair.asked.place.column == AccessPattern::SHARD;
+        let (asked, made) = (shards(&pair.asked.filters), shards(&pair.made.filters));
+        let (message, help) = match (asked, made) {
+            (Some(asked), Some(made)) if asked != made => (
+                format!("`{}` has {made} shards, and {asked} are asked", pair.item),
+                format!("say shard({made}): items in other shards would not be found"),
+            ),
+            (Some(_), None) if is_all => (
+                format!(
+                    "the keys of `{}` have no shards here, but `{}`",
+                    pair.item, pair.made
+                ),
+                "ask for the value itself, or shard the item's key: {column | shard(n)}".to_owned(),
+            ),
+            _ => return is_all,
+        };
+        let fault = Diagnostic::new(Code::Shards, pair.span.clone(), message);
+        self.diagnostics.push(fault.with_help(help));
+        true
+    }
+
+    /// Values are escaped as in the item's key.
+    fn escape(&mut self, template: &mut Template, key: &KeyAttribute, node: &Node) {
+        let all = template.placeholders().count();
+        let is_asked = |make: &&Make| match self.raw.items.as_slice() {
+            [] => make
+                .template(&key.name)
+                .is_some_and(|made| aligned(template, made).len() == all),
+            items => items.iter().any(|item| *item.value == *make.name),
+        };
+        let makes = self.ground.makes.iter().filter(is_asked);
+        let escapes =
+            makes.filter_map(|make| Some((&make.name, escape(make.template(&key.name)?))));
+        let escapes: Vec<(&Arc<str>, Option<Arc<Escape>>)> = escapes.collect();
+        let Some((first, escape)) = escapes.first() else {
+            return;
+        };
+        if let Some((other, _)) = escapes.iter().find(|(_, other)| other != escape)
+            && all > 0
+        {
+            let message = format!(
+                "`{first}` and `{other}` escape values otherwise in `{}`",
+                key.name
+            );
+            let fault = Diagnostic::new(Code::ParameterForm, node.span.clone(), message);
+            self.warnings.push(fault.with_help(format!(
+                "values are escaped as in the keys of `{first}`; make a pattern of its own for `{other}`"
+            )));
+        }
+        for part in &mut template.parts {
+            if let Part::Value(placeholder) = part {
+                placeholder.escape.clone_from(escape);
+            }
+        }
+    }
+}
+
+/// Whether a template ends with this placeholder.
+fn is_last(template: &Template, at: usize, all: usize) -> bool {
+    at + 1 == all && matches!(template.parts.last(), Some(Part::Value(_)))
+}

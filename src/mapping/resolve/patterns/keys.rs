@@ -1,0 +1,319 @@
+//! Whether a key or an index can serve a condition, and which one could.
+
+use std::ops::Range;
+
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::model::{Index, KeyAttribute, KeyType, Projection, Table};
+use crate::mapping::raw::{RawPattern, Spanned};
+use crate::mapping::yaml::{Content, Entry, Node};
+
+/// The key that a pattern asks by: the table's own or an index's.
+#[derive(Debug, Clone)]
+pub(super) struct Keys<'t> {
+    pub(super) partition: Vec<&'t KeyAttribute>,
+    pub(super) sort: Vec<&'t KeyAttribute>,
+    /// The index with whether it is a local one.
+    pub(super) index: Option<(&'t Index, bool)>,
+}
+
+impl<'t> Keys<'t> {
+    fn of_table(table: &'t Table) -> Self {
+        Self {
+            partition: vec![&table.partition],
+            sort: table.sort.iter().collect(),
+            index: None,
+        }
+    }
+
+    fn of_index(index: &'t Index, is_local: bool) -> Self {
+        Self {
+            partition: index.partition.iter().collect(),
+            sort: index.sort.iter().collect(),
+            index: Some((index, is_local)),
+        }
+    }
+
+    /// The table's key and those of all indexes.
+    fn all(table: &'t Table) -> Vec<Self> {
+        let global = table
+            .indexes
+            .iter()
+            .map(|index| Self::of_index(index, false));
+        let local = table
+            .local_indexes
+            .iter()
+            .map(|index| Self::of_index(index, true));
+        std::iter::once(Self::of_table(table))
+            .chain(global)
+            .chain(local)
+            .collect()
+    }
+
+    /// The key that a pattern names.
+    pub(super) fn find(
+        pattern: &RawPattern,
+        table: &'t Table,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let Some(wanted) = &pattern.index else {
+            return Some(Self::of_table(table));
+        };
+        let mut all = Self::all(table);
+        let name = |keys: &Self| keys.index.map(|(index, _)| index.name.as_str());
+        if let Some(at) = all
+            .iter()
+            .position(|keys| name(keys) == Some(&wanted.value))
+        {
+            return Some(all.swap_remove(at));
+        }
+        let names: Vec<&str> = all.iter().filter_map(name).collect();
+        let mut fault = not_there(wanted, "index", names.iter().copied());
+        fault.code = Code::UnknownIndex;
+        if let Some(serving) = serving(pattern, table)
+            && nearest(&wanted.value, names.iter().copied()).is_none()
+        {
+            fault.help = Some(serving);
+        }
+        diagnostics.push(fault);
+        None
+    }
+
+    /// How people call it.
+    pub(super) fn called(&self) -> String {
+        match self.index {
+            None => "the table".to_owned(),
+            Some((index, _)) => format!("`{}`", index.name),
+        }
+    }
+
+    fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone {
+        self.partition.clone().into_iter().chain(self.sort.clone())
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.attributes().any(|key| *key.name == *name)
+    }
+
+    /// Whether what is asked holds an attribute.
+    pub(super) fn holds(&self, name: &str, table: &Table) -> bool {
+        let Some((index, _)) = self.index else {
+            return true;
+        };
+        let mut own = std::iter::once(&table.partition).chain(&table.sort);
+        match &index.projection {
+            Projection::All => true,
+            _ if self.has(name) || own.any(|key| *key.name == *name) => true,
+            Projection::Keys => false,
+            Projection::Include(names) => names.iter().any(|other| other == name),
+        }
+    }
+
+    /// Tells of what is wrong with a condition; whether it can be asked.
+    pub(super) fn check(
+        &self,
+        pattern: &RawPattern,
+        table: &Table,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let faults = diagnostics.len();
+        let what = self.called();
+        let serving = serving(pattern, table);
+        let fault = |span: Range<usize>, message: String, help: &str| {
+            let help = serving.clone().unwrap_or_else(|| help.to_owned());
+            Diagnostic::new(Code::AccessPattern, span, message).with_help(help)
+        };
+        for key in &self.partition {
+            match entry(pattern, key) {
+                None => diagnostics.push(fault(
+                    pattern.key_span.clone(),
+                    format!(
+                        "`{}` does not say the partition key `{}` of {what}",
+                        pattern.name.value, key.name
+                    ),
+                    &format!(
+                        "a Query needs the whole partition key, by equality; {}",
+                        new_index(pattern)
+                    ),
+                )),
+                Some(entry) if is_range(&entry.value) => diagnostics.push(fault(
+                    entry.value.span.clone(),
+                    format!("the partition key `{}` takes equality alone", key.name),
+                    "say a template; ranges belong to the sort key",
+                )),
+                Some(_) => {}
+            }
+        }
+        for entry in &pattern.key {
+            if self.has(&entry.key) {
+                continue;
+            }
+            let names = self.attributes().map(|key| key.name.as_ref());
+            let help = match nearest(&entry.key, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.sort.is_empty() => {
+                    format!("{what} has no sort key; {}", new_index(pattern))
+                }
+                None => format!(
+                    "its key attributes are {}; {}",
+                    names.collect::<Vec<_>>().join(", "),
+                    new_index(pattern)
+                ),
+            };
+            let message = format!("`{}` is no key attribute of {what}", entry.key);
+            // One fault is enough where the partition key is not said either.
+            if diagnostics.len() == faults {
+                diagnostics.push(fault(entry.key_span.clone(), message, &help));
+            }
+        }
+        self.sorts(pattern, diagnostics);
+        diagnostics.len() == faults
+    }
+
+    /// The conditions on the sort key: equality on the first attributes, a range on the last.
+    fn sorts(&self, pattern: &RawPattern, diagnostics: &mut Vec<Diagnostic>) {
+        let mut last: Option<&Entry> = None;
+        let mut gap: Option<&KeyAttribute> = None;
+        for key in &self.sort {
+            let Some(entry) = entry(pattern, key) else {
+                gap.get_or_insert(key);
+                continue;
+            };
+            let at = entry.key_span.clone();
+            if let Some(gap) = gap {
+                let message = format!(
+                    "`{}` is asked, and `{}` before it is not",
+                    key.name, gap.name
+                );
+                diagnostics.push(Diagnostic::new(Code::AccessPattern, at, message).with_help(
+                    format!(
+                        "sort key attributes are asked from the first on: say `{}` too, or make an index in whose key `{}` comes earlier",
+                        gap.name, key.name
+                    ),
+                ));
+            } else if let Some(range) = last {
+                let message = format!(
+                    "`{}` is asked behind the range of `{}`",
+                    key.name, range.key
+                );
+                diagnostics.push(Diagnostic::new(Code::AccessPattern, at, message).with_help(
+                    format!(
+                        "only the last attribute that is asked takes a range: ask `{}` by equality, or leave `{}` to a `filter`",
+                        range.key, key.name
+                    ),
+                ));
+            }
+            if is_range(&entry.value) {
+                last = Some(entry);
+                operator(key, entry, diagnostics);
+            }
+        }
+    }
+}
+
+/// What may be wrong with one range.
+fn operator(key: &KeyAttribute, entry: &Entry, diagnostics: &mut Vec<Diagnostic>) {
+    let operators = entry.value.entries();
+    let mut fault = |span: Range<usize>, message: &str, help: &str| {
+        diagnostics.push(Diagnostic::new(Code::AccessPattern, span, message).with_help(help));
+    };
+    if operators.is_empty() {
+        fault(
+            entry.value.span.clone(),
+            "the condition says nothing",
+            "say one of begins_with, between, lt, le, gt and ge, or leave the sort key out",
+        );
+    }
+    if let Some(second) = operators.get(1) {
+        fault(
+            second.key_span.clone(),
+            "a sort key takes one condition",
+            "for two bounds say between: [a, b]",
+        );
+    }
+    if let Some(between) = entry.value.get("between")
+        && between.elements().len() != 2
+    {
+        fault(
+            between.span.clone(),
+            "`between` takes two bounds",
+            "say both, the lower one first: between: [a, b]; for one bound say ge or le",
+        );
+    }
+    if let Some(first) = operators.first().filter(|first| first.key == "begins_with")
+        && key.key_type == KeyType::N
+    {
+        fault(
+            first.key_span.clone(),
+            &format!("`{}` is a number, which begins with nothing", key.name),
+            "ask for a range: between: [\"{from}\", \"{until}\"]",
+        );
+    }
+}
+
+pub(super) fn entry<'p>(pattern: &'p RawPattern, key: &KeyAttribute) -> Option<&'p Entry> {
+    pattern.key.iter().find(|entry| *entry.key == *key.name)
+}
+
+/// Whether a node is a map of operators.
+pub(in crate::mapping::resolve) fn is_range(node: &Node) -> bool {
+    matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
+}
+
+/// Which key of the table can serve a pattern as it is written, where it is another than it names.
+fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
+    let serves = |keys: &Keys<'_>| {
+        let equal = |key: &KeyAttribute| entry(pattern, key).is_some_and(|e| !is_range(&e.value));
+        let asked = |key: &KeyAttribute| entry(pattern, key).is_some();
+        let equalities = keys.sort.iter().take_while(|key| equal(key)).count();
+        let sorts = keys.sort.iter().filter(|key| asked(key)).count();
+        let after = keys.sort.get(equalities).is_some_and(|key| asked(key));
+        keys.partition.iter().all(|key| equal(key))
+            && pattern.key.iter().all(|entry| keys.has(&entry.key))
+            && sorts == equalities + usize::from(after)
+    };
+    let named = pattern.index.as_ref().map(|name| name.value.as_str());
+    let all = Keys::all(table);
+    let other = all.iter().find(|keys| serves(keys))?;
+    match other.index {
+        Some((index, _)) if named == Some(&index.name) => None,
+        None if named.is_none() => None,
+        Some((index, _)) => Some(format!(
+            "the index {0} would serve it: index: {0}",
+            index.name
+        )),
+        None => Some("the table itself would serve it: leave `index` out".to_owned()),
+    }
+}
+
+/// The index that would serve a pattern, in words.
+fn new_index(pattern: &RawPattern) -> String {
+    let (ranges, equal): (Vec<&Entry>, Vec<&Entry>) =
+        pattern.key.iter().partition(|entry| is_range(&entry.value));
+    let (equal, ranges) = (equal.as_slice(), ranges.as_slice());
+    let index = match (equal, ranges) {
+        ([one], []) => format!("{{ partition: {} }}", one.key),
+        ([one], [range]) | ([one, range], []) => {
+            format!("{{ partition: {}, sort: {} }}", one.key, range.key)
+        }
+        _ => return "ask by the key of the table or of an index".to_owned(),
+    };
+    format!("an index would serve it: indexes: {{ GSI: {index} }}")
+}
+
+pub(super) fn not_there<'n>(
+    name: &Spanned<String>,
+    what: &str,
+    known: impl Iterator<Item = &'n str> + Clone,
+) -> Diagnostic {
+    let help = match nearest(&name.value, known.clone()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if known.clone().next().is_none() => format!("the mapping has no {what} at all"),
+        None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
+    };
+    Diagnostic::new(
+        Code::AccessPattern,
+        name.span.clone(),
+        format!("there is no {what} `{}`", name.value),
+    )
+    .with_help(help)
+}

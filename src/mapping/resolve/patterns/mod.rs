@@ -1,0 +1,227 @@
+//! Access patterns held against the table and the items: whether a key can serve each, what its
+//! templates and parameters are, and whether they are written as the items' keys are.
+//!
+//! What comes out is an [`AccessPattern`] with nothing left to look up. Which item types a pattern
+//! finds is another question (`super::reached`).
+
+mod align;
+mod answer;
+mod bind;
+mod fit;
+mod keys;
+mod parameters;
+mod sources;
+
+pub(super) use align::{Make, Pair};
+pub(super) use keys::is_range;
+
+use std::sync::Arc;
+
+use crate::catalog::Catalog;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{
+    AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
+};
+use crate::mapping::raw::{Raw, RawPattern};
+use crate::mapping::yaml::{Entry, Node};
+
+use bind::Binder;
+use keys::{Keys, entry, not_there};
+
+/// What the patterns are held against.
+pub(super) struct Ground<'a> {
+    pub(super) table: &'a Table,
+    /// The item types that have no faults.
+    pub(super) makes: &'a [Make],
+    /// Whether these are all.
+    pub(super) is_complete: bool,
+    /// The schema, where there is one.
+    pub(super) catalog: Option<&'a Catalog>,
+}
+
+/// A pattern with what is to be said of it when it is known what it finds.
+#[derive(Debug)]
+pub(super) struct Bound {
+    pub(super) pattern: AccessPattern,
+    pub(super) pairs: Vec<Pair>,
+    pub(super) warnings: Vec<Diagnostic>,
+}
+
+/// Binds every pattern that has no faults of its own.
+pub(super) fn bind(
+    raw: &Raw,
+    ground: &Ground<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Bound> {
+    let all = raw.patterns.iter();
+    all.filter_map(|pattern| bind_one(raw, pattern, ground, diagnostics))
+        .collect()
+}
+
+fn bind_one(
+    raw: &Raw,
+    pattern: &RawPattern,
+    ground: &Ground<'_>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Bound> {
+    let faults = diagnostics.len();
+    for item in &pattern.items {
+        let names = raw.items.iter().map(|item| item.name.value.as_str());
+        if names.clone().all(|name| name != item.value) {
+            diagnostics.push(not_there(item, "item type", names));
+        }
+    }
+    let keys = Keys::find(pattern, ground.table, diagnostics);
+    let is_served = keys
+        .as_ref()
+        .is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
+    let partition = keys
+        .as_ref()
+        .map_or(Vec::new(), |keys| keys.partition.clone());
+    let mut binder = Binder::new(pattern, ground, diagnostics);
+    let mut nodes = Vec::new();
+    for entry in &pattern.key {
+        let in_partition = partition.iter().any(|key| *key.name == *entry.key);
+        let key = keys.as_ref().and_then(|keys| find(keys, &entry.key));
+        nodes.push((entry.key.as_str(), binder.entry(entry, key, in_partition)));
+    }
+    let keys = keys.filter(|_| is_served)?;
+    let pattern_of = |key: &KeyAttribute| {
+        let mut nodes = nodes.iter();
+        nodes.find(|(name, _)| **name == *key.name)?.1.clone()
+    };
+    let partition = keys.partition.iter().map(|key| match pattern_of(key) {
+        Some(SortCondition::Is(template)) => Some(((*key).clone(), template)),
+        _ => None,
+    });
+    let partition: Option<Vec<(KeyAttribute, Template)>> = partition.collect();
+    let sort = keys.sort.iter().filter(|key| entry(pattern, key).is_some());
+    let sort = sort.map(|key| Some(((*key).clone(), pattern_of(key)?)));
+    let sort: Option<Vec<(KeyAttribute, SortCondition)>> = sort.collect();
+    binder.settings(&keys);
+    let filter = binder.filter(&keys);
+    binder.sources();
+    binder.sql();
+    let answer = binder.answer(&keys);
+    let finished = binder.finish();
+    if diagnostics.len() > faults {
+        return None;
+    }
+    let limit = pattern.limit.as_ref();
+    Some(Bound {
+        pattern: AccessPattern {
+            name: pattern.name.value.as_str().into(),
+            description: pattern.description.clone(),
+            items: pattern
+                .items
+                .iter()
+                .map(|item| Arc::from(item.value.as_str()))
+                .collect(),
+            index: keys.index.map(|(index, _)| Arc::from(index.name.as_str())),
+            partition: partition?,
+            sort: sort?,
+            order: keys.sort.iter().map(|key| (*key).clone()).collect(),
+            descending: pattern.descending,
+            parameters: finished.parameters,
+            shards: finished.shards,
+            limit: limit.and_then(|limit| u32::try_from(limit.value).ok()),
+            filter,
+            consistent: pattern.consistent.as_ref().is_some_and(|said| said.value),
+            sql: pattern.sql.as_ref().map(|sql| sql.value.clone()),
+            answer,
+            rate: pattern.rate,
+        },
+        pairs: finished.pairs,
+        warnings: finished.warnings,
+    })
+}
+
+fn find<'k>(keys: &Keys<'k>, name: &str) -> Option<&'k KeyAttribute> {
+    let mut all = keys.partition.iter().chain(&keys.sort);
+    all.find(|key| *key.name == *name).copied()
+}
+
+/// The templates of a condition with what is asked of them; `None` for a faulty one.
+fn operators(entry: &Entry) -> Option<(&str, Vec<&Node>)> {
+    if !is_range(&entry.value) {
+        return Some(("is", vec![&entry.value]));
+    }
+    let [only] = entry.value.entries() else {
+        return None;
+    };
+    match only.key.as_str() {
+        "between" => Some(("between", only.value.elements().iter().collect())),
+        name => Some((name, vec![&only.value])),
+    }
+}
+
+/// A condition of bound templates.
+fn condition(operator: &str, mut templates: Vec<Template>) -> Option<SortCondition> {
+    let last = templates.pop()?;
+    Some(match (operator, templates.pop()) {
+        ("is", None) => SortCondition::Is(last),
+        ("begins_with", None) => SortCondition::BeginsWith(last),
+        ("between", Some(first)) => SortCondition::Between(first, last),
+        ("lt", None) => SortCondition::Less(last),
+        ("le", None) => SortCondition::LessOrEqual(last),
+        ("gt", None) => SortCondition::Greater(last),
+        ("ge", None) => SortCondition::GreaterOrEqual(last),
+        _ => return None,
+    })
+}
+
+/// Tells of values that the pattern writes otherwise than the keys of an item type that it can find.
+pub(super) fn misfits(
+    bound: &Bound,
+    raw: &RawPattern,
+    item: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let misfits = bound
+        .pairs
+        .iter()
+        .filter(|pair| &*pair.item == item && !pair.agrees());
+    for pair in misfits.filter(|pair| !(pair.is_verbatim() && pair.is_open)) {
+        let place = &pair.span;
+        if diagnostics
+            .iter()
+            .any(|d| d.code == Code::ParameterForm && d.span == *place)
+        {
+            continue;
+        }
+        let (asked, made) = (pair.asked_text(), pair.made_text());
+        let message = if pair.is_verbatim() {
+            format!("`{asked}` is taken as it is, and the keys of `{item}` hold `{made}`")
+        } else {
+            format!("`{asked}` is written otherwise than `{made}` in the keys of `{item}`")
+        };
+        let help = if made.contains("| shard(") && pair.is_verbatim() {
+            format!(
+                "write it as `{}`, or ask all shards: {{* | shard(n)}}",
+                pair.mended()
+            )
+        } else {
+            format!(
+                "write it as the key is written, `{}`; if the caller gives the text as it stands in the key: accept: [parameter-form]",
+                pair.mended()
+            )
+        };
+        diagnostics.push(
+            Diagnostic::new(Code::ParameterForm, place.clone(), message)
+                .with_other(raw.name.span.clone(), "what is asked would not be found")
+                .with_help(help),
+        );
+    }
+}
+
+/// The family of values of a kind.
+fn family(kind: ParameterKind) -> crate::catalog::Family {
+    use crate::catalog::Family;
+    match kind {
+        ParameterKind::Text => Family::Text,
+        ParameterKind::Number => Family::Number,
+        ParameterKind::Boolean => Family::Boolean,
+        ParameterKind::Time(_) => Family::Time,
+        ParameterKind::Binary => Family::Binary,
+    }
+}

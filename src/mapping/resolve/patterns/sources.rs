@@ -1,0 +1,212 @@
+//! Where parameters come from: columns, the clock, and the relational query that they stand in.
+
+use super::align::kind_of;
+use super::bind::Binder;
+use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::mapping::expression::word;
+use crate::mapping::model::{Part, Place, Placeholder, Template};
+use crate::mapping::raw::Spanned;
+use crate::mapping::resolve::scope::{find_table, unknown_column};
+use crate::mapping::template::{self, Filter, Segment};
+
+impl Binder<'_> {
+    /// Where the values of parameters come from.
+    pub(super) fn sources(&mut self) {
+        let raw = self.raw;
+        for (name, from) in &raw.params {
+            let is_clock = from.value.contains('{');
+            let known = self.parameters.find(&name.value);
+            if known.is_none() && !self.in_sql(&name.value) {
+                let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
+                self.unknown(name, "the pattern", &names);
+                continue;
+            }
+            if is_clock {
+                let template = self.clock(from);
+                if let (Some(at), Some(template)) = (known, template) {
+                    self.parameters.is_counted(at, template);
+                }
+                continue;
+            }
+            let Some(catalog) = self.ground.catalog else {
+                continue;
+            };
+            let Some((table, column)) = from.value.rsplit_once('.') else {
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::Parameter,
+                        from.span.clone(),
+                        format!("`{}` names no column", from.value),
+                    )
+                    .with_help("say table.column, or a moment: \"{now | plus(-7d)}\""),
+                );
+                continue;
+            };
+            let spanned = |value: &str| Spanned {
+                value: value.to_owned(),
+                span: from.span.clone(),
+            };
+            let Some(table) = find_table(&spanned(table), catalog, self.diagnostics) else {
+                continue;
+            };
+            let column = column.trim_matches('"');
+            match table.column(column) {
+                Some(found) => {
+                    if let (Some(at), Some(kind)) = (known, kind_of(&found.data_type)) {
+                        self.parameters.is_of_column(at, kind);
+                    }
+                }
+                None => {
+                    let names = table.columns.iter().map(|column| column.name.as_str());
+                    let what = format!("`{}`", table.name);
+                    self.diagnostics
+                        .push(unknown_column(&spanned(column), &what, names));
+                }
+            }
+        }
+    }
+
+    /// A moment that is counted from the clock.
+    fn clock(&mut self, from: &Spanned<String>) -> Option<Template> {
+        let fault = |message: String| {
+            let fault = Diagnostic::new(Code::Parameter, from.span.clone(), message);
+            fault.with_help("write a moment that is counted from the clock, \"{now | plus(-7d)}\", or a column, table.column")
+        };
+        let written = match template::parse(&from.value) {
+            Ok(written) => written,
+            Err(errors) => {
+                self.diagnostics
+                    .extend(errors.into_iter().map(|error| fault(error.message)));
+                return None;
+            }
+        };
+        let [Segment::Placeholder(now)] = written.segments.as_slice() else {
+            self.diagnostics.push(fault(
+                "a moment is one placeholder and nothing around it".to_owned(),
+            ));
+            return None;
+        };
+        if now.path != ["now"] {
+            let message = format!("`{}` is not `now`", now.written_path());
+            self.diagnostics.push(fault(message));
+            return None;
+        }
+        let mut given = Family::Time;
+        let mut filters = Vec::new();
+        for call in &now.filters {
+            let filter = Filter::compile(call).map_err(|error| error.to_string());
+            let filter = filter.and_then(|filter| {
+                given = filter.family(given).map_err(|error| error.to_string())?;
+                Ok(filter)
+            });
+            match filter {
+                Ok(filter) => filters.push(filter),
+                Err(message) => {
+                    self.diagnostics.push(fault(message));
+                    return None;
+                }
+            }
+        }
+        Some(Template {
+            parts: vec![Part::Value(Placeholder {
+                place: Place {
+                    column: 0,
+                    path: Vec::new(),
+                    written: "now".into(),
+                },
+                filters,
+                family: given,
+                escape: None,
+            })],
+        })
+    }
+
+    fn in_sql(&self, name: &str) -> bool {
+        let sql = self.raw.sql.as_ref();
+        sql.is_some_and(|sql| sql_parameters(&sql.value).iter().any(|other| other == name))
+    }
+
+    /// Every parameter of the relational query is one of the pattern's, or a moment.
+    pub(super) fn sql(&mut self) {
+        let Some(sql) = &self.raw.sql else { return };
+        let counted = |name: &str| {
+            let mut params = self.raw.params.iter();
+            params.any(|(other, from)| other.value == name && from.value.contains('{'))
+        };
+        let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
+        let mut told: Vec<String> = Vec::new();
+        for name in sql_parameters(&sql.value) {
+            if names.contains(&name) || counted(&name) || told.contains(&name) {
+                continue;
+            }
+            let spanned = Spanned {
+                value: name.clone(),
+                span: sql.span.clone(),
+            };
+            self.unknown(&spanned, "the key condition", &names);
+            told.push(name);
+        }
+    }
+
+    fn unknown(&mut self, name: &Spanned<String>, of: &str, names: &[String]) {
+        let help = match nearest(&name.value, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => "the key condition takes no parameter".to_owned(),
+            None => format!("its parameters are {}", names.join(", ")),
+        };
+        self.diagnostics.push(
+            Diagnostic::new(
+                Code::Parameter,
+                name.span.clone(),
+                format!("{of} has no parameter `{}`", name.value),
+            )
+            .with_help(help),
+        );
+    }
+}
+
+/// The parameters of a query, `:name`; what stands in quotes or comments is none.
+fn sql_parameters(sql: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(rest) = sql.get(at..).filter(|rest| !rest.is_empty()) {
+        let skip = |open: usize, end: &str| {
+            let after = rest.get(open..).unwrap_or_default();
+            after
+                .find(end)
+                .map_or(rest.len(), |length| open + length + end.len())
+        };
+        let first = rest.chars().next().map_or(1, char::len_utf8);
+        at += match rest.as_bytes() {
+            [quote @ (b'\'' | b'"' | b'`'), ..] => {
+                skip(1, std::str::from_utf8(&[*quote]).unwrap_or_default())
+            }
+            [b'-', b'-', ..] => skip(2, "\n"),
+            [b'/', b'*', ..] => skip(2, "*/"),
+            [b':', b':', ..] => 2,
+            [b':', ..] => {
+                let name = word(rest.get(1..).unwrap_or_default());
+                if name.chars().next().is_some_and(|c| !c.is_ascii_digit()) {
+                    found.push(name.to_owned());
+                }
+                1 + name.len()
+            }
+            _ => first,
+        };
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sql_parameters;
+
+    #[test]
+    fn parameters_of_a_query_are_found_outside_of_quotes_and_comments() {
+        let found = sql_parameters(
+            "SELECT ':a', \":b\", x::text, y[1:2] -- :c\n FROM t /* :d */ WHERE z = :e AND w=:f_1",
+        );
+        assert_eq!(found, ["e", "f_1"]);
+    }
+}
