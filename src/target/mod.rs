@@ -14,7 +14,10 @@
 //! starting.
 //!
 //! [`Target::read`] and [`Target::scan`] read strongly consistently and retry by themselves.
+//! [`Target::ask`] retries too; it reads as its request says. [`answer`] asks whatever an access
+//! pattern takes.
 
+mod answer;
 mod batch;
 mod compare;
 mod difference;
@@ -22,6 +25,7 @@ mod dynamodb;
 mod local;
 mod spec;
 
+pub use answer::{Answer, answer};
 pub use batch::{Action, Batch, Entry};
 pub use compare::compare;
 pub use difference::Difference;
@@ -32,6 +36,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
+use crate::access::{Position, Request};
 use crate::item::{Attribute, Item};
 use crate::mapping::model::Table;
 
@@ -156,6 +161,17 @@ pub struct Page {
     pub units: Option<f64>,
 }
 
+/// What one request of an access pattern brought.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Asked {
+    /// Items: the attributes of the table's key first, the others by name.
+    pub items: Vec<Item>,
+    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
+    pub next: Option<Position>,
+    /// Read units that it took.
+    pub units: Option<f64>,
+}
+
 impl Wanted {
     /// All items, whole.
     #[must_use]
@@ -268,6 +284,14 @@ pub trait Target: Send + Sync {
         wanted: &'a Wanted,
         from: Option<Key>,
     ) -> BoxFuture<'a, Result<Page, TargetError>>;
+
+    /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
+    fn ask<'a>(
+        &'a self,
+        table: &'a Table,
+        request: &'a Request,
+        from: Option<Position>,
+    ) -> BoxFuture<'a, Result<Asked, TargetError>>;
 
     /// Deletes a table and waits until it is gone. One that is not there is gone already.
     fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>>;

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use dynafold::access::{Position, Request};
 use dynafold::catalog::{Catalog, Column, Dbms};
 use dynafold::item::Item;
 use dynafold::mapping::model::Table;
@@ -11,7 +12,7 @@ use dynafold::source::{
     Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
 };
 use dynafold::target::{
-    Action, Batch, BatchLimit, Difference, ErrorClass, Key, Page, TableDescription, Target,
+    Action, Asked, Batch, BatchLimit, Difference, ErrorClass, Key, Page, TableDescription, Target,
     TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
@@ -309,6 +310,14 @@ impl Target for FakeTarget {
         _: &'a Wanted,
         _: Option<Key>,
     ) -> BoxFuture<'a, Result<Page, TargetError>> {
+        unreachable!("no load asks for it")
+    }
+    fn ask<'a>(
+        &'a self,
+        _: &'a Table,
+        _: &'a Request,
+        _: Option<Position>,
+    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
         unreachable!("no load asks for it")
     }
     fn delete_table<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {

@@ -39,6 +39,15 @@ pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue>
     }
 }
 
+/// A value that a filter may compare with.
+pub(super) fn value(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+    match attribute {
+        Attribute::Bool(truth) => Ok(AttributeValue::Bool(*truth)),
+        Attribute::Null => Ok(AttributeValue::Null(true)),
+        other => scalar(other),
+    }
+}
+
 /// The key among an item's fields.
 pub(super) fn key_of(table: &Table, mut fields: Fields) -> Result<Key, NotAValue> {
     let mut take = |name: &str| fields.remove(name).ok_or(NotAValue).and_then(attribute);
@@ -67,7 +76,7 @@ pub(super) fn item(table: &Table, fields: Fields) -> Result<Item, NotAValue> {
     Ok(Item { attributes })
 }
 
-fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
+pub(super) fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
     let mut members = fields
         .into_iter()
         .map(|(name, value)| Ok((Arc::<str>::from(name), attribute(value)?)))

@@ -4,6 +4,7 @@
 //! retries by itself, the one for reading items never does, because the retries of writes and reads
 //! are ours. The embedded engine answers behind the same clients (see `target::local`).
 
+mod ask;
 mod classify;
 mod client;
 mod convert;
@@ -24,7 +25,10 @@ pub(super) use wording::without_values;
 use aws_sdk_dynamodb::Client;
 use futures_util::future::BoxFuture;
 
-use super::{Batch, Difference, Key, Page, TableDescription, Target, TargetError, Wanted, Written};
+use super::{
+    Asked, Batch, Difference, Key, Page, TableDescription, Target, TargetError, Wanted, Written,
+};
+use crate::access::{Position, Request};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use classify::Attempt;
@@ -153,6 +157,15 @@ impl Target for Dynamodb {
         from: Option<Key>,
     ) -> BoxFuture<'a, Result<Page, TargetError>> {
         Box::pin(self.scan_page(table, wanted, from))
+    }
+
+    fn ask<'a>(
+        &'a self,
+        table: &'a Table,
+        request: &'a Request,
+        from: Option<Position>,
+    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
+        Box::pin(self.ask_page(table, request, from))
     }
 
     fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {

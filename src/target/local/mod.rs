@@ -24,9 +24,10 @@ use futures_util::future::BoxFuture;
 
 use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials};
 use super::{
-    Action, Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError,
+    Action, Asked, Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError,
     Wanted, Written,
 };
+use crate::access::{Position, Request};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use connector::Engine;
@@ -168,6 +169,15 @@ impl Target for Local {
         from: Option<Key>,
     ) -> BoxFuture<'a, Result<Page, TargetError>> {
         self.protocol.scan(table, wanted, from)
+    }
+
+    fn ask<'a>(
+        &'a self,
+        table: &'a Table,
+        request: &'a Request,
+        from: Option<Position>,
+    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
+        self.protocol.ask(table, request, from)
     }
 
     fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {

@@ -1,0 +1,202 @@
+//! The values that a caller gives, read from text.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
+
+use crate::catalog::Family;
+use crate::item::{evaluate, text_of};
+use crate::mapping::model::{Parameter, ParameterKind};
+use crate::mapping::template::Context;
+use crate::value::{Number, Time, TimeKind, Value};
+
+/// When a text is no value of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ParameterError {
+    /// What is wrong, naming the parameter.
+    pub message: String,
+    /// What to give.
+    pub help: &'static str,
+}
+
+/// Reads the text that a caller gives for a parameter.
+///
+/// # Errors
+///
+/// [`ParameterError`] when it is none of the parameter's kind.
+pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> {
+    let (wanted, help) = match parameter.kind {
+        ParameterKind::Text => return Ok(Value::Text(text.to_owned())),
+        ParameterKind::Number => {
+            if let Ok(number) = Number::parse(text) {
+                return Ok(Value::Number(number));
+            }
+            ("a number", "give digits: 7, or -1.5")
+        }
+        ParameterKind::Boolean => match text {
+            "true" => return Ok(Value::Bool(true)),
+            "false" => return Ok(Value::Bool(false)),
+            _ => ("a boolean", "give true or false"),
+        },
+        ParameterKind::Binary => {
+            if let Ok(bytes) = STANDARD.decode(text) {
+                return Ok(Value::Bytes(bytes));
+            }
+            (
+                "base64",
+                "give the bytes in base64, as the AWS CLI takes them",
+            )
+        }
+        ParameterKind::Time(kind) => {
+            if let Some(time) = time(text, kind) {
+                return Ok(Value::Time(time));
+            }
+            match kind.map(|(kind, _)| kind) {
+                Some(TimeKind::Date) => ("a date", "give it as 2026-01-31"),
+                Some(TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset) => {
+                    ("a time of day", "give it as 14:05:00")
+                }
+                Some(TimeKind::Timestamp) => (
+                    "a time without an offset",
+                    "give it as the column has it: 2026-01-31T14:05:00",
+                ),
+                Some(TimeKind::Instant) => (
+                    "a point in time",
+                    "give it with its offset: 2026-01-31T14:05:00Z",
+                ),
+                None => (
+                    "a date or time",
+                    "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
+                ),
+            }
+        }
+    };
+    Err(ParameterError {
+        message: format!("`{text}` is not {wanted}, which `{}` takes", parameter.name),
+        help,
+    })
+}
+
+/// A time of a column's kind and digits; of the kind that it looks like where these are not known.
+fn time(text: &str, kind: Option<(TimeKind, u8)>) -> Option<Time> {
+    let moment = || text.parse::<Timestamp>().ok();
+    let (kind, digits) = match kind {
+        Some(known) => known,
+        None if text.len() == 10 => (TimeKind::Date, 0),
+        None if moment().is_some() => (TimeKind::Instant, 0),
+        None => (TimeKind::Timestamp, 0),
+    };
+    let digits = usize::from(digits);
+    match (kind, moment()) {
+        // `from_sql` takes UTC alone.
+        (TimeKind::Instant, Some(moment)) => {
+            Time::from_sql(&moment.to_string(), TimeKind::Instant, digits).ok()
+        }
+        _ => Time::from_sql(text, kind, digits).ok(),
+    }
+}
+
+/// What a parameter is when the caller gives nothing: a moment that is counted from the clock, if
+/// the mapping says so.
+///
+/// # Errors
+///
+/// [`ParameterError`] when that moment is none of the parameter's kind.
+pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>, ParameterError> {
+    let Some(template) = &parameter.from_clock else {
+        return Ok(None);
+    };
+    let refused = |message: String| ParameterError {
+        message: format!("`{}`: {message}", parameter.name),
+        help: "give it on the command line, say --catalog or --source, or say its form under `params`: {now | plus(-7d) | iso}",
+    };
+    if parameter.kind == ParameterKind::Text && template.family() == Family::Time {
+        return Err(refused("how the moment is written is not known".to_owned()));
+    }
+    let clock = Time::canonical(context.now.to_string(), TimeKind::Instant);
+    let counted = evaluate(template, &[Value::Time(clock)], context);
+    let counted = counted.map_err(|error| refused(error.message))?;
+    let text = text_of(&counted).map_err(|error| refused(error.to_string()))?;
+    let text = match parameter.kind {
+        // Columns without a zone hold what the mapping's zone is taken for.
+        ParameterKind::Time(Some((TimeKind::Timestamp, _))) => local(text, context),
+        ParameterKind::Time(Some((TimeKind::Date, _))) => local(text, context)
+            .split('T')
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+        _ => text.to_owned(),
+    };
+    read(parameter, &text).map(Some)
+}
+
+/// A point in time as a clock of the mapping's zone shows it.
+fn local(text: &str, context: &Context) -> String {
+    match text.parse::<Timestamp>() {
+        Ok(moment) => moment
+            .to_zoned(context.time_zone.clone())
+            .datetime()
+            .to_string(),
+        Err(_) => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parameter(kind: ParameterKind) -> Parameter {
+        Parameter {
+            name: "since".into(),
+            kind,
+            from_clock: None,
+            needs_schema: false,
+        }
+    }
+
+    fn text(kind: ParameterKind, given: &str) -> Result<String, String> {
+        match read(&parameter(kind), given) {
+            Ok(value) => Ok(text_of(&value).unwrap_or("?").to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn a_time_gets_the_digits_of_its_column() {
+        let kind = |kind, digits| ParameterKind::Time(Some((kind, digits)));
+        let stamp = kind(TimeKind::Timestamp, 3);
+        assert_eq!(
+            text(stamp, "2026-01-31").as_deref(),
+            Ok("2026-01-31T00:00:00.000")
+        );
+        assert_eq!(
+            text(stamp, "2026-01-31 14:05:00").as_deref(),
+            Ok("2026-01-31T14:05:00.000")
+        );
+        assert!(text(stamp, "2026-01-31T14:05:00Z").is_err());
+        let instant = kind(TimeKind::Instant, 0);
+        assert_eq!(
+            text(instant, "2026-01-31T14:05:00+09:00").as_deref(),
+            Ok("2026-01-31T05:05:00Z")
+        );
+        let unknown = ParameterKind::Time(None);
+        assert_eq!(text(unknown, "2026-01-31").as_deref(), Ok("2026-01-31"));
+        assert_eq!(
+            text(unknown, "2026-01-31T14:05:00").as_deref(),
+            Ok("2026-01-31T14:05:00")
+        );
+    }
+
+    #[test]
+    fn what_is_none_of_its_kind_is_refused() {
+        assert_eq!(text(ParameterKind::Number, "007").as_deref(), Ok("7"));
+        assert_eq!(
+            text(ParameterKind::Number, "seven"),
+            Err("`seven` is not a number, which `since` takes".to_owned())
+        );
+        assert!(text(ParameterKind::Boolean, "yes").is_err());
+        assert!(text(ParameterKind::Binary, "?").is_err());
+        assert_eq!(text(ParameterKind::Text, "").as_deref(), Ok(""));
+    }
+}
