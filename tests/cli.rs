@@ -6,6 +6,7 @@ mod failing;
 mod help;
 mod life;
 mod preview;
+mod query;
 mod source;
 mod target;
 mod verify;

@@ -4,6 +4,10 @@
 mod migrate;
 mod verify;
 
+mod query;
+
+pub(super) use query::{Query, QueryFormat};
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -75,6 +79,8 @@ pub(super) enum Command {
     Migrate(Migrate),
     /// Makes every item again and compares it with what is in the table
     Verify(Verify),
+    /// Asks the table as one of the mapping's access patterns does
+    Query(Query),
     /// Prints the JSON Schema of the mapping language, for editors
     Schema,
     /// Prints a completion script for a shell

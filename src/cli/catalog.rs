@@ -1,5 +1,7 @@
 //! Opens the source that a command names, reads its catalog, and takes from it how long passes are.
 
+use std::path::Path;
+
 use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
@@ -15,6 +17,18 @@ pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>,
         ));
     };
     Ok(source::connect(url).await?)
+}
+
+/// Reads a catalog that `inspect --format json` wrote.
+pub(super) fn from_file(path: &Path) -> Result<Catalog, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::failed(format!("cannot read the catalog `{}`", path.display())).with_cause(&error)
+    })?;
+    serde_json::from_str(&text).map_err(|error| {
+        Failure::failed(format!("`{}` is no catalog", path.display()))
+            .with_cause(&error)
+            .with_help("write one with `dynafold inspect --source URL --format json`")
+    })
 }
 
 /// Connects and reads the catalog.

@@ -6,21 +6,12 @@ use super::args::{Check, Format};
 use super::failure::Failure;
 use super::output::Output;
 use super::{Outcome, catalog, mapping, proofs};
-use crate::catalog::Catalog;
 use crate::diagnostic::{Severity, to_json};
 
 pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
     let checked = match &arguments.catalog {
         Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|error| {
-                Failure::failed(format!("cannot read the catalog `{}`", path.display()))
-                    .with_cause(&error)
-            })?;
-            let catalog: Catalog = serde_json::from_str(&text).map_err(|error| {
-                Failure::failed(format!("`{}` is no catalog", path.display()))
-                    .with_cause(&error)
-                    .with_help("write one with `dynafold inspect --source URL --format json`")
-            })?;
+            let catalog = catalog::from_file(path)?;
             mapping::check(&arguments.mapping, &catalog, None).await?
         }
         None if arguments.source.source.is_none() => {

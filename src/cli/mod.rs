@@ -3,6 +3,7 @@
 
 mod args;
 mod catalog;
+mod cells;
 mod check;
 mod demo;
 mod failure;
@@ -16,6 +17,7 @@ mod preview;
 mod prices;
 mod progress;
 mod proofs;
+mod query;
 mod report;
 mod selection;
 mod signals;
@@ -26,15 +28,16 @@ mod verify;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::target::CREDENTIAL_CRATES;
-use args::{Arguments, Command};
+use args::{Arguments, Color, Command};
 use failure::Failure;
 use output::Output;
+use query::flags::Stop;
 
 /// How a command ended, when nothing failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,8 +55,16 @@ enum Outcome {
 /// 0 all is well; 1 failed; 2 wrong usage; 3 finished, but something differs; 130 interrupted.
 #[must_use]
 pub fn run() -> ExitCode {
-    // clap answers --help, --version and wrong usage (exit code 2) by itself.
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| usage::explained(error).exit());
+    let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    let arguments = match query::flags::parse(&words) {
+        Ok(arguments) => arguments,
+        // clap answers --help, --version and wrong usage (exit code 2) by itself.
+        Err(Stop::Clap(error)) => usage::explained(error).exit(),
+        Err(Stop::Failure(failure)) => {
+            Output::new(Color::Auto).failure(&failure);
+            return ExitCode::from(failure.code);
+        }
+    };
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -95,6 +106,7 @@ async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure>
         Command::Preview(arguments) => preview::run(&arguments, output).await,
         Command::Migrate(arguments) => migrate::run(&arguments, output).await,
         Command::Verify(arguments) => verify::run(&arguments, output).await,
+        Command::Query(arguments) => query::run(&arguments, output).await,
         Command::Schema => {
             output.json(&crate::mapping::schema())?;
             Ok(Outcome::Well)

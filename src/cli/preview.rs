@@ -1,7 +1,6 @@
 //! `dynafold preview`: the items that the first rows would become, or what all rows come to.
 
 mod all;
-mod cells;
 mod collections;
 mod cost;
 mod forecast;

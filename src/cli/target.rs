@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
@@ -58,10 +59,20 @@ pub(super) fn ceiling(target: &dyn Target, table: &Table) -> Option<f64> {
 
 /// What templates need besides the row. `now`: what `--now` says; the clock without it.
 pub(super) fn context(model: &Model, now: Option<Timestamp>) -> Result<Context, Failure> {
+    let masks = model.uses(&Filter::Pseudonym);
+    context_of(model.time_zone.clone(), masks, now)
+}
+
+/// The same where there is no model; `masks`: whether `pseudonym` is used.
+pub(super) fn context_of(
+    time_zone: TimeZone,
+    masks: bool,
+    now: Option<Timestamp>,
+) -> Result<Context, Failure> {
     let secret = std::env::var(PSEUDONYM_KEY)
         .ok()
         .and_then(|key| Secret::new(key.as_bytes()));
-    if secret.is_none() && model.uses(&Filter::Pseudonym) {
+    if secret.is_none() && masks {
         return Err(
             Failure::usage("the mapping uses `pseudonym`, which needs a secret key").with_help(
                 format!(
@@ -72,7 +83,7 @@ pub(super) fn context(model: &Model, now: Option<Timestamp>) -> Result<Context, 
     }
     Ok(Context {
         now: whole_seconds(now.unwrap_or_else(Timestamp::now)),
-        time_zone: model.time_zone.clone(),
+        time_zone,
         secret,
     })
 }

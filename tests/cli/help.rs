@@ -15,6 +15,7 @@ fn every_help_text_is_as_reviewed() {
         "preview",
         "migrate",
         "verify",
+        "query",
         "schema",
         "completions",
     ] {

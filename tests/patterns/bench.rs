@@ -120,6 +120,8 @@ impl<'e> Bench<'e> {
             self.product
         );
         self.ask(&self.embedded()).await;
+        let target = format!("local:{}", self.path("table.ddb").display());
+        self.query(&["--target", &target]);
     }
 
     /// Loads into DynamoDB Local, verifies, compares and asks.
@@ -143,6 +145,7 @@ impl<'e> Bench<'e> {
             self.product
         );
         self.ask(&dynamodb_local::client()).await;
+        self.query(&[&remote[..], &["--source", &self.source]].concat());
         dynamodb_local::delete_table(&self.table).await;
     }
 
@@ -164,6 +167,21 @@ impl<'e> Bench<'e> {
     async fn contents_of(&self, spec: TargetSpec) -> String {
         let target = connect(&spec).await.unwrap();
         contents(target.as_ref(), &self.table).await
+    }
+
+    /// Asks every access pattern by `query`, without the source unless it is named.
+    fn query(&self, further: &[&str]) {
+        let mapping = self.path("mapping.yaml");
+        for case in &self.example.cases {
+            case.hold_query(self.example, &|arguments| {
+                let first = ["query", mapping.to_str().unwrap()];
+                let mut all = [&first, arguments, further].concat();
+                if let Some(now) = &self.example.now {
+                    all.extend(["--now", now]);
+                }
+                run(command(&all).env("TABLE_NAME", &self.table))
+            });
+        }
     }
 
     async fn ask(&self, client: &Client) {

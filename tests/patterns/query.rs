@@ -6,6 +6,7 @@ use dynafold::mapping::yaml::{Entry, Node};
 use serde_json::{Value, json};
 
 use super::example::{Example, Item};
+use crate::support::cli::Ran;
 
 /// One call of an access pattern, and its answer.
 pub(super) struct Case {
@@ -16,6 +17,8 @@ pub(super) struct Case {
     pub(super) condition: String,
     /// What stands for each `:value`. All keys here are strings.
     pub(super) values: Vec<(String, String)>,
+    /// The parameters from which `query` makes the same call.
+    pub(super) params: Vec<(String, String)>,
     pub(super) forward: bool,
     pub(super) limit: Option<i32>,
     /// How many calls it takes: `{shard}` in a value stands for the number of each.
@@ -44,6 +47,7 @@ fn case(pattern: &str, node: &Node) -> Case {
         index: None,
         condition: String::new(),
         values: Vec::new(),
+        params: Vec::new(),
         forward: true,
         limit: None,
         shards: 1,
@@ -55,11 +59,8 @@ fn case(pattern: &str, node: &Node) -> Case {
         match key.as_str() {
             "index" => case.index = Some(word(value)),
             "condition" => case.condition = word(value),
-            "values" => {
-                let values = value.entries().iter();
-                let values = values.map(|entry| (entry.key.clone(), word(&entry.value)));
-                case.values = values.collect();
-            }
+            "values" => case.values = pairs(value),
+            "params" => case.params = pairs(value),
             "forward" => case.forward = word(value).parse().unwrap(),
             "limit" => case.limit = Some(word(value).parse().unwrap()),
             "shards" => case.shards = word(value).parse().unwrap(),
@@ -71,6 +72,12 @@ fn case(pattern: &str, node: &Node) -> Case {
     }
     assert!(node.get("answer").is_some(), "{pattern}: no answer");
     case
+}
+
+fn pairs(node: &Node) -> Vec<(String, String)> {
+    let pairs = node.entries().iter();
+    let pairs = pairs.map(|entry| (entry.key.clone(), word(&entry.value)));
+    pairs.collect()
 }
 
 fn word(node: &Node) -> String {
@@ -157,14 +164,18 @@ impl Case {
 
     /// Fails unless a table answers with the expected items, each of them whole.
     pub(super) async fn hold(&self, example: &Example, client: &Client, table: &str) {
-        let mut found = self.ask(client, table).await;
+        self.compare(example, self.ask(client, table).await);
+    }
+
+    /// Fails unless these are the expected items.
+    fn compare(&self, example: &Example, mut found: Vec<Item>) {
         let mut expected = self.expected(example);
+        let text = |item: &Item| {
+            let mut item = item.clone();
+            item.sort_keys();
+            json!(item).to_string()
+        };
         if !self.ordered {
-            let text = |item: &Item| {
-                let mut item = item.clone();
-                item.sort_keys();
-                json!(item).to_string()
-            };
             found.sort_by_key(text);
             expected.sort_by_key(text);
         }
@@ -173,6 +184,32 @@ impl Case {
             "{}: {} {:?}",
             example.name, self.pattern, self.values
         );
+    }
+
+    /// Fails unless `query` prints the expected items; `run` runs it with these arguments.
+    pub(super) fn hold_query(&self, example: &Example, run: &dyn Fn(&[&str]) -> Ran) {
+        let params = self.params.iter();
+        let params: Vec<String> = params
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
+        let mut arguments = vec![self.pattern.as_str(), "--format", "json"];
+        for param in &params {
+            arguments.extend(["--param", param]);
+        }
+        let mut answer = run(&arguments).exits(0).json();
+        let items = answer["items"].as_array_mut().unwrap().drain(..);
+        let mut found: Vec<Item> = items
+            .map(|item| item.as_object().unwrap().clone())
+            .collect();
+        // A limit that stands in the call alone.
+        let limit = self.limit.and_then(|limit| usize::try_from(limit).ok());
+        found.truncate(limit.unwrap_or(usize::MAX));
+        self.compare(example, found);
+        assert_eq!(answer["more"], false, "{answer:#}");
+        assert_eq!(answer["pages"], self.shards, "{answer:#}");
+        // DynamoDB Local does not charge for what finds nothing, as DynamoDB does.
+        let units = answer["read_units"].as_f64().unwrap();
+        assert!(units >= 0.5 || self.answer.is_empty(), "{answer:#}");
     }
 
     fn expected(&self, example: &Example) -> Vec<Item> {

@@ -3,17 +3,21 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    Check, Demo, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, SourceArguments,
-    TargetArguments, Verify,
+    Check, Demo, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, Query,
+    QueryFormat, SourceArguments, TargetArguments, Verify,
 };
 use super::failure::Failure;
 use super::output::Output;
-use super::{Outcome, check, init, inspect, migrate, preview, verify};
+use super::{Outcome, check, init, inspect, migrate, preview, query, verify};
 use crate::source::sqlite;
 
 const SCHEMA: &str = include_str!("../../../migrations/sqlite/20260101000001_personalization.sql");
 const ROWS: &str = include_str!("rows.sql");
 const MAPPING: &str = include_str!("../../../mappings/personalization.yaml");
+
+/// The access pattern that is asked, and what for.
+const SETTINGS: &str = "findPersonalByUserIdAndService";
+const SETTINGS_OF: [(&str, &str); 2] = [("userId", "1"), ("service", "startzum")];
 
 pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Failure> {
     let folder = &arguments.folder;
@@ -93,6 +97,11 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         format: Format::Text,
     };
     let ended = verify::run(&verify, output).await?;
+    // A mapping that was edited may ask otherwise.
+    if std::fs::read_to_string(&paths.mapping).is_ok_and(|text| text == MAPPING) {
+        step(output, "Ask it.", &commands.query)?;
+        query::run(&settings(&paths), output).await?;
+    }
     output.text(&format!(
         "\nAll of this is in {}. Try next:\n\
          \x20 edit {} and run `{}` again\n\
@@ -158,6 +167,29 @@ fn first_items(mapping: &Path, source: SourceArguments) -> Preview {
     }
 }
 
+/// The settings of a user at a service.
+fn settings(paths: &Paths) -> Query {
+    let parameters = SETTINGS_OF.iter();
+    let given = parameters.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    Query {
+        mapping: paths.mapping.clone(),
+        pattern: Some(SETTINGS.to_owned()),
+        params: Vec::new(),
+        given: given.collect(),
+        target: Some(format!("local:{}", paths.table.display())),
+        endpoint_url: None,
+        profile: None,
+        region: None,
+        explain: false,
+        all: false,
+        repeat: 1,
+        catalog: None,
+        source: None,
+        now: None,
+        format: QueryFormat::Table,
+    }
+}
+
 struct Paths {
     source: PathBuf,
     mapping: PathBuf,
@@ -171,6 +203,7 @@ struct Commands {
     preview: String,
     migrate: String,
     verify: String,
+    query: String,
 }
 
 impl Paths {
@@ -184,12 +217,15 @@ impl Paths {
             "--target {}",
             quoted(&format!("local:{}", self.table.display()))
         );
+        let parameters = SETTINGS_OF.map(|(name, value)| format!("--{name} {value}"));
+        let parameters = parameters.join(" ");
         Commands {
             inspect: format!("dynafold inspect {source}"),
             check: format!("dynafold check {mapping} {source}"),
             preview: format!("dynafold preview {mapping} {source} --limit 3"),
             migrate: format!("dynafold migrate {mapping} {source} {target}"),
             verify: format!("dynafold verify {mapping} {source} {target}"),
+            query: format!("dynafold query {mapping} {SETTINGS} {parameters} {target}"),
         }
     }
 }

@@ -3,8 +3,8 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::cells::{clean, fit, pad, shown, wrapped};
 use super::{life, rejected};
+use crate::cli::cells::{clean, fit, pad, shown, wrapped};
 use crate::cli::format::{bytes, counted};
 use crate::cli::output::Output;
 use crate::item::{Attribute, Item};

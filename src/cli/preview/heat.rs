@@ -1,6 +1,6 @@
 //! Hot partitions and large item collections, as people read them.
 
-use super::cells::clean;
+use crate::cli::cells::clean;
 use crate::cli::format::{bytes, count, counted};
 use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
 use crate::price::PARTITION_WRITES;

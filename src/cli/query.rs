@@ -1,0 +1,332 @@
+//! `dynafold query`: asks the table as one of the mapping's access patterns does.
+
+pub(super) mod flags;
+mod patterns;
+mod table;
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::args::{Query, QueryFormat};
+use super::failure::Failure;
+use super::format::counted;
+use super::output::Output;
+use super::{Outcome, target};
+use crate::access::{Plan, moment, plan, read, to_json};
+use crate::diagnostic::nearest;
+use crate::item::{Item, write_item};
+use crate::mapping::model::AccessPattern;
+use crate::mapping::template::Context;
+use crate::target::{Answer, TargetError, answer};
+use crate::value::Value;
+use patterns::Ground;
+
+/// Columns of a table where there is no terminal.
+const COLUMNS: u16 = 100;
+
+pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, Failure> {
+    let ground = patterns::read(arguments, output).await?;
+    let Some(name) = &arguments.pattern else {
+        listed(&ground, arguments.format, output)?;
+        return Ok(Outcome::Well);
+    };
+    let pattern = ground.find(name)?;
+    let context = ground.context(pattern, arguments.now)?;
+    let values = values(arguments, pattern, &context)?;
+    let plan = plan(pattern, &values, &context)
+        .map_err(|error| Failure::usage(error.to_string()).with_help(error.help()))?;
+    if arguments.explain {
+        explain(&plan, &ground, pattern, arguments.format, output)?;
+        return Ok(Outcome::Well);
+    }
+    let Some(target) = arguments.target() else {
+        return Err(Failure::usage("no target is named").with_help(
+            "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
+        ));
+    };
+    let target = target::open(&target).await?;
+    let mut times = Vec::new();
+    let answer = loop {
+        let answer = answer(target.as_ref(), &ground.table, &plan, arguments.all).await;
+        let answer = answer.map_err(refused)?;
+        times.push(answer.elapsed);
+        if times.len() >= usize::try_from(arguments.repeat).unwrap_or(usize::MAX) {
+            break answer;
+        }
+    };
+    times.sort_unstable();
+    show(
+        &answer,
+        &times,
+        &ground,
+        pattern,
+        &target.place(),
+        arguments,
+        output,
+    )?;
+    Ok(Outcome::Well)
+}
+
+/// A table that is not there may not have been loaded yet.
+fn refused(error: TargetError) -> Failure {
+    let is_missing = error.code == "ResourceNotFoundException";
+    let failure = Failure::from(error);
+    if is_missing {
+        return failure.with_help(
+            "`dynafold migrate` makes and fills the table; is the target the right one, and the index there?",
+        );
+    }
+    failure
+}
+
+/// The values of a pattern's parameters, in their order.
+fn values(
+    arguments: &Query,
+    pattern: &AccessPattern,
+    context: &Context,
+) -> Result<Vec<Value>, Failure> {
+    let mut given: Vec<(&str, &str)> = Vec::new();
+    for param in &arguments.params {
+        let pair = param.split_once('=').ok_or_else(|| {
+            Failure::usage(format!("--param {param}: there is no `=`"))
+                .with_help("write --param NAME=VALUE")
+        })?;
+        given.push(pair);
+    }
+    let options = arguments.given.iter();
+    given.extend(options.map(|(name, value)| (name.as_str(), value.as_str())));
+    let names = || pattern.parameters.iter().map(|parameter| &*parameter.name);
+    for (at, (name, _)) in given.iter().enumerate() {
+        if names().all(|known| known != *name) {
+            let failure = Failure::usage(format!("`{}` has no parameter `{name}`", pattern.name));
+            return Err(match nearest(name, names()) {
+                Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+                None => {
+                    failure.with_help(format!("it is called as {}", patterns::synopsis(pattern)))
+                }
+            });
+        }
+        if given.iter().take(at).any(|(other, _)| other == name) {
+            let failure = Failure::usage(format!("the parameter `{name}` is given twice"));
+            return Err(failure.with_help("give it once"));
+        }
+    }
+    let mut values = Vec::new();
+    let mut missing = Vec::new();
+    for parameter in &pattern.parameters {
+        if parameter.needs_schema {
+            let message = format!(
+                "the type of `{}` is not known without the schema",
+                parameter.name
+            );
+            return Err(Failure::usage(message).with_help(
+                "say --catalog FILE with what `dynafold inspect --format json` wrote, or --source URL",
+            ));
+        }
+        let refused = |error: crate::access::ParameterError| {
+            Failure::usage(error.to_string()).with_help(error.help)
+        };
+        match given.iter().find(|(name, _)| *name == &*parameter.name) {
+            Some((_, text)) => values.push(read(parameter, text).map_err(refused)?),
+            None => match moment(parameter, context).map_err(refused)? {
+                Some(value) => values.push(value),
+                None => missing.push(format!("`{}`", parameter.name)),
+            },
+        }
+    }
+    if missing.is_empty() {
+        return Ok(values);
+    }
+    Err(
+        Failure::usage(format!("`{}` needs {}", pattern.name, missing.join(", ")))
+            .with_help(format!("it is called as {}", patterns::synopsis(pattern))),
+    )
+}
+
+fn listed(ground: &Ground, format: QueryFormat, output: &Output) -> Result<(), Failure> {
+    let of = |pattern: &AccessPattern| {
+        let parameters = pattern.parameters.iter();
+        let parameters = parameters.map(|parameter| {
+            json!({
+                "name": &*parameter.name,
+                "type": parameter.kind.placeholder().to_lowercase(),
+                "optional": parameter.from_clock.is_some(),
+            })
+        });
+        json!({
+            "pattern": &*pattern.name,
+            "description": pattern.description,
+            "index": pattern.index.as_deref(),
+            "parameters": parameters.collect::<Vec<_>>(),
+        })
+    };
+    match format {
+        QueryFormat::Table if ground.patterns.is_empty() => {
+            output.text("the mapping has no access patterns")
+        }
+        QueryFormat::Table => output.text(&patterns::list(ground)),
+        QueryFormat::Json => {
+            output.json(&json!({ "patterns": ground.patterns.iter().map(of).collect::<Vec<_>>() }))
+        }
+        QueryFormat::Ndjson => {
+            let lines = ground
+                .patterns
+                .iter()
+                .map(|pattern| format!("{}\n", of(pattern)));
+            output.text(&lines.collect::<String>())
+        }
+    }
+}
+
+/// Shows the requests.
+fn explain(
+    plan: &Plan,
+    ground: &Ground,
+    pattern: &AccessPattern,
+    format: QueryFormat,
+    output: &Output,
+) -> Result<(), Failure> {
+    let requests = plan.requests.iter();
+    let requests: Vec<(&str, Json)> = requests
+        .map(|request| to_json(request, &ground.table.name))
+        .collect();
+    let of =
+        |(operation, request): &(&str, Json)| json!({ "operation": operation, "request": request });
+    match format {
+        QueryFormat::Json => output.json(&json!({
+            "pattern": &*pattern.name,
+            "requests": requests.iter().map(of).collect::<Vec<_>>(),
+            "merged_by": plan.order.iter().map(|name| &**name).collect::<Vec<_>>(),
+        })),
+        QueryFormat::Ndjson => {
+            let lines = requests.iter().map(|request| format!("{}\n", of(request)));
+            output.text(&lines.collect::<String>())
+        }
+        QueryFormat::Table => {
+            let Some((operation, first)) = requests.first() else {
+                return Ok(());
+            };
+            output.text(&format!("{operation}\n{first:#}\n"))?;
+            match requests.len() {
+                1 => Ok(()),
+                all => output.text(&format!(
+                    "and {} more, one for each shard; the answers are merged by {}\n",
+                    all - 1,
+                    plan.order
+                        .iter()
+                        .map(|name| &**name)
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                )),
+            }
+        }
+    }
+}
+
+/// Shows an answer: items to stdout, and what they took to stderr unless it is all JSON.
+fn show(
+    answer: &Answer,
+    times: &[Duration],
+    ground: &Ground,
+    pattern: &AccessPattern,
+    place: &str,
+    arguments: &Query,
+    output: &Output,
+) -> Result<(), Failure> {
+    match arguments.format {
+        QueryFormat::Table => {
+            if !answer.items.is_empty() {
+                let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
+                let table = table::table(&answer.items, &ground.table, pattern, usize::from(width));
+                output.text(&table)?;
+            }
+        }
+        QueryFormat::Ndjson => {
+            let mut lines = String::new();
+            for item in &answer.items {
+                write_item(&mut lines, item);
+                lines.push('\n');
+            }
+            output.text(&lines)?;
+        }
+        QueryFormat::Json => {
+            return output.json(&json!({
+                "pattern": &*pattern.name,
+                "table": ground.table.name,
+                "place": place,
+                "items": answer.items.iter().map(item).collect::<Vec<_>>(),
+                "pages": answer.pages,
+                "read_units": answer.units,
+                "more": answer.more,
+                "calls": times.len(),
+                "latency_ms": latency(times),
+            }));
+        }
+    }
+    let units = answer
+        .units
+        .map_or_else(String::new, |units| format!(", {units} read units"));
+    output.note(&format!(
+        "{} at {place}: {} in {}{units}",
+        pattern.name,
+        counted(count(answer.items.len()), "item"),
+        counted(answer.pages, "page"),
+    ));
+    if answer.more {
+        output.note("there is more: --all reads it");
+    }
+    if times.len() > 1 {
+        let part = |part: u64| milliseconds(percentile(times, part));
+        output.note(&format!(
+            "{}: p50 {:.2} ms, p90 {:.2} ms, p99 {:.2} ms, at most {:.2} ms",
+            counted(count(times.len()), "call"),
+            part(50),
+            part(90),
+            part(99),
+            part(100),
+        ));
+    }
+    Ok(())
+}
+
+fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}
+
+fn item(item: &Item) -> Json {
+    let mut text = String::new();
+    write_item(&mut text, item);
+    serde_json::from_str(&text).unwrap_or(Json::Null)
+}
+
+fn latency(times: &[Duration]) -> Json {
+    let part = |part: u64| milliseconds(percentile(times, part));
+    json!({ "p50": part(50), "p90": part(90), "p99": part(99), "max": part(100) })
+}
+
+/// The time within which so many of a hundred calls were answered, by the nearest rank. The times
+/// are sorted.
+fn percentile(times: &[Duration], part: u64) -> Duration {
+    let rank = (count(times.len()) * part).div_ceil(100).saturating_sub(1);
+    let rank = usize::try_from(rank).unwrap_or(usize::MAX);
+    times.get(rank).copied().unwrap_or_default()
+}
+
+/// Milliseconds, to the microsecond.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let times: Vec<Duration> = (1..=10).map(Duration::from_millis).collect();
+        let part = |part| percentile(&times, part).as_millis();
+        assert_eq!((part(50), part(90), part(99), part(100)), (5, 9, 10, 10));
+        assert_eq!(percentile(&times[..1], 50), Duration::from_millis(1));
+    }
+}

@@ -1,0 +1,208 @@
+//! The parameters of an access pattern as options of `query`: the mapping is read before the
+//! command line is, so that clap knows them, checks them and lists them in `--help`.
+
+use std::borrow::Cow;
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches as _};
+
+use super::patterns::{self, Ground};
+use crate::cli::args::{Arguments, Color, Command};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::mapping::model::{AccessPattern, Parameter};
+
+/// Why the command line was not read.
+pub(in crate::cli) enum Stop {
+    /// clap says so: wrong usage, `--help`, `--version`.
+    Clap(clap::Error),
+    /// The mapping cannot be read, or has no such pattern.
+    Failure(Failure),
+}
+
+impl From<clap::Error> for Stop {
+    fn from(error: clap::Error) -> Self {
+        Self::Clap(error)
+    }
+}
+
+/// Reads a command line.
+pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
+    let mut command = Arguments::command();
+    let mut pattern = None;
+    if let Some(named) = named(words, &command) {
+        let found = find(&named);
+        let wants_help = words.iter().any(|word| word == "--help" || word == "-h");
+        match found {
+            Ok((ground, Some(found))) => {
+                command = with_parameters(command, &found);
+                pattern = Some(found);
+                drop(ground);
+            }
+            Ok((ground, None)) => command = with_list(command, &ground),
+            // The help of the command itself needs no mapping.
+            Err(_) if wants_help => {}
+            Err(failure) => return Err(Stop::Failure(failure)),
+        }
+    }
+    let matches = command.try_get_matches_from(words)?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    if let (Command::Query(query), Some(pattern)) = (&mut arguments.command, &pattern)
+        && let Some(matches) = matches.subcommand_matches("query")
+    {
+        for parameter in &pattern.parameters {
+            let value = matches.try_get_one::<String>(&id(parameter));
+            if let Ok(Some(value)) = value {
+                query
+                    .given
+                    .push((parameter.name.to_string(), value.clone()));
+            }
+        }
+    }
+    Ok(arguments)
+}
+
+/// What a command line of `query` names.
+struct Named {
+    mapping: String,
+    pattern: Option<String>,
+}
+
+/// Finds the words that are no options and no values of options. Of an option that is not known yet
+/// the next word is taken for its value.
+fn named(words: &[OsString], command: &Clap) -> Option<Named> {
+    let query = command.find_subcommand("query")?;
+    let takes_value = |option: &str| {
+        let of = |arg: &&Arg| match (option.strip_prefix("--"), option.strip_prefix('-')) {
+            (Some(long), _) => arg.get_long() == Some(long),
+            (None, Some(short)) => arg.get_short().is_some_and(|c| short.ends_with(c)),
+            (None, None) => false,
+        };
+        let mut known = query.get_arguments().chain(command.get_arguments());
+        let is_flag = matches!(option, "--help" | "-h" | "--version" | "-V");
+        let short_value = option.len() > 2 && !option.starts_with("--");
+        match known.find(of) {
+            Some(arg) => matches!(arg.get_action(), ArgAction::Set | ArgAction::Append),
+            None => !is_flag && !short_value,
+        }
+    };
+    let mut names = Vec::new();
+    let mut words = words.iter().skip(1).map(|word| word.to_string_lossy());
+    while let Some(word) = words.next() {
+        if word == "--" {
+            names.extend(words.by_ref().map(Cow::into_owned));
+        } else if word.len() > 1 && word.starts_with('-') {
+            if !word.contains('=') && takes_value(&word) {
+                words.next();
+            }
+        } else {
+            names.push(word.into_owned());
+        }
+    }
+    let mut names = names.into_iter();
+    names.next().filter(|command| command == "query")?;
+    Some(Named {
+        mapping: names.next()?,
+        pattern: names.next(),
+    })
+}
+
+fn find(named: &Named) -> Result<(Ground, Option<AccessPattern>), Failure> {
+    let output = Output::new(Color::Auto);
+    let ground = patterns::outlined(Path::new(&named.mapping), &output)?;
+    let pattern = match &named.pattern {
+        Some(name) => Some(ground.find(name)?.clone()),
+        None => None,
+    };
+    Ok((ground, pattern))
+}
+
+/// The option of a parameter, in clap's books.
+fn id(parameter: &Parameter) -> String {
+    format!("parameter {}", parameter.name)
+}
+
+/// The command with an option for each parameter whose name is none's yet.
+fn with_parameters(command: Clap, pattern: &AccessPattern) -> Clap {
+    let about = pattern
+        .description
+        .clone()
+        .unwrap_or_else(|| format!("Asks `{}`", pattern.name));
+    command.mut_subcommand("query", |mut query| {
+        // `--help` and the global options come later than these.
+        let taken = |query: &Clap, name: &str| {
+            let mut all = query.get_arguments();
+            all.any(|arg| arg.get_long() == Some(name))
+                || ["help", "version", "verbose", "color"].contains(&name)
+        };
+        let mut others = Vec::new();
+        for parameter in &pattern.parameters {
+            let name = parameter.name.to_string();
+            if taken(&query, &name) || name.contains(['=', ' ']) {
+                others.push(name);
+                continue;
+            }
+            let option = Arg::new(id(parameter))
+                .long(name)
+                .value_name(parameter.kind.placeholder())
+                .allow_hyphen_values(true)
+                .help(help(parameter))
+                .help_heading("Parameters");
+            query = query.arg(option);
+        }
+        let mut after = patterns::synopsis(pattern);
+        for name in others {
+            after.push_str(&format!(
+                "\n`{name}` is the name of an option: give it as --param {name}=VALUE"
+            ));
+        }
+        query.about(about).after_help(after)
+    })
+}
+
+fn help(parameter: &Parameter) -> String {
+    match &parameter.from_clock {
+        Some(template) => format!("[default: {template}]"),
+        None => String::new(),
+    }
+}
+
+/// The command with the list of the mapping's patterns.
+fn with_list(command: Clap, ground: &Ground) -> Clap {
+    let list = patterns::list(ground);
+    command.mut_subcommand("query", |query| {
+        query.after_help(format!("Access patterns:\n{list}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(line: &str) -> Option<(String, Option<String>)> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let named = named(&words, &Arguments::command())?;
+        Some((named.mapping, named.pattern))
+    }
+
+    #[test]
+    fn mapping_and_pattern_are_found_wherever_they_stand() {
+        let wanted = Some(("m.yaml".to_owned(), Some("p".to_owned())));
+        for line in [
+            "dynafold query m.yaml p --userId 7",
+            "dynafold query m.yaml --userId 7 p",
+            "dynafold query --userId=7 --all m.yaml p",
+            "dynafold --color never -v query --target local:x m.yaml -p a=b p --explain",
+            "dynafold query m.yaml --format json -- p",
+        ] {
+            assert_eq!(names(line), wanted, "{line}");
+        }
+        assert_eq!(
+            names("dynafold query m.yaml"),
+            Some(("m.yaml".to_owned(), None))
+        );
+        assert_eq!(names("dynafold check m.yaml"), None);
+        assert_eq!(names("dynafold query --all"), None);
+    }
+}

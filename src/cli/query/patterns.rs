@@ -1,0 +1,131 @@
+//! The access patterns of a mapping, as `query` knows them: with a schema or without.
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::cli::args::{Query, SourceArguments};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::cli::{catalog, mapping, target};
+use crate::diagnostic::{Severity, nearest, render};
+use crate::mapping::model::{AccessPattern, Table};
+use crate::mapping::template::{Context, Filter};
+use crate::mapping::{Outline, Raw, outline};
+
+/// What is asked, and how.
+pub(super) struct Ground {
+    pub(super) table: Table,
+    pub(super) time_zone: jiff::tz::TimeZone,
+    pub(super) patterns: Vec<AccessPattern>,
+}
+
+impl Ground {
+    /// The pattern of a name.
+    pub(super) fn find(&self, name: &str) -> Result<&AccessPattern, Failure> {
+        let mut patterns = self.patterns.iter();
+        if let Some(found) = patterns.find(|pattern| &*pattern.name == name) {
+            return Ok(found);
+        }
+        let names = self.patterns.iter().map(|pattern| &*pattern.name);
+        let failure = Failure::usage(format!("the mapping has no access pattern `{name}`"));
+        Err(match nearest(name, names.clone()) {
+            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
+            None => failure.with_help(format!("it has {}", names.collect::<Vec<_>>().join(", "))),
+        })
+    }
+
+    /// What templates need besides parameters.
+    pub(super) fn context(
+        &self,
+        pattern: &AccessPattern,
+        now: Option<Timestamp>,
+    ) -> Result<Context, Failure> {
+        let mut placeholders = pattern.placeholders();
+        let masks =
+            placeholders.any(|placeholder| placeholder.filters.contains(&Filter::Pseudonym));
+        target::context_of(self.time_zone.clone(), masks, now)
+    }
+}
+
+/// Reads the patterns of a mapping, with the schema if one is named.
+pub(super) async fn read(arguments: &Query, output: &Output) -> Result<Ground, Failure> {
+    let path = &arguments.mapping;
+    let checked = match (&arguments.catalog, &arguments.source) {
+        (None, None) => return outlined(path, output),
+        (Some(file), _) => mapping::check(path, &catalog::from_file(file)?, None).await?,
+        (None, Some(url)) => {
+            let source = SourceArguments {
+                source: Some(url.clone()),
+            };
+            let (mut source, catalog) = catalog::read(&source).await?;
+            mapping::check(path, &catalog, Some(source.as_mut())).await?
+        }
+    };
+    let model = checked.into_model(output)?;
+    Ok(Ground {
+        table: model.table,
+        time_zone: model.time_zone,
+        patterns: model.patterns,
+    })
+}
+
+/// Reads them without a schema.
+pub(super) fn outlined(path: &Path, output: &Output) -> Result<Ground, Failure> {
+    let text = mapping::read(path)?;
+    let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());
+    let (found, diagnostics) = match raw {
+        Some(raw) => {
+            let Outline {
+                table,
+                time_zone,
+                patterns,
+                diagnostics,
+            } = outline(&raw, faults);
+            let ground = Ground {
+                table,
+                time_zone,
+                patterns,
+            };
+            (Some(ground), diagnostics)
+        }
+        None => (None, faults),
+    };
+    let errors = diagnostics.into_iter();
+    let errors: Vec<_> = errors
+        .filter(|fault| fault.severity() == Severity::Error)
+        .collect();
+    match found.filter(|_| errors.is_empty()) {
+        Some(ground) => Ok(ground),
+        None => {
+            let name = path.display().to_string();
+            output.note(&render(&name, &text, &errors, output.color_stderr()));
+            Err(Failure::failed(format!("the mapping `{name}` has faults"))
+                .with_help("`dynafold check` shows all of them"))
+        }
+    }
+}
+
+/// A pattern with its parameters, as it is called: `name --userId NUMBER`.
+pub(super) fn synopsis(pattern: &AccessPattern) -> String {
+    let parameters = pattern.parameters.iter().map(|parameter| {
+        let word = format!("--{} {}", parameter.name, parameter.kind.placeholder());
+        match parameter.from_clock {
+            Some(_) => format!(" [{word}]"),
+            None => format!(" {word}"),
+        }
+    });
+    format!("{}{}", pattern.name, parameters.collect::<String>())
+}
+
+/// The patterns, each with what it is for.
+pub(super) fn list(ground: &Ground) -> String {
+    let mut out = String::new();
+    for pattern in &ground.patterns {
+        out.push_str(&format!("  {}\n", synopsis(pattern)));
+        if let Some(description) = &pattern.description {
+            out.push_str(&format!("      {description}\n"));
+        }
+    }
+    out
+}
