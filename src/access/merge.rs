@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     fn text(text: &str) -> Attribute {
-        Attribute::S(text.to_owned())
+        Attribute::S(text.into())
     }
 
     fn shard(keys: &[&str], next: Option<&str>) -> Shard {
@@ -92,8 +92,8 @@ mod tests {
     fn merged(shards: Vec<Shard>, descending: bool) -> (String, bool) {
         let (items, more) = merge(shards, &["SK".into()], descending);
         let keys = items.iter().map(|item| match item.get("SK") {
-            Some(Attribute::S(key)) => key.clone(),
-            _ => String::new(),
+            Some(Attribute::S(key)) => key.as_str(),
+            _ => "",
         });
         (keys.collect(), more)
     }

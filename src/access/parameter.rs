@@ -27,7 +27,7 @@ pub struct ParameterError {
 /// [`ParameterError`] when it is none of the parameter's kind.
 pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> {
     let (wanted, help) = match parameter.kind {
-        ParameterKind::Text => return Ok(Value::Text(text.to_owned())),
+        ParameterKind::Text => return Ok(Value::Text(text.into())),
         ParameterKind::Number => {
             if let Ok(number) = Number::parse(text) {
                 return Ok(Value::Number(number));
@@ -114,7 +114,7 @@ pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>,
     if parameter.kind == ParameterKind::Text && template.family() == Family::Time {
         return Err(refused("how the moment is written is not known".to_owned()));
     }
-    let clock = Time::canonical(context.now.to_string(), TimeKind::Instant);
+    let clock = Time::canonical(context.now.to_string().into(), TimeKind::Instant);
     let counted = evaluate(template, &[Value::Time(clock)], context);
     let counted = counted.map_err(|error| refused(error.message))?;
     let text = text_of(&counted).map_err(|error| refused(error.to_string()))?;

@@ -10,7 +10,7 @@ use crate::mapping::model::{
     AccessPattern, KeyAttribute, KeyType, Operand, Part, SortCondition, Template,
 };
 use crate::mapping::template::{Context, Filter};
-use crate::value::{Number, Value};
+use crate::value::{Number, Text, Value};
 
 /// Why values make no request. Holds no more of them than a key does.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -189,9 +189,7 @@ impl Maker<'_> {
             given: made.kind(),
         };
         let value = match (key.key_type, &made) {
-            (KeyType::S, made) => {
-                Attribute::S(text_of(made).map_err(|_| refused("text"))?.to_owned())
-            }
+            (KeyType::S, made) => Attribute::S(text_of(made).map_err(|_| refused("text"))?.into()),
             (KeyType::N, Value::Number(number)) => Attribute::N(number.clone()),
             (KeyType::N, Value::Text(text)) => {
                 Attribute::N(Number::parse(text).map_err(|_| refused("a number"))?)
@@ -225,12 +223,12 @@ impl Maker<'_> {
             if let (Part::Value(placeholder), Some(shard)) = (&*part, self.shard)
                 && placeholder.place.column == AccessPattern::SHARD
             {
-                let mut text = String::new();
+                let mut text = Text::new();
                 match &placeholder.escape {
                     Some(escape) => escape.push(&mut text, shard),
                     None => text.push_str(shard),
                 }
-                *part = Part::Text(text);
+                *part = Part::Text(text.into());
             }
         }
         template

@@ -106,6 +106,11 @@ impl Command {
                 PreviewFormat::Ndjson => return Some(Form::Line),
                 PreviewFormat::Table | PreviewFormat::DynamodbJson => false,
             },
+            Self::Query(arguments) => match arguments.format {
+                QueryFormat::Json => true,
+                QueryFormat::Ndjson => return Some(Form::Line),
+                QueryFormat::Table => false,
+            },
             Self::Demo(_) | Self::Init(_) | Self::Schema | Self::Completions { .. } => false,
         };
         is_json.then_some(Form::Document)

@@ -62,7 +62,7 @@ pub fn run() -> ExitCode {
         Err(Stop::Clap(error)) => usage::explained(error).exit(),
         Err(Stop::Failure(failure)) => {
             Output::new(Color::Auto).failure(&failure);
-            return ExitCode::from(failure.code);
+            return ExitCode::from(failure.exit);
         }
     };
     start_logging(arguments.global.verbose);

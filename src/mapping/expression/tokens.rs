@@ -52,7 +52,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Expressio
             }
             '\'' => {
                 let (inner, length) = quoted('\'')?;
-                (Token::Constant(Attribute::S(inner.to_owned())), length)
+                (Token::Constant(Attribute::S(inner.into())), length)
             }
             '`' => {
                 let (inner, length) = quoted('`')?;
