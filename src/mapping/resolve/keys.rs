@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Resolved;
+use super::item::Resolved;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Resolved;
+use super::item::Resolved;
 use super::keys::{family, node};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, nearest};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
+use super::item::DEFAULT_TYPE_ATTRIBUTE;
 use super::patterns::{Ground, Make, bind};
-use super::{DEFAULT_TYPE_ATTRIBUTE, life, table};
+use super::{life, table};
 use crate::catalog::Family;
 use crate::diagnostic::Diagnostic;
 use crate::mapping::model::{AccessPattern, Part, Place, Placeholder, Table, Template};

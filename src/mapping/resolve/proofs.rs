@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Resolved;
+use super::item::Resolved;
 use super::pass::Passes;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Resolved;
+use super::item::Resolved;
 use super::outline::loose;
 use super::patterns::{Bound, is_range, misfits};
 use crate::diagnostic::{Code, Diagnostic};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Resolved;
+use super::item::Resolved;
 use super::keys::{may_be_in, node};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
