@@ -4,6 +4,7 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
+use crate::load::{self, TableError};
 use crate::source::SourceError;
 use crate::target::TargetError;
 
@@ -124,6 +125,28 @@ impl From<TargetError> for Failure {
         match error.help {
             Some(help) => failure.with_help(help),
             None => failure,
+        }
+    }
+}
+
+impl From<load::Failure> for Failure {
+    fn from(failure: load::Failure) -> Self {
+        let mut told = Self::failed(failure.message).with_code(failure.code);
+        told.causes = failure.causes;
+        told.help = failure.help;
+        told
+    }
+}
+
+impl From<TableError> for Failure {
+    fn from(error: TableError) -> Self {
+        let help = error.help().map(str::to_owned);
+        match error {
+            TableError::Target(error) => error.into(),
+            error => Self {
+                help,
+                ..Self::failed(error.to_string()).with_code("table")
+            },
         }
     }
 }

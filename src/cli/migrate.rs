@@ -20,7 +20,7 @@ use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
 use crate::load::state::Selection;
-use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune, TableError};
+use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune};
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::source::Source;
@@ -278,26 +278,4 @@ fn rejects_file(arguments: &Migrate) -> Result<PathBuf, Failure> {
 fn archive_file(arguments: &Migrate) -> PathBuf {
     let beside = || arguments.mapping.with_extension("archive.ndjson");
     arguments.archive.clone().unwrap_or_else(beside)
-}
-
-impl From<load::Failure> for Failure {
-    fn from(failure: load::Failure) -> Self {
-        let mut told = Self::failed(failure.message).with_code(failure.code);
-        told.causes = failure.causes;
-        told.help = failure.help;
-        told
-    }
-}
-
-impl From<TableError> for Failure {
-    fn from(error: TableError) -> Self {
-        let help = error.help().map(str::to_owned);
-        match error {
-            TableError::Target(error) => error.into(),
-            error => Self {
-                help,
-                ..Self::failed(error.to_string()).with_code("table")
-            },
-        }
-    }
 }
