@@ -1,8 +1,6 @@
 //! What ends a run before its time, in the words of a report: every error that gets that far becomes
 //! one of these, with its causes and its mend.
 
-use std::path::Path;
-
 use serde::Serialize;
 
 use super::owner::Unowned;
@@ -57,16 +55,6 @@ impl Failure {
     /// The state of the run cannot be kept.
     pub(super) fn of_state(error: &StateError) -> Self {
         Self::new("state", error, Some(error.help()))
-    }
-
-    /// The journal of what was sent cannot be kept.
-    pub(super) fn of_journal(path: &Path, error: &std::io::Error) -> Self {
-        Self {
-            code: "state".to_owned(),
-            message: format!("cannot keep {} beside the state: {error}", path.display()),
-            causes: Vec::new(),
-            help: Some("make room there, or name another state with --state".to_owned()),
-        }
     }
 
     /// Items of the table cannot be told apart, so that none of them can be deleted.

@@ -7,12 +7,13 @@
 //! and an item whose key is missing is only kept.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufReader, ErrorKind, Read as _, Write as _};
+use std::io::{BufReader, Error, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::failure::Failure;
 use super::rules::SENT;
+use super::state::StateError;
 use crate::proof::Proof;
 use crate::target::{Action, Batch};
 
@@ -43,13 +44,13 @@ impl Journal {
             // A disk that was full has cut the last key short.
             file.set_len(length - length % KEY)
         };
-        whole().map_err(|error| failed(&journal.path, &error))?;
+        whole().map_err(|error| failed(&journal.path, error))?;
         Ok(journal)
     }
 
     fn open(state: &Path, how: &OpenOptions) -> Result<Self, Failure> {
         let path = path(state);
-        let file = how.open(&path).map_err(|error| failed(&path, &error))?;
+        let file = how.open(&path).map_err(|error| failed(&path, error))?;
         let file = Mutex::new(file);
         Ok(Self { path, file })
     }
@@ -62,12 +63,12 @@ impl Journal {
             .flat_map(|entry| entry.fingerprint.to_le_bytes())
             .collect();
         let noted = self.lock().write_all(&keys);
-        noted.map_err(|error| failed(&self.path, &error))
+        noted.map_err(|error| failed(&self.path, error))
     }
 
     /// Adds all keys to those of the run.
     pub(super) fn read(&self, keys: &mut Proof) -> Result<(), Failure> {
-        let read = |error| failed(&self.path, &error);
+        let read = |error| failed(&self.path, error);
         let mut file = BufReader::new(File::open(&self.path).map_err(read)?);
         let mut key = 0_u128.to_le_bytes();
         loop {
@@ -104,6 +105,6 @@ fn path(state: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn failed(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::of_journal(path, error)
+fn failed(path: &Path, cause: Error) -> Failure {
+    Failure::of_state(&StateError::io(path, cause))
 }

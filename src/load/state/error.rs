@@ -108,7 +108,7 @@ impl StateError {
         }
     }
 
-    pub(super) fn io(path: &Path, cause: io::Error) -> Self {
+    pub(in crate::load) fn io(path: &Path, cause: io::Error) -> Self {
         let obstacle = match cause.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
                 Obstacle::Full

@@ -66,8 +66,12 @@ pub(super) fn says(ran: Ran, code: i32, words: &[&str]) -> Ran {
         );
     }
     assert!(ran.stderr.matches("error:").count() <= 1, "{}", ran.stderr);
-    if !ran.stdout.is_empty() {
-        hold_loaded(&ran.json());
+    let told = ran.json();
+    if told["outcome"]["state"] == "failed" && told.get("total").is_none() {
+        // It had not begun.
+        assert!(told["outcome"]["message"].is_string(), "{told:#}");
+    } else {
+        hold_loaded(&told);
     }
     ran
 }
