@@ -35,7 +35,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::target::CREDENTIAL_CRATES;
 use args::{Arguments, Color, Command};
-use failure::Failure;
+use failure::{Failure, Form};
 use output::Output;
 use query::flags::Stop;
 
@@ -60,9 +60,8 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2) by itself.
         Err(Stop::Clap(error)) => usage::explained(error).exit(),
-        Err(Stop::Failure(failure)) => {
-            Output::new(Color::Auto).failure(&failure);
-            return ExitCode::from(failure.exit);
+        Err(Stop::Failure(failure, form)) => {
+            return failed(&Output::new(Color::Auto), &failure, form);
         }
     };
     start_logging(arguments.global.verbose);
@@ -85,16 +84,19 @@ pub fn run() -> ExitCode {
         Ok(Outcome::Well) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(3),
         Ok(Outcome::Interrupted) => ExitCode::from(130),
-        Err(failure) => {
-            output.failure(&failure);
-            if let Some(form) = form
-                && output.answer(&failure, form).is_err()
-            {
-                return ExitCode::from(failure::FAILED);
-            }
-            ExitCode::from(failure.exit)
-        }
+        Err(failure) => failed(&output, &failure, form),
     }
+}
+
+/// Says why a command failed, to people and to programs.
+fn failed(output: &Output, failure: &Failure, form: Option<Form>) -> ExitCode {
+    output.failure(failure);
+    if let Some(form) = form
+        && output.answer(failure, form).is_err()
+    {
+        return ExitCode::from(failure::FAILED);
+    }
+    ExitCode::from(failure.exit)
 }
 
 async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure> {

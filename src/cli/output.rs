@@ -15,6 +15,11 @@ const CYAN: &str = "\x1b[1;36m";
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
+/// Says something on stderr; where nobody listens any more, it is lost.
+pub(super) fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
 /// The two streams, and whether they take colours.
 #[derive(Debug)]
 pub(super) struct Output {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::format;
+use super::output::tell;
 use crate::load::{Progress, Step};
 use crate::mapping::model::Model;
 
@@ -174,11 +175,6 @@ impl Lines {
         });
         Self { names, state }
     }
-
-    #[expect(clippy::print_stderr, reason = "progress is what stderr is for")]
-    fn say(text: &str) {
-        eprintln!("{text}");
-    }
 }
 
 impl Progress for Lines {
@@ -217,7 +213,7 @@ impl Progress for Lines {
             Some(total) if total >= count => format!(" of about {}", format::count(total)),
             _ => String::new(),
         };
-        Self::say(&format!(
+        tell(&format!(
             "{name}: {}{of}; {} in all, {}",
             format::count(count),
             format::counted(done, "item"),
@@ -226,6 +222,6 @@ impl Progress for Lines {
     }
 
     fn step(&self, step: Step) {
-        Self::say(words(step));
+        tell(words(step));
     }
 }

@@ -1,5 +1,6 @@
 //! How a user ends what takes long: by a signal, once or twice.
 
+use super::output::tell;
 use crate::load::Cancel;
 
 /// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
@@ -7,7 +8,7 @@ pub(super) fn stop_on_signals(cancel: Cancel) {
     tokio::spawn(async move {
         stop_signal().await;
         cancel.cancel();
-        say("stopping: finishing what is in flight; once more stops at once");
+        tell("stopping: finishing what is in flight; once more stops at once");
         stop_signal().await;
         #[expect(
             clippy::exit,
@@ -32,9 +33,4 @@ async fn stop_signal() {
 #[cfg(not(unix))]
 async fn stop_signal() {
     drop(tokio::signal::ctrl_c().await);
-}
-
-#[expect(clippy::print_stderr, reason = "the answer to a signal")]
-fn say(text: &str) {
-    eprintln!("{text}");
 }

@@ -55,6 +55,7 @@ async fn every_command_that_fails_early_says_so_as_json() {
         "mapping",
     );
     tells(&run(&["inspect", "--source", missing], 1), "source");
+    tells(&run(&["query", "nope.yaml", "all"], 1), "mapping");
     tells(
         &run(&["preview", MAPPING, "--source", missing], 1),
         "source",
@@ -206,5 +207,25 @@ async fn options_that_name_one_file_are_refused_and_make_none() {
         let ran = dynafold(&all).exits(2);
         says(&ran, message, "a file of its own");
         assert!(!file.exists(), "{message}");
+    }
+}
+
+/// Whoever read what was said may have gone: the work goes on.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_load_to_which_nobody_listens_ends_well() {
+    let (source, mapping) = case("USER#{id}").await;
+    let table = source.folder().join("users.ddb");
+    let target = format!("local:{}", table.display());
+    let url = source.url();
+    for more in [&["--format", "json"][..], &["--changes-only"]] {
+        let full = std::fs::File::options().write(true).open("/dev/full");
+        let arguments = [
+            "migrate", &mapping, "--source", &url, "--target", &target, "--yes",
+        ];
+        let mut command = command(&[&arguments, more].concat());
+        let ended = command.stderr(full.unwrap()).output().unwrap();
+        assert_eq!(ended.status.code(), Some(0), "{ended:?}");
+        assert!(!ended.stdout.is_empty());
     }
 }

@@ -9,7 +9,7 @@ use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches 
 
 use super::patterns::{self, Ground};
 use crate::cli::args::{Arguments, Color, Command};
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, Form};
 use crate::cli::output::Output;
 use crate::mapping::model::{AccessPattern, Parameter};
 
@@ -17,8 +17,8 @@ use crate::mapping::model::{AccessPattern, Parameter};
 pub(in crate::cli) enum Stop {
     /// clap says so: wrong usage, `--help`, `--version`.
     Clap(clap::Error),
-    /// The mapping cannot be read, or has no such pattern.
-    Failure(Failure),
+    /// The mapping cannot be read, or has no such pattern; and how that is told to programs.
+    Failure(Failure, Option<Form>),
 }
 
 impl From<clap::Error> for Stop {
@@ -43,7 +43,7 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
             Ok((ground, None)) => command = with_list(command, &ground),
             // The help of the command itself needs no mapping.
             Err(_) if wants_help => {}
-            Err(failure) => return Err(Stop::Failure(failure)),
+            Err(failure) => return Err(Stop::Failure(failure, form(words))),
         }
     }
     let matches = command.try_get_matches_from(words)?;
@@ -61,6 +61,21 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
         }
     }
     Ok(arguments)
+}
+
+/// What `--format` says, as far as that can be told before the command line is read.
+fn form(words: &[OsString]) -> Option<Form> {
+    let words = words.iter().filter_map(|word| word.to_str());
+    let mut said = words.skip_while(|word| !word.starts_with("--format"));
+    let format = match said.next()?.split_once('=') {
+        Some((_, format)) => format,
+        None => said.next()?,
+    };
+    match format {
+        "json" => Some(Form::Document),
+        "ndjson" => Some(Form::Line),
+        _ => None,
+    }
 }
 
 /// What a command line of `query` names.
