@@ -84,9 +84,11 @@ pub(super) enum Command {
     /// Prints the JSON Schema of the mapping language, for editors
     Schema,
     /// Prints a completion script for a shell
-    #[command(
-        after_help = "Example:\n  dynafold completions bash > ~/.local/share/bash-completion/completions/dynafold"
-    )]
+    #[command(after_help = "\
+Examples:
+  dynafold completions bash > ~/.local/share/bash-completion/completions/dynafold
+  dynafold completions zsh > ~/.zfunc/_dynafold           a folder of $fpath
+  dynafold completions fish > ~/.config/fish/completions/dynafold.fish")]
     Completions {
         /// The shell
         shell: Shell,

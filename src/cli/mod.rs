@@ -5,6 +5,7 @@ mod args;
 mod catalog;
 mod cells;
 mod check;
+mod completion;
 mod demo;
 mod failure;
 mod format;
@@ -28,13 +29,12 @@ mod verify;
 use std::io::IsTerminal as _;
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::target::CREDENTIAL_CRATES;
-use args::{Arguments, Color, Command};
+use args::{Color, Command};
 use failure::{Failure, Form};
 use output::Output;
 use query::flags::Stop;
@@ -56,6 +56,9 @@ enum Outcome {
 #[must_use]
 pub fn run() -> ExitCode {
     let words: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    if let Some(exit) = completion::answer(&words) {
+        return exit;
+    }
     let arguments = match query::flags::parse(&words) {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2) by itself.
@@ -114,9 +117,7 @@ async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure>
             Ok(Outcome::Well)
         }
         Command::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "dynafold", &mut script);
-            output.text(&String::from_utf8_lossy(&script))?;
+            output.text(&completion::script(shell)?)?;
             Ok(Outcome::Well)
         }
     }

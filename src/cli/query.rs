@@ -1,7 +1,7 @@
 //! `dynafold query`: asks the table as one of the mapping's access patterns does.
 
 pub(super) mod flags;
-mod patterns;
+pub(super) mod patterns;
 mod table;
 
 use std::time::Duration;

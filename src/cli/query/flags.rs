@@ -11,7 +11,8 @@ use super::patterns::{self, Ground};
 use crate::cli::args::{Arguments, Color, Command};
 use crate::cli::failure::{Failure, Form};
 use crate::cli::output::Output;
-use crate::mapping::model::{AccessPattern, Parameter};
+use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
+use crate::value::TimeKind;
 
 /// Why the command line was not read.
 pub(in crate::cli) enum Stop {
@@ -32,18 +33,22 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
     let mut command = Arguments::command();
     let mut pattern = None;
     if let Some(named) = named(words, &command) {
-        let found = find(&named);
-        let wants_help = words.iter().any(|word| word == "--help" || word == "-h");
-        match found {
-            Ok((ground, Some(found))) => {
-                command = with_parameters(command, &found);
-                pattern = Some(found);
-                drop(ground);
-            }
-            Ok((ground, None)) => command = with_list(command, &ground),
+        let output = Output::new(Color::Auto);
+        let stop = |failure| Stop::Failure(failure, form(words));
+        match patterns::outlined(Path::new(&named.mapping), Some(&output)) {
+            Ok(ground) => match &named.pattern {
+                Some(name) => {
+                    let found = ground.find(name).map_err(stop)?;
+                    command = with_parameters(command, &named.mapping, found);
+                    pattern = Some(found.clone());
+                }
+                None => command = with_list(command, &ground),
+            },
             // The help of the command itself needs no mapping.
-            Err(_) if wants_help => {}
-            Err(failure) => return Err(Stop::Failure(failure, form(words))),
+            Err(failure) if words.iter().any(|word| word == "--help" || word == "-h") => {
+                command = with_failure(command, &failure);
+            }
+            Err(failure) => return Err(stop(failure)),
         }
     }
     let matches = command.try_get_matches_from(words)?;
@@ -79,14 +84,14 @@ fn form(words: &[OsString]) -> Option<Form> {
 }
 
 /// What a command line of `query` names.
-struct Named {
-    mapping: String,
-    pattern: Option<String>,
+pub(in crate::cli) struct Named {
+    pub(in crate::cli) mapping: String,
+    pub(in crate::cli) pattern: Option<String>,
 }
 
 /// Finds the words that are no options and no values of options. Of an option that is not known yet
 /// the next word is taken for its value.
-fn named(words: &[OsString], command: &Clap) -> Option<Named> {
+pub(in crate::cli) fn named(words: &[OsString], command: &Clap) -> Option<Named> {
     let query = command.find_subcommand("query")?;
     let takes_value = |option: &str| {
         let of = |arg: &&Arg| match (option.strip_prefix("--"), option.strip_prefix('-')) {
@@ -123,63 +128,95 @@ fn named(words: &[OsString], command: &Clap) -> Option<Named> {
     })
 }
 
-fn find(named: &Named) -> Result<(Ground, Option<AccessPattern>), Failure> {
-    let output = Output::new(Color::Auto);
-    let ground = patterns::outlined(Path::new(&named.mapping), &output)?;
-    let pattern = match &named.pattern {
-        Some(name) => Some(ground.find(name)?.clone()),
-        None => None,
-    };
-    Ok((ground, pattern))
-}
-
 /// The option of a parameter, in clap's books.
 fn id(parameter: &Parameter) -> String {
     format!("parameter {}", parameter.name)
 }
 
-/// The command with an option for each parameter whose name is none's yet.
-fn with_parameters(command: Clap, pattern: &AccessPattern) -> Clap {
+/// The title of the options that every pattern has.
+const OPTIONS: &str = "Options";
+
+/// The command with an option for each parameter whose name is none's yet, before all others.
+pub(in crate::cli) fn with_parameters(
+    command: Clap,
+    mapping: &str,
+    pattern: &AccessPattern,
+) -> Clap {
     let about = pattern
         .description
         .clone()
         .unwrap_or_else(|| format!("Asks `{}`", pattern.name));
-    command.mut_subcommand("query", |mut query| {
+    let usage = format!(
+        "{} query {mapping} {} [OPTIONS]",
+        command.get_name(),
+        patterns::synopsis(pattern)
+    );
+    let under = |arg: Arg| arg.help_heading(OPTIONS);
+    command.mut_args(under).mut_subcommand("query", |query| {
+        let known: Vec<Arg> = query.get_arguments().cloned().collect();
         // `--help` and the global options come later than these.
-        let taken = |query: &Clap, name: &str| {
-            let mut all = query.get_arguments();
-            all.any(|arg| arg.get_long() == Some(name))
+        let is_taken = |name: &str| {
+            known.iter().any(|arg| arg.get_long() == Some(name))
                 || ["help", "version", "verbose", "color"].contains(&name)
         };
-        let mut others = Vec::new();
-        for parameter in &pattern.parameters {
-            let name = parameter.name.to_string();
-            if taken(&query, &name) || name.contains(['=', ' ']) {
-                others.push(name);
-                continue;
+        let (options, others): (Vec<&Parameter>, Vec<&Parameter>) =
+            pattern.parameters.iter().partition(|parameter| {
+                !is_taken(&parameter.name) && !parameter.name.contains(['=', ' '])
+            });
+        let after = others.iter().map(|parameter| {
+            let name = &parameter.name;
+            format!("`{name}` is the name of an option: give it as --param {name}=VALUE")
+        });
+        let after: Vec<String> = after.collect();
+        let known = known.into_iter().map(|arg| {
+            if arg.is_positional() {
+                arg.hide(true)
+            } else {
+                under(arg)
             }
-            let option = Arg::new(id(parameter))
-                .long(name)
-                .value_name(parameter.kind.placeholder())
-                .allow_hyphen_values(true)
-                .help(help(parameter))
-                .help_heading("Parameters");
-            query = query.arg(option);
-        }
-        let mut after = patterns::synopsis(pattern);
-        for name in others {
-            after.push_str(&format!(
-                "\n`{name}` is the name of an option: give it as --param {name}=VALUE"
-            ));
-        }
-        query.about(about).after_help(after)
+        });
+        // Sections of options come in the order of their first ones; clap's own would come first.
+        let help = Arg::new("help").short('h').action(ArgAction::Help);
+        let version = Arg::new("version").short('V').action(ArgAction::Version);
+        Clap::new("query")
+            .about(about)
+            .override_usage(usage)
+            .args(options.into_iter().map(option))
+            .args(known)
+            .disable_help_flag(true)
+            .disable_version_flag(true)
+            .arg(under(help.long("help").help("Print help")))
+            .arg(under(version.long("version").help("Print version")))
+            .after_help(after.join("\n"))
     })
 }
 
+/// The option of a parameter.
+fn option(parameter: &Parameter) -> Arg {
+    Arg::new(id(parameter))
+        .long(parameter.name.to_string())
+        .value_name(parameter.kind.placeholder())
+        .allow_hyphen_values(true)
+        .help(help(parameter))
+        .help_heading("Parameters")
+}
+
+/// What is given for a parameter.
 fn help(parameter: &Parameter) -> String {
+    let kind = match parameter.kind {
+        ParameterKind::Text => "Text, as it is",
+        ParameterKind::Number => "A number",
+        ParameterKind::Boolean => "true or false",
+        ParameterKind::Time(Some((TimeKind::Date, _))) => "A date: 2026-01-31",
+        ParameterKind::Time(Some((TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset, _))) => {
+            "A time of day: 14:05:00"
+        }
+        ParameterKind::Time(_) => "A date or time: 2026-01-31T14:05:00",
+        ParameterKind::Binary => "Bytes in base64",
+    };
     match &parameter.from_clock {
-        Some(template) => format!("[default: {template}]"),
-        None => String::new(),
+        Some(template) => format!("{kind} [default: {template}]"),
+        None => kind.to_owned(),
     }
 }
 
@@ -189,6 +226,12 @@ fn with_list(command: Clap, ground: &Ground) -> Clap {
     command.mut_subcommand("query", |query| {
         query.after_help(format!("Access patterns:\n{list}"))
     })
+}
+
+/// The command with a word on why no patterns are listed.
+fn with_failure(command: Clap, failure: &Failure) -> Clap {
+    let why = format!("{}: its access patterns are not listed", failure.message);
+    command.mut_subcommand("query", |query| query.after_help(why))
 }
 
 #[cfg(test)]

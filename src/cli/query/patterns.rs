@@ -14,15 +14,15 @@ use crate::mapping::template::{Context, Filter};
 use crate::mapping::{Outline, Raw, outline};
 
 /// What is asked, and how.
-pub(super) struct Ground {
-    pub(super) table: Table,
-    pub(super) time_zone: jiff::tz::TimeZone,
-    pub(super) patterns: Vec<AccessPattern>,
+pub(in crate::cli) struct Ground {
+    pub(in crate::cli) table: Table,
+    pub(in crate::cli) time_zone: jiff::tz::TimeZone,
+    pub(in crate::cli) patterns: Vec<AccessPattern>,
 }
 
 impl Ground {
     /// The pattern of a name.
-    pub(super) fn find(&self, name: &str) -> Result<&AccessPattern, Failure> {
+    pub(in crate::cli) fn find(&self, name: &str) -> Result<&AccessPattern, Failure> {
         let mut patterns = self.patterns.iter();
         if let Some(found) = patterns.find(|pattern| &*pattern.name == name) {
             return Ok(found);
@@ -36,7 +36,7 @@ impl Ground {
     }
 
     /// What templates need besides parameters.
-    pub(super) fn context(
+    pub(in crate::cli) fn context(
         &self,
         pattern: &AccessPattern,
         now: Option<Timestamp>,
@@ -49,10 +49,10 @@ impl Ground {
 }
 
 /// Reads the patterns of a mapping, with the schema if one is named.
-pub(super) async fn read(arguments: &Query, output: &Output) -> Result<Ground, Failure> {
+pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<Ground, Failure> {
     let path = &arguments.mapping;
     let checked = match (&arguments.catalog, &arguments.source) {
-        (None, None) => return outlined(path, output),
+        (None, None) => return outlined(path, Some(output)),
         (Some(file), _) => mapping::check(path, &catalog::from_file(file)?, None).await?,
         (None, Some(url)) => {
             let source = SourceArguments {
@@ -70,9 +70,11 @@ pub(super) async fn read(arguments: &Query, output: &Output) -> Result<Ground, F
     })
 }
 
-/// Reads them without a schema.
-pub(super) fn outlined(path: &Path, output: &Output) -> Result<Ground, Failure> {
-    let text = mapping::read(path)?;
+/// Reads them without a schema; faults of the mapping are shown where there is an output.
+pub(in crate::cli) fn outlined(path: &Path, output: Option<&Output>) -> Result<Ground, Failure> {
+    let text = mapping::read(path).map_err(|failure| {
+        failure.with_help("give the path of the mapping by which the table was loaded")
+    })?;
     let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());
     let (found, diagnostics) = match raw {
         Some(raw) => {
@@ -99,7 +101,9 @@ pub(super) fn outlined(path: &Path, output: &Output) -> Result<Ground, Failure> 
         Some(ground) => Ok(ground),
         None => {
             let name = path.display().to_string();
-            output.note(&render(&name, &text, &errors, output.color_stderr()));
+            if let Some(output) = output {
+                output.note(&render(&name, &text, &errors, output.color_stderr()));
+            }
             Err(Failure::failed(format!("the mapping `{name}` has faults"))
                 .with_help("`dynafold check` shows all of them"))
         }
@@ -107,7 +111,7 @@ pub(super) fn outlined(path: &Path, output: &Output) -> Result<Ground, Failure> 
 }
 
 /// A pattern with its parameters, as it is called: `name --userId NUMBER`.
-pub(super) fn synopsis(pattern: &AccessPattern) -> String {
+pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
     let parameters = pattern.parameters.iter().map(|parameter| {
         let word = format!("--{} {}", parameter.name, parameter.kind.placeholder());
         match parameter.from_clock {
@@ -119,7 +123,7 @@ pub(super) fn synopsis(pattern: &AccessPattern) -> String {
 }
 
 /// The patterns, each with what it is for.
-pub(super) fn list(ground: &Ground) -> String {
+pub(in crate::cli) fn list(ground: &Ground) -> String {
     let mut out = String::new();
     for pattern in &ground.patterns {
         out.push_str(&format!("  {}\n", synopsis(pattern)));

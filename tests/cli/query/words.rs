@@ -1,0 +1,188 @@
+//! The parameters of `query`, the requests that it shows, and what it says when it cannot ask.
+
+use serde_json::json;
+
+use super::{Table, keys};
+use crate::cli::says;
+use crate::support::cli::{command, run};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn parameters_are_options_that_the_list_and_the_help_tell() {
+    let table = Table::new("query-options", None).await;
+    let list = table.query(&[]).exits(0).stdout;
+    assert!(
+        list.contains("  note --grp TEXT --id NUMBER\n      One note\n"),
+        "{list}"
+    );
+    assert!(
+        list.contains("  since [--from TEXT] [--until TEXT]"),
+        "{list}"
+    );
+    let help = table.query(&["note", "--help"]).exits(0).stdout;
+    assert!(
+        help.starts_with("One note\n\nUsage: dynafold query ")
+            && help.contains("note --grp TEXT --id NUMBER [OPTIONS]\n\nParameters:\n")
+            && help.contains("--id <NUMBER>\n          A number\n\nOptions:\n"),
+        "{help}"
+    );
+    let help = table.query(&["ofRegion", "--help"]).exits(0).stdout;
+    assert!(help.contains("give it as --param region=VALUE"), "{help}");
+    assert_eq!(
+        keys(&table.answer(&["ofRegion", "--param", "region=b"])).len(),
+        20
+    );
+    let ran = run(&mut command(&["query", "nothing.yaml", "note", "--help"])).exits(0);
+    let why = "cannot read the mapping `nothing.yaml`: its access patterns are not listed";
+    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_is_wrong_with_parameters_is_said() {
+    let table = Table::new("query-words", None).await;
+    let of = |words: &[&str]| table.query(words).exits(2);
+    says(
+        &of(&["note", "--grp", "b"]),
+        "`note` needs `id`",
+        "note --grp TEXT --id NUMBER",
+    );
+    says(
+        &of(&["notes", "--grp", "b"]),
+        "no access pattern `notes`",
+        "did you mean `note`?",
+    );
+    says(
+        &of(&["notes", "--help"]),
+        "no access pattern `notes`",
+        "did you mean `note`?",
+    );
+    says(
+        &of(&["note", "--param", "gpr=b"]),
+        "no parameter `gpr`",
+        "did you mean `grp`?",
+    );
+    says(
+        &of(&["note", "--param", "grp"]),
+        "there is no `=`",
+        "NAME=VALUE",
+    );
+    says(
+        &of(&["note", "--grp", "b", "--param", "grp=c"]),
+        "given twice",
+        "once",
+    );
+    says(
+        &of(&["note", "--grp", "b", "--id", "x"]),
+        "`x` is not a number",
+        "give digits",
+    );
+    says(
+        &of(&["note", "--grp", "b", "--id", "1234567"]),
+        "`SK` cannot be made",
+        "",
+    );
+    says(
+        &of(&["notesOfGroup", "--grp", &"x".repeat(2048)]),
+        "2050 bytes",
+        "shorter",
+    );
+    says(
+        &of(&["openNotes", "--grp", "a", "--state", "open", "--least", "5"]),
+        "without the schema",
+        "--catalog",
+    );
+    says(
+        &of(&["since"]),
+        "how the moment is written is not known",
+        "--catalog",
+    );
+    let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;
+    assert!(
+        unknown.contains("--idd") && unknown.contains("--id"),
+        "{unknown}"
+    );
+
+    let mapping = table.folder.path().join("notes.yaml");
+    let mapping = mapping.to_str().unwrap();
+    let alone = |words: &[&str]| run(&mut command(&[&["query", mapping], words].concat()));
+    says(
+        &alone(&["notesOfGroup", "--grp", "b"]).exits(2),
+        "no target is named",
+        "--target",
+    );
+    let ran = run(&mut command(&["query", "nothing.yaml", "note"])).exits(1);
+    says(&ran, "cannot read the mapping", "the path of the mapping");
+    let elsewhere = ["notesOfGroup", "--grp", "b", "--target", "local"];
+    says(
+        &alone(&elsewhere).exits(1),
+        "not found",
+        "`dynafold migrate` makes and fills",
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() {
+    let table = Table::new("query-shown", None).await;
+    let shown = table.answer(&[
+        "byPoints",
+        "--grp",
+        "b",
+        "--low",
+        "75",
+        "--high",
+        "120",
+        "--explain",
+    ]);
+    assert_eq!(
+        shown,
+        json!({
+            "pattern": "byPoints",
+            "requests": [{
+                "operation": "Query",
+                "request": {
+                    "TableName": table.name,
+                    "IndexName": "by_points",
+                    "KeyConditionExpression": "#k0 = :k0 AND #k1 BETWEEN :k1 AND :k2",
+                    "ExpressionAttributeNames": { "#k0": "grp", "#k1": "points" },
+                    "ExpressionAttributeValues": {
+                        ":k0": { "S": "b" }, ":k1": { "N": "75" }, ":k2": { "N": "120" },
+                    },
+                },
+            }],
+            "merged_by": ["points"],
+        })
+    );
+    let shown = table.answer(&["note", "--grp", "b", "--id", "8", "--explain"]);
+    assert_eq!(shown["requests"][0]["operation"], "GetItem");
+    assert_eq!(
+        shown["requests"][0]["request"]["Key"],
+        json!({ "PK": { "S": "G#b" }, "SK": { "S": "NOTE#000008" } })
+    );
+    let shards = table.answer(&["allShards", "--grp", "b", "--explain"]);
+    assert_eq!(shards["requests"].as_array().unwrap().len(), 4);
+
+    let lines = table
+        .query(&["lastNotes", "--grp", "b", "--format", "ndjson"])
+        .exits(0);
+    assert_eq!(lines.stdout.lines().count(), 3);
+    assert!(
+        lines.stderr.contains("3 items in 1 page, 0.5 read units"),
+        "{}",
+        lines.stderr
+    );
+    let text = table
+        .query(&["lastNotes", "--grp", "b", "--repeat", "5"])
+        .exits(0);
+    assert!(
+        text.stdout
+            .starts_with("PK   SK           body   grp  points  state\n"),
+        "{}",
+        text.stdout
+    );
+    assert!(text.stderr.contains("5 calls: p50 "), "{}", text.stderr);
+    let more = table.query(&["notesOfGroup", "--grp", "a"]).exits(0);
+    assert!(
+        more.stderr.contains("there is more: --all reads it"),
+        "{}",
+        more.stderr
+    );
+}
