@@ -4,7 +4,8 @@
 //! The journal tells them from items that somebody else has put there. It stands beside the state,
 //! 16 bytes for each item, appended before the item is sent: a process that is killed leaves the key
 //! of everything that it has sent. It is not synced. After a power cut the last keys may be missing,
-//! and an item whose key is missing is only kept.
+//! and an item whose key is missing is only kept. It begins with a line of its own: a file of that name
+//! which somebody else has made is neither written over nor removed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Error, ErrorKind, Read as _, Write as _};
@@ -19,6 +20,8 @@ use crate::target::{Action, Batch};
 
 /// Bytes of a key.
 const KEY: u64 = 16;
+/// How a journal begins; as long as a key.
+const HEADER: &[u8; 16] = b"dynafold sent 1\n";
 
 /// A journal that is written.
 #[derive(Debug)]
@@ -30,12 +33,19 @@ pub(super) struct Journal {
 impl Journal {
     /// Begins the journal of a state at a path, in the place of an earlier one.
     pub(super) fn begin(state: &Path) -> Result<Self, Failure> {
+        ours(&path(state))?;
         let mut how = OpenOptions::new();
-        Self::open(state, how.create(true).write(true).truncate(true))
+        let journal = Self::open(state, how.create(true).write(true).truncate(true))?;
+        let begun = journal.lock().write_all(HEADER);
+        begun.map_err(|error| failed(&journal.path, error))?;
+        Ok(journal)
     }
 
     /// Goes on with the journal. Where it is gone, so are the keys that were in it.
     pub(super) fn go_on(state: &Path) -> Result<Self, Failure> {
+        if !ours(&path(state))? {
+            return Self::begin(state);
+        }
         let mut how = OpenOptions::new();
         let journal = Self::open(state, how.create(true).append(true))?;
         let whole = || {
@@ -70,7 +80,8 @@ impl Journal {
     pub(super) fn read(&self, keys: &mut Proof) -> Result<(), Failure> {
         let read = |error| failed(&self.path, error);
         let mut file = BufReader::new(File::open(&self.path).map_err(read)?);
-        let mut key = 0_u128.to_le_bytes();
+        let mut key = *HEADER;
+        file.read_exact(&mut key).map_err(read)?;
         loop {
             match file.read_exact(&mut key) {
                 Ok(()) => {}
@@ -96,7 +107,27 @@ impl Journal {
 /// Takes away what is left of the journal of an earlier run.
 pub(super) fn forget(state: &Path) {
     // No run reads one that it has not begun.
-    let _ = std::fs::remove_file(path(state));
+    if let Ok(true) = ours(&path(state)) {
+        let _ = std::fs::remove_file(path(state));
+    }
+}
+
+/// Whether there is a journal; a file that is none is a failure. One whose first line was not written
+/// whole has no keys.
+fn ours(path: &Path) -> Result<bool, Failure> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(failed(path, error)),
+    };
+    let mut head = Vec::new();
+    let read = file.take(KEY).read_to_end(&mut head);
+    read.map_err(|error| failed(path, error))?;
+    if HEADER.starts_with(&head) {
+        return Ok(head.len() == HEADER.len());
+    }
+    let path = path.to_owned();
+    Err(Failure::of_state(&StateError::Foreign { path }))
 }
 
 fn path(state: &Path) -> PathBuf {
@@ -107,4 +138,39 @@ fn path(state: &Path) -> PathBuf {
 
 fn failed(path: &Path, cause: Error) -> Failure {
     Failure::of_state(&StateError::io(path, cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_somebody_else_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("shop.state");
+        let file = path(&state);
+        std::fs::write(&file, "a list of letters that were sent").unwrap();
+        assert!(Journal::begin(&state).is_err() && Journal::go_on(&state).is_err());
+        forget(&state);
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert_eq!(text, "a list of letters that were sent");
+    }
+
+    #[test]
+    fn a_journal_is_gone_on_with_whole_keys_and_begun_where_there_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("shop.state");
+        let length = || std::fs::metadata(path(&state)).unwrap().len();
+        for head in ["", "dynafold se"] {
+            std::fs::write(path(&state), head).unwrap();
+            Journal::go_on(&state).unwrap();
+            assert_eq!(length(), KEY, "{head:?}");
+        }
+        let journal = Journal::go_on(&state).unwrap();
+        journal.lock().write_all(&[7; 40]).unwrap();
+        let journal = Journal::go_on(&state).unwrap();
+        assert_eq!(length(), 3 * KEY);
+        journal.end();
+        assert!(!path(&state).exists());
+    }
 }
