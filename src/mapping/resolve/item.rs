@@ -57,34 +57,16 @@ pub(super) fn resolve(
     bind_keys(raw, table, &mut binder, &mut attributes, &mut spans);
     let type_attribute = mapping.table.type_attribute.as_ref();
     let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
-    if type_name != "false" {
-        let text = Part::Text(raw.name.value.clone());
-        let node = Node::Template(Template { parts: vec![text] });
-        let span = type_attribute.map_or(raw.name.span.clone(), |name| name.span.clone());
-        add(
-            type_name.into(),
-            node,
-            span,
-            &mut attributes,
-            &mut spans,
-            binder.diagnostics,
-        );
-    }
-    for (name, place, span) in binder.carried(raw) {
-        let node = Node::Template(Template {
-            parts: vec![Part::Value(place)],
-        });
-        add(
-            name,
-            node,
-            span,
-            &mut attributes,
-            &mut spans,
-            binder.diagnostics,
-        );
-    }
+    let alone = |part| Node::Template(Template { parts: vec![part] });
+    let item_type = (type_name != "false").then(|| {
+        let span = type_attribute.map_or(&raw.name.span, |name| &name.span);
+        let node = alone(Part::Text(raw.name.value.clone()));
+        (Arc::from(type_name), node, span.clone())
+    });
+    let carried = binder.carried(raw).into_iter();
+    let carried = carried.map(|(name, place, span)| (name, alone(Part::Value(place)), span));
     let (members, spreads) = binder.members(&raw.attributes);
-    for (name, node, span) in members {
+    for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
         add(
             name,
             node,
