@@ -62,7 +62,7 @@ where
 }
 
 /// The order of sort keys: numbers by value, text and binary by bytes.
-fn values(a: &Attribute, b: &Attribute) -> Ordering {
+pub(super) fn values(a: &Attribute, b: &Attribute) -> Ordering {
     match (a, b) {
         (Attribute::S(a), Attribute::S(b)) => a.cmp(b),
         (Attribute::N(a), Attribute::N(b)) => a.cmp(b),

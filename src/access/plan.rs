@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::merge::values as compare;
 use super::{Plan, Query, Request};
 use crate::item::{
     Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES, evaluate, text_of, to_attribute,
@@ -48,6 +49,18 @@ pub enum PlanError {
         /// What it would be asked for.
         given: &'static str,
     },
+    /// When the lower bound of a range comes behind the upper one, which DynamoDB refuses.
+    #[error(
+        "`{attribute}` is asked from `{low}` to `{high}`, and the first comes behind the second"
+    )]
+    Reversed {
+        /// The key attribute.
+        attribute: Arc<str>,
+        /// The lower bound, as the pattern writes it.
+        low: String,
+        /// The upper one.
+        high: String,
+    },
 }
 
 impl PlanError {
@@ -59,6 +72,7 @@ impl PlanError {
             Self::Empty(_) => "give the parameter a value",
             Self::Long { .. } => "no item has such a key: give a shorter value",
             Self::Type { .. } => "give a value of the key's type",
+            Self::Reversed { .. } => "give the lower one first: exchange the parameters' values",
         }
     }
 }
@@ -142,6 +156,16 @@ impl Maker<'_> {
             let values: Vec<Attribute> = values
                 .map(|template| self.value(attribute, template, true))
                 .collect::<Result<_, _>>()?;
+            if let (SortCondition::Between(from, until), [low, high]) =
+                (condition, values.as_slice())
+                && compare(low, high).is_gt()
+            {
+                return Err(PlanError::Reversed {
+                    attribute: attribute.name.clone(),
+                    low: from.to_string(),
+                    high: until.to_string(),
+                });
+            }
             query.ask(attribute, operator(condition), values);
         }
         if let Some(filter) = &pattern.filter {

@@ -33,7 +33,7 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
     };
     let pattern = ground.find(name)?;
     let context = ground.context(pattern, arguments.now)?;
-    let values = values(arguments, pattern, &context)?;
+    let values = values(arguments, pattern, &context, output)?;
     let plan = plan(pattern, &values, &context)
         .map_err(|error| Failure::usage(error.to_string()).with_help(error.help()))?;
     if arguments.explain {
@@ -45,7 +45,7 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
             "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
         ));
     };
-    let target = target::open(&target).await?;
+    let target = target::open_loaded(&target).await?;
     let mut times = Vec::new();
     let answer = loop {
         let answer = answer(target.as_ref(), &ground.table, &plan, arguments.all).await;
@@ -85,6 +85,7 @@ fn values(
     arguments: &Query,
     pattern: &AccessPattern,
     context: &Context,
+    output: &Output,
 ) -> Result<Vec<Value>, Failure> {
     let mut given: Vec<(&str, &str)> = Vec::new();
     for param in &arguments.params {
@@ -128,7 +129,15 @@ fn values(
             Failure::usage(error.to_string()).with_help(error.help)
         };
         match given.iter().find(|(name, _)| *name == &*parameter.name) {
-            Some((_, text)) => values.push(read(parameter, text).map_err(refused)?),
+            Some((_, text)) => {
+                let value = read(parameter, text).map_err(refused)?;
+                if let (Value::Time(time), true) = (&value, is_day(text))
+                    && time.as_str() != *text
+                {
+                    output.note(&format!("`{}` is read as {time}", parameter.name));
+                }
+                values.push(value);
+            }
             None => match moment(parameter, context).map_err(refused)? {
                 Some(value) => values.push(value),
                 None => missing.push(format!("`{}`", parameter.name)),
@@ -142,6 +151,11 @@ fn values(
         Failure::usage(format!("`{}` needs {}", pattern.name, missing.join(", ")))
             .with_help(format!("it is called as {}", patterns::synopsis(pattern))),
     )
+}
+
+/// Whether a text has the length of a date, which is its midnight where a moment is wanted.
+fn is_day(text: &str) -> bool {
+    text.len() == "2026-01-31".len()
 }
 
 fn listed(ground: &Ground, format: QueryFormat, output: &Output) -> Result<(), Failure> {

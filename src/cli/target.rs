@@ -36,14 +36,40 @@ pub(super) enum Use {
 }
 
 pub(super) async fn open(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
-    let spec = TargetSpec::parse(
+    Ok(target::connect(&spec(arguments)?).await?)
+}
+
+/// Opens a target whose table is only read: one in memory would be empty, and a file is not made.
+pub(super) async fn open_loaded(arguments: &TargetArguments) -> Result<Arc<dyn Target>, Failure> {
+    let spec = spec(arguments)?;
+    if let TargetSpec::Local { file } = &spec {
+        let Some(file) = file else {
+            let message = "`--target local` is a table in memory, which is empty at every start";
+            return Err(Failure::usage(message).with_help(
+                "say --target local:FILE, with the file that `dynafold migrate` has filled",
+            ));
+        };
+        if !file.exists() {
+            let message = format!("there is no file `{}`", file.display());
+            return Err(Failure::failed(message)
+                .with_code("table")
+                .with_help(format!(
+                    "`dynafold migrate … --target local:{}` makes and fills it",
+                    file.display()
+                )));
+        }
+    }
+    Ok(target::connect(&spec).await?)
+}
+
+fn spec(arguments: &TargetArguments) -> Result<TargetSpec, Failure> {
+    TargetSpec::parse(
         &arguments.target,
         arguments.endpoint_url.as_deref(),
         arguments.profile.as_deref(),
         arguments.region.as_deref(),
     )
-    .map_err(|error| Failure::usage(error.to_string()))?;
-    Ok(target::connect(&spec).await?)
+    .map_err(|error| Failure::usage(error.to_string()))
 }
 
 /// The rate at which a table is written to unless told otherwise; `None`: as fast as it takes.

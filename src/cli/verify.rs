@@ -25,7 +25,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let model = selection::item_types(checked.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);
     let partition = selection::partition(arguments.partition.as_deref(), &model)?;
-    let target = target::open(&arguments.target).await?;
+    let target = target::open_loaded(&arguments.target).await?;
     load::ensure_table(target.as_ref(), &model.table, false)
         .await
         .map_err(|error| Failure {

@@ -70,6 +70,9 @@ async fn every_command_that_fails_early_says_so_as_json() {
         tells(&run(&all, 2), "usage");
     }
     let all = ["verify", &mapping, "--source", &url, "--target", "local"];
+    tells(&run(&all, 2), "usage");
+    let nothing = format!("local:{mapping}.ddb");
+    let all = ["verify", &mapping, "--source", &url, "--target", &nothing];
     tells(&run(&all, 1), "table");
     let lines = [
         "preview", MAPPING, "--source", missing, "--format", "ndjson",

@@ -249,6 +249,9 @@ async fn prepare(paths: &Paths, output: &Output) -> Result<(), Failure> {
     } else {
         init::write(&paths.mapping, MAPPING)?;
     }
+    if paths.table.exists() {
+        output.note(&format!("{} is made anew", paths.table.display()));
+    }
     for suffix in ["", "-wal", "-shm", "-journal"] {
         let mut name = paths.table.clone().into_os_string();
         name.push(suffix);

@@ -95,6 +95,11 @@ async fn whatever_is_wrong_with_parameters_is_said() {
         "how the moment is written is not known",
         "--catalog",
     );
+    says(
+        &of(&["byPoints", "--grp", "b", "--low", "80", "--high", "70"]),
+        "`points` is asked from `{low}` to `{high}`, and the first comes behind the second",
+        "exchange",
+    );
     let unknown = of(&["note", "--grp", "b", "--idd", "7"]).stderr;
     assert!(
         unknown.contains("--idd") && unknown.contains("--id"),
@@ -111,12 +116,44 @@ async fn whatever_is_wrong_with_parameters_is_said() {
     );
     let ran = run(&mut command(&["query", "nothing.yaml", "note"])).exits(1);
     says(&ran, "cannot read the mapping", "the path of the mapping");
-    let elsewhere = ["notesOfGroup", "--grp", "b", "--target", "local"];
+    let memory = ["notesOfGroup", "--grp", "b", "--target", "local"];
+    says(&alone(&memory).exits(2), "a table in memory", "local:FILE");
+    let nothing = format!(
+        "local:{}",
+        table.folder.path().join("nothing.ddb").display()
+    );
+    let nothing = ["notesOfGroup", "--grp", "b", "--target", &nothing];
+    says(
+        &alone(&nothing).exits(1),
+        "there is no file `",
+        "`dynafold migrate … --target local:",
+    );
+    let elsewhere = format!("local:{}", table.folder.path().join("notes.ddb").display());
+    let elsewhere = ["notesOfGroup", "--grp", "b", "--target", &elsewhere];
     says(
         &alone(&elsewhere).exits(1),
         "not found",
         "`dynafold migrate` makes and fills",
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_date_for_a_moment_is_told_to_be_its_midnight() {
+    let table = Table::new("query-midnight", None).await;
+    let source = table.source();
+    let of = |until: &str| {
+        let from = "2026-01-03T00:00:00";
+        let words = [
+            "since", "--from", from, "--until", until, "--source", &source, "--all",
+        ];
+        table.query(&words).exits(0).stderr
+    };
+    let told = of("2026-01-05");
+    assert!(
+        told.contains("`until` is read as 2026-01-05T00:00:00"),
+        "{told}"
+    );
+    assert!(!of("2026-01-05T00:00:00").contains("is read as"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
