@@ -31,14 +31,8 @@ const ROWS: u64 = 25;
 
 fn column(name: &str, data_type: DataType) -> Column {
     Column {
-        name: name.to_owned(),
-        declared: String::new(),
-        data_type,
         nullable: false,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
+        ..Column::new(name.to_owned(), String::new(), data_type)
     }
 }
 

@@ -2,8 +2,10 @@
 
 mod alike;
 mod broken;
+mod collation;
 mod faults;
 mod injective;
+mod range_end;
 mod refused;
 
 use dynafold::catalog::{Catalog, DataType, Key};

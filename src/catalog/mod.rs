@@ -150,6 +150,9 @@ pub struct Column {
     /// the database may be one text when read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ambiguous_charset: Option<String>,
+    /// The collation, where it orders text otherwise than by the bytes of UTF-8, as DynamoDB does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub collation: Option<String>,
 }
 
 /// A unique key.
@@ -208,6 +211,24 @@ impl Catalog {
         match self.find(&name.name) {
             Some(found) if &found.name == name => name.name.clone(),
             _ => name.to_string(),
+        }
+    }
+}
+
+impl Column {
+    /// A column that may be NULL, of which nothing else is known.
+    #[must_use]
+    pub fn new(name: String, declared: String, data_type: DataType) -> Self {
+        Self {
+            name,
+            declared,
+            data_type,
+            nullable: true,
+            default: None,
+            generated: None,
+            comment: None,
+            ambiguous_charset: None,
+            collation: None,
         }
     }
 }

@@ -4,14 +4,8 @@ use super::{Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, Tabl
 
 fn column(name: &str, declared: &str, nullable: bool) -> Column {
     Column {
-        name: name.to_owned(),
-        declared: declared.to_owned(),
-        data_type: DataType::Printed,
         nullable,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
+        ..Column::new(name.to_owned(), declared.to_owned(), DataType::Printed)
     }
 }
 

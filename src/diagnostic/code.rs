@@ -136,6 +136,10 @@ codes! {
     NeverMatches = "never-matches", Warning;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
     ParameterForm = "parameter-form", Warning;
+    /// A range of an access pattern takes in other items at its bound than it, or its query, says.
+    RangeEnd = "range-end", Warning;
+    /// The relational query of an access pattern sorts text otherwise than DynamoDB does.
+    TextOrder = "text-order", Warning;
     /// A warning is accepted that there is none of.
     UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.

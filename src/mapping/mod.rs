@@ -6,6 +6,7 @@ pub mod model;
 mod proof;
 mod raw;
 mod resolve;
+mod sql;
 mod starter;
 pub mod template;
 mod variables;

@@ -156,6 +156,22 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
     );
     let user = "key: { PK: \"USER#{id}\" }";
     vec![
+        (
+            Code::TextOrder,
+            p(
+                "key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users ORDER BY email COLLATE NOCASE",
+            ),
+            "email COLLATE NOCASE",
+        ),
+        (
+            Code::RangeEnd,
+            mapping(
+                "",
+                "from: users, key: { PK: USERS, SK: \"{name}#{id}\" }, accept: [single-partition, key-unproved, unpadded-number, empty-key]",
+                "access_patterns: { p: { key: { PK: USERS, SK: { le: \"{name}\" } } } }",
+            ),
+            "\"{name}\"",
+        ),
         (Code::UnknownIndex, p("index: GSI1, key: { PK: a }"), "GSI1"),
         (Code::AccessPattern, p("key: { SK: a }"), "p"),
         (

@@ -11,7 +11,7 @@ const ASKED: &str = include_str!("asked.yaml");
 const REFUSED: &str = include_str!("refused.yaml");
 
 /// The catalog of pattern 1 as PostgreSQL has it, with a table of events.
-fn asked() -> Catalog {
+pub(super) fn asked() -> Catalog {
     let mut catalog = catalog();
     catalog.dbms = Dbms::Postgres;
     let text = || DataType::Text {
@@ -45,14 +45,8 @@ fn asked() -> Catalog {
         ("code", text()),
     ];
     let columns = columns.into_iter().map(|(name, data_type)| Column {
-        name: name.to_owned(),
-        declared: String::new(),
-        data_type,
         nullable: false,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
+        ..Column::new(name.to_owned(), String::new(), data_type)
     });
     let name = TableName {
         schema: catalog.tables[0].name.schema.clone(),
@@ -67,7 +61,7 @@ fn asked() -> Catalog {
 }
 
 /// The mapping with one access pattern.
-fn with(pattern: &str) -> String {
+pub(super) fn with(pattern: &str) -> String {
     let lines = pattern.lines().map(|line| format!("    {line}\n"));
     format!("{ASKED}{}", lines.collect::<String>())
 }

@@ -94,14 +94,8 @@ fn reason(error: &SourceError) -> String {
 /// of a type that is printed.
 fn table(name: &str, key: &str, printed: Option<&str>) -> Table {
     let column = |name: &str, declared: &str, data_type: DataType| Column {
-        name: name.to_owned(),
-        declared: declared.to_owned(),
-        data_type,
         nullable: false,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
+        ..Column::new(name.to_owned(), declared.to_owned(), data_type)
     };
     let number = DataType::Integer {
         bits: 64,

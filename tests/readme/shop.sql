@@ -29,4 +29,10 @@ CREATE TABLE "Order Details" (
     PRIMARY KEY ("Order ID", "Line No")
 );
 
+CREATE TABLE films (
+    id    integer NOT NULL PRIMARY KEY,
+    genre text    NOT NULL,
+    title text    NOT NULL COLLATE NOCASE
+);
+
 CREATE VIEW turnover AS SELECT customer_id, sum(total) AS total FROM orders GROUP BY customer_id;

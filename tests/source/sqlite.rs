@@ -49,6 +49,38 @@ async fn a_utf16_file_reads_like_any_other() {
     let rows = read_all(source.as_mut(), table(&catalog, "t")).await;
     assert_eq!(shown(&rows[0][0]), r#"{"S":"가😀é"}"#);
     assert_eq!(shown(&rows[0][1]), r#"{"M":{"k":{"S":"ü"}}}"#);
+    let collation = |column| {
+        table(&catalog, "t")
+            .column(column)
+            .unwrap()
+            .collation
+            .clone()
+    };
+    assert_eq!(collation("a").as_deref(), Some("BINARY of UTF-16le"));
+    assert_eq!(collation("b"), None);
+}
+
+#[tokio::test]
+async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
+    let database = Database::new(
+        "CREATE TABLE t (a TEXT COLLATE NOCASE, b TEXT, c TEXT COLLATE binary, d INTEGER, \"e f\"
+            VARCHAR(5) NOT NULL COLLATE 'RTRIM')",
+    )
+    .await;
+    let catalog = open(&database).await.catalog().await.unwrap();
+    let collation = |column| {
+        table(&catalog, "t")
+            .column(column)
+            .unwrap()
+            .collation
+            .clone()
+    };
+    assert_eq!(collation("a").as_deref(), Some("NOCASE"));
+    assert_eq!(collation("e f").as_deref(), Some("RTRIM"));
+    assert_eq!(
+        (collation("b"), collation("c"), collation("d")),
+        (None, None, None)
+    );
 }
 
 const SCHEMA: &str = r#"

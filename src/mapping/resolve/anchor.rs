@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::mapping::raw::Spanned;
 use crate::mapping::yaml::{Content, Node as Yaml};
 
 /// Where a template's text stands in the file, so that a place within the template can be shown.
@@ -24,6 +25,19 @@ impl Anchor {
         };
         Self {
             node: yaml.span.clone(),
+            start,
+        }
+    }
+
+    /// The same for a value of which only the place is known.
+    pub(super) fn of(text: &Spanned<String>) -> Self {
+        let start = match text.span.len().checked_sub(text.value.len()) {
+            Some(0) => Some(text.span.start),
+            Some(2) => Some(text.span.start + 1),
+            _ => None,
+        };
+        Self {
+            node: text.span.clone(),
             start,
         }
     }

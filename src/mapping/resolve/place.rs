@@ -207,14 +207,5 @@ impl Binder<'_> {
 
 /// A column of a query whose columns are not known.
 pub(super) fn unknown(name: &str) -> Column {
-    Column {
-        name: name.to_owned(),
-        declared: String::new(),
-        data_type: DataType::Dynamic,
-        nullable: true,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
-    }
+    Column::new(name.to_owned(), String::new(), DataType::Dynamic)
 }

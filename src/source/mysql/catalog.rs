@@ -128,14 +128,13 @@ fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
         default = default.map(|default| format!("'{}'", default.replace('\'', "''")));
     }
     Ok(Column {
-        name: text(row, 2)?,
-        data_type,
         nullable: text(row, 4)? == "YES",
         default,
         generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
         comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
         ambiguous_charset: optional(row, 10)?.filter(|charset| !is_exact(charset)),
-        declared,
+        collation: optional(row, 11)?.filter(|collation| !is_of_bytes(collation)),
+        ..Column::new(text(row, 2)?, declared, data_type)
     })
 }
 
@@ -155,6 +154,13 @@ fn is_exact(charset: &str) -> bool {
             | "utf32"
             | "binary"
     )
+}
+
+/// Whether a collation orders text by the bytes that it has in UTF-8. That most of them put spaces
+/// behind the shorter of two texts makes a difference before control characters alone.
+fn is_of_bytes(collation: &str) -> bool {
+    let (charset, rest) = collation.split_once('_').unwrap_or((collation, "bin"));
+    rest.ends_with("bin") && charset != "latin1" && is_exact(charset)
 }
 
 /// Whether a default of this type is written without quotes.

@@ -40,15 +40,12 @@ pub(super) async fn describe(
             Some(base) => base.declared.clone(),
             None => expression_type(column.type_info().name()).to_owned(),
         };
+        let of_base = |base: &Column| base.data_type.clone();
+        let data_type = base.map_or_else(|| data_type(&declared), of_base);
         columns.push(Column {
-            name: column.name().to_owned(),
-            data_type: base.map_or_else(|| data_type(&declared), |base| base.data_type.clone()),
-            declared,
-            nullable: true,
-            default: None,
-            generated: None,
-            comment: None,
             ambiguous_charset: base.and_then(|base| base.ambiguous_charset.clone()),
+            collation: base.and_then(|base| base.collation.clone()),
+            ..Column::new(column.name().to_owned(), declared, data_type)
         });
     }
     find_text(connection, sql, &mut columns).await?;

@@ -66,6 +66,7 @@ struct ColumnEntry {
     generated: Option<String>,
     comment: Option<String>,
     readable: bool,
+    collation: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -263,6 +264,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         generated: entry.generated,
         comment: entry.comment,
         ambiguous_charset: None,
+        collation: entry.collation,
     }
 }
 

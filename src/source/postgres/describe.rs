@@ -59,16 +59,7 @@ pub(super) async fn columns(source: &mut Postgres, sql: &str) -> Result<Vec<Colu
                 types.data_type(output.oid, -1),
             ),
         };
-        Column {
-            name: output.name,
-            declared,
-            data_type,
-            nullable: true,
-            default: None,
-            generated: None,
-            comment: None,
-            ambiguous_charset: None,
-        }
+        Column::new(output.name, declared, data_type)
     };
     Ok(outputs.into_iter().map(column).collect())
 }

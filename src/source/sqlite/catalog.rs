@@ -12,9 +12,11 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::data_type;
-use super::definition::{generation_expression, terms};
+use super::definition::{collation_name, generation_expression, terms};
 use super::scan::SqliteDialect;
-use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName};
+use crate::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName,
+};
 use crate::source::Dialect as _;
 
 /// The one schema: attached databases are none of ours.
@@ -75,6 +77,8 @@ pub(super) async fn columns(
     table: &str,
     sql: &str,
 ) -> Result<Columns, sqlx::Error> {
+    let encoding = sqlx::query("PRAGMA encoding").fetch_one(&mut *connection);
+    let encoding = text(&encoding.await?, 0)?;
     let query = sqlx::query(include_str!("sql/columns.sql")).bind(table);
     let mut columns = Vec::new();
     let mut primary_key = Vec::new();
@@ -86,18 +90,21 @@ pub(super) async fn columns(
             primary_key.push((place, name.clone()));
         }
         let generated = matches!(row.try_get::<i64, _>(5)?, 2 | 3);
+        let data_type = data_type(&declared);
+        let is_text = matches!(data_type, DataType::Text { .. } | DataType::Dynamic);
         columns.push(Column {
+            collation: collation(sql, &name, &encoding).filter(|_| is_text),
             generated: generated.then(|| generation_expression(sql, &name)),
             nullable: row.try_get::<i64, _>(2)? == 0 && place == 0,
             default: row.try_get(3)?,
-            comment: None,
-            ambiguous_charset: None,
-            data_type: data_type(&declared),
-            name,
-            declared: declared
-                .trim_end_matches("GENERATED ALWAYS")
-                .trim_end()
-                .to_owned(),
+            ..Column::new(
+                name,
+                declared
+                    .trim_end_matches("GENERATED ALWAYS")
+                    .trim_end()
+                    .to_owned(),
+                data_type,
+            )
         });
     }
     primary_key.sort();
@@ -105,6 +112,16 @@ pub(super) async fn columns(
         columns,
         primary_key: primary_key.into_iter().map(|(_, name)| name).collect(),
     })
+}
+
+/// The collation of a column, where it does not order text by the bytes of UTF-8. That of a view's
+/// column is not told.
+fn collation(sql: &str, column: &str, encoding: &str) -> Option<String> {
+    match collation_name(sql, column) {
+        Some(name) if !name.eq_ignore_ascii_case("binary") => Some(name),
+        _ if encoding != "UTF-8" => Some(format!("BINARY of {encoding}")),
+        _ => None,
+    }
 }
 
 async fn complete(

@@ -7,19 +7,7 @@ use crate::source::Dialect as _;
 
 /// The expression of a generated column, which only the table's own text tells.
 pub(super) fn generation_expression(sql: &str, column: &str) -> String {
-    let quoted = [
-        SqliteDialect.quote(column),
-        format!("`{}`", column.replace('`', "``")),
-        format!("[{column}]"),
-    ];
-    let definition = terms(sql).into_iter().map(without_comment).find(|term| {
-        let starts = |name: &str| {
-            let (head, tail) = term.split_at_checked(name.len()).unwrap_or_default();
-            head.eq_ignore_ascii_case(name) && tail.starts_with(char::is_whitespace)
-        };
-        starts(column) || quoted.iter().any(|name| starts(name))
-    });
-    let definition = definition.unwrap_or_default();
+    let definition = definition(sql, column).unwrap_or_default();
     let mut groups = groups(definition).into_iter();
     let expression = groups.find_map(|(start, end)| {
         let before = definition.get(..start)?.trim_end().to_ascii_uppercase();
@@ -29,6 +17,44 @@ pub(super) fn generation_expression(sql: &str, column: &str) -> String {
             .flatten()
     });
     expression.unwrap_or("unknown").trim().to_owned()
+}
+
+/// The collation that a column of a table is declared with, without quotes.
+pub(super) fn collation_name(sql: &str, column: &str) -> Option<String> {
+    let is_table = sql
+        .get(..12)
+        .is_some_and(|head| head.eq_ignore_ascii_case("CREATE TABLE"));
+    let definition = definition(sql, column).filter(|_| is_table)?;
+    let inner = groups(definition);
+    let is_outer = |at: usize| inner.iter().all(|(start, end)| at < *start || at > *end);
+    let begins = |at: usize| {
+        let word = definition.get(at..at + 7);
+        let after = definition.get(at + 7..).unwrap_or_default();
+        is_outer(at)
+            && word.is_some_and(|word| word.eq_ignore_ascii_case("COLLATE"))
+            && after.starts_with(char::is_whitespace)
+    };
+    let (at, _) = outside_quotes(definition).find(|(at, _)| begins(*at))?;
+    let rest = definition.get(at + 7..)?.trim_start();
+    let quotes = ['"', '\'', '`', '[', ']'];
+    let name = rest.split(|c: char| c.is_whitespace() || c == ',').next()?;
+    Some(name.trim_matches(quotes).to_owned())
+}
+
+/// What a table's text says of one column.
+fn definition<'s>(sql: &'s str, column: &str) -> Option<&'s str> {
+    let quoted = [
+        SqliteDialect.quote(column),
+        format!("`{}`", column.replace('`', "``")),
+        format!("[{column}]"),
+    ];
+    terms(sql).into_iter().map(without_comment).find(|term| {
+        let starts = |name: &str| {
+            let (head, tail) = term.split_at_checked(name.len()).unwrap_or_default();
+            head.eq_ignore_ascii_case(name) && tail.starts_with(char::is_whitespace)
+        };
+        starts(column) || quoted.iter().any(|name| starts(name))
+    })
 }
 
 /// The text from where it says something.
@@ -125,6 +151,20 @@ mod tests {
         assert_eq!(generation_expression(sql, "b c"), "a || ')' || (a + 1)");
         assert_eq!(generation_expression(sql, "D"), "a");
         assert_eq!(generation_expression(sql, "a"), "unknown");
+    }
+
+    #[test]
+    fn the_collation_of_a_column_is_found_in_the_text() {
+        let sql = "CREATE TABLE t(a TEXT COLLATE NOCASE, \"b c\" TEXT DEFAULT ' collate x' NOT NULL \
+                   collate \"RTRIM\" UNIQUE, d TEXT CHECK (d COLLATE NOCASE > 'a'), e TEXT)";
+        let of = |column| collation_name(sql, column);
+        assert_eq!(of("a").as_deref(), Some("NOCASE"));
+        assert_eq!(of("b c").as_deref(), Some("RTRIM"));
+        assert_eq!((of("d"), of("e")), (None, None));
+        assert_eq!(
+            collation_name("CREATE VIEW v AS SELECT (a COLLATE NOCASE)", "a"),
+            None
+        );
     }
 
     #[test]

@@ -17,16 +17,8 @@ pub(super) async fn describe(
     let statement = connection.prepare(wrapped).await?;
     let mut columns = Vec::new();
     for column in statement.columns() {
-        let mut described = Column {
-            name: column.name().to_owned(),
-            declared: String::new(),
-            data_type: DataType::Dynamic,
-            nullable: true,
-            default: None,
-            generated: None,
-            comment: None,
-            ambiguous_charset: None,
-        };
+        let name = column.name().to_owned();
+        let mut described = Column::new(name, String::new(), DataType::Dynamic);
         if let Some(origin) = column.origin().table_column() {
             let table = catalog::columns(connection, &origin.table, "").await?;
             let base = table.columns.into_iter().find(|c| *c.name == *origin.name);

@@ -45,14 +45,8 @@ const REFERENCE: DataType = DataType::Integer {
 
 fn column(name: &str, declared: &str, data_type: DataType, nullable: bool) -> Column {
     Column {
-        name: name.to_owned(),
-        declared: declared.to_owned(),
-        data_type,
         nullable,
-        default: None,
-        generated: None,
-        comment: None,
-        ambiguous_charset: None,
+        ..Column::new(name.to_owned(), declared.to_owned(), data_type)
     }
 }
 

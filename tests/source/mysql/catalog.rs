@@ -203,6 +203,29 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
 }
 
 #[tokio::test]
+async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
+    for (_, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE t (id INT PRIMARY KEY, a VARCHAR(5) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci,
+                    b VARCHAR(5) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, c CHAR(5) CHARACTER SET latin1 COLLATE latin1_bin,
+                    d CHAR(5) CHARACTER SET ascii COLLATE ascii_bin, e BLOB)",
+            )
+            .await;
+        let catalog = open(&database.url()).await.catalog().await.unwrap();
+        let of = |name| table(&catalog, "t").column(name).unwrap().collation.clone();
+        assert_eq!(of("a").as_deref(), Some("utf8mb4_general_ci"));
+        // Its `€` comes before `é`, and in UTF-8 behind it.
+        assert_eq!(of("c").as_deref(), Some("latin1_bin"));
+        for column in ["id", "b", "d", "e"] {
+            assert_eq!(of(column), None, "{column}");
+        }
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
 async fn codes_that_are_one_character_prove_no_key() {
     for (_, server) in servers() {
         let database = Database::new(&server).await;

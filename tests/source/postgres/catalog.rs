@@ -36,6 +36,35 @@ const KEYS: &str = "
 ";
 
 #[tokio::test]
+async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
+    let database = Database::with(
+        "CREATE EXTENSION citext;
+         CREATE DOMAIN mail AS citext;
+         CREATE TABLE t (id int PRIMARY KEY, own text, c text COLLATE \"C\",
+            posix varchar(5) COLLATE \"POSIX\", icu text COLLATE \"de-x-icu\", folded citext,
+            mail mail, folded_c citext COLLATE \"C\");
+         CREATE VIEW v AS SELECT icu, c FROM t",
+    )
+    .await;
+    let catalog = catalog(&database).await;
+    let collation = |of: &str, column: &str| {
+        table(&catalog, of)
+            .column(column)
+            .unwrap()
+            .collation
+            .clone()
+    };
+    let of = |column| collation("t", column);
+    assert_eq!((of("id"), of("c"), of("posix")), (None, None, None));
+    assert_eq!(of("icu").as_deref(), Some("de-x-icu"));
+    for column in ["folded", "mail", "folded_c"] {
+        assert_eq!(of(column).as_deref(), Some("citext"), "{column}");
+    }
+    assert_eq!(collation("v", "icu").as_deref(), Some("de-x-icu"));
+    assert_eq!(collation("v", "c"), None);
+}
+
+#[tokio::test]
 async fn keys_and_foreign_keys_of_every_shape_are_in_the_catalog() {
     let database = Database::with(KEYS).await;
     let catalog = catalog(&database).await;

@@ -26,7 +26,7 @@ pub(super) struct Binder<'a> {
     shards: Option<u32>,
     pairs: Vec<Pair>,
     /// What is told only of patterns without faults.
-    warnings: Vec<Diagnostic>,
+    pub(super) warnings: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.
     pub(super) uses: Vec<Use>,
 }

@@ -7,6 +7,8 @@
 mod align;
 mod answer;
 mod bind;
+mod bounds;
+mod collation;
 mod fit;
 mod keys;
 mod parameters;
@@ -83,7 +85,11 @@ fn bind_one(
     for entry in &pattern.key {
         let in_partition = partition.iter().any(|key| *key.name == *entry.key);
         let key = keys.as_ref().and_then(|keys| find(keys, &entry.key));
-        nodes.push((entry.key.as_str(), binder.entry(entry, key, in_partition)));
+        let condition = binder.entry(entry, key, in_partition);
+        if let (Some(key), Some(condition)) = (key, &condition) {
+            binder.bounds(entry, condition, key);
+        }
+        nodes.push((entry.key.as_str(), condition));
     }
     let keys = keys.filter(|_| is_served)?;
     let pattern_of = |key: &KeyAttribute| {
@@ -102,6 +108,7 @@ fn bind_one(
     let filter = binder.filter(&keys);
     binder.sources();
     binder.sql();
+    binder.order(&keys);
     let answer = binder.answer(&keys);
     let finished = binder.finish();
     if diagnostics.len() > faults {

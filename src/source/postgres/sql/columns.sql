@@ -1,3 +1,36 @@
+-- The collations that order text otherwise than by the bytes that it has in UTF-8. Only later versions
+-- know of providers for whole databases.
+, sorting (oid, name) AS (
+    SELECT used.oid, used.name
+    FROM (
+        SELECT
+            c.oid,
+            CASE
+                WHEN c.collprovider <> 'd' THEN c.collname::text
+                ELSE coalesce(db ->> 'datlocale', db ->> 'daticulocale', db ->> 'datcollate')
+            END AS name,
+            CASE
+                WHEN c.collprovider <> 'd' THEN c.collprovider::text
+                ELSE coalesce(db ->> 'datlocprovider', 'c')
+            END AS provider,
+            CASE
+                WHEN c.collprovider <> 'd' THEN c.collcollate::text
+                ELSE db ->> 'datcollate'
+            END AS locale
+        FROM pg_catalog.pg_collation AS c
+        CROSS JOIN (
+            SELECT pg_catalog.to_jsonb(d)
+            FROM pg_catalog.pg_database AS d
+            WHERE d.datname = pg_catalog.current_database()
+        ) AS here (db)
+    ) AS used
+    WHERE pg_catalog.current_setting('server_encoding') NOT IN ('UTF8', 'LATIN1', 'SQL_ASCII')
+       OR NOT (
+           used.provider = 'b'
+           OR used.provider = 'c'
+              AND pg_catalog.lower(used.locale) IN ('c', 'posix', 'c.utf8', 'c.utf-8')
+       )
+)
 -- One row for each column, by position.
 SELECT
     a.attrelid::bigint AS relation,
@@ -13,9 +46,16 @@ SELECT
     END AS default,
     CASE WHEN a.attgenerated <> '' THEN pg_catalog.pg_get_expr(d.adbin, d.adrelid) END AS generated,
     pg_catalog.col_description(a.attrelid, a.attnum) AS comment,
-    pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') AS readable
+    pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') AS readable,
+    CASE
+        WHEN 'citext' IN (t.typname, base.typname) THEN 'citext'
+        ELSE sorting.name
+    END AS collation
 FROM relation
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid = relation.oid
+JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+LEFT JOIN pg_catalog.pg_type AS base ON base.oid = t.typbasetype
+LEFT JOIN sorting ON sorting.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE relation.visible AND a.attnum > 0 AND NOT a.attisdropped
 ORDER BY a.attrelid, a.attnum
