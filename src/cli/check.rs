@@ -15,6 +15,10 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
             mapping::check(&arguments.mapping, &catalog, None).await?
         }
         None if arguments.source.source.is_none() => {
+            // What is wrong whatever the schema is told all the same.
+            if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
+                found.tell(&arguments.mapping, output);
+            }
             return Err(Failure::usage("no source is named").with_help(
                 "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
             ));

@@ -8,7 +8,7 @@ use super::output::Output;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::mapping::model::Model;
-use crate::mapping::{Described, Proofs, Raw, Resolution, resolve};
+use crate::mapping::{Described, Outline, Proofs, Raw, Resolution, outline, resolve};
 use crate::source::{Source, SourceError};
 
 /// A mapping file, checked as far as it goes.
@@ -105,6 +105,48 @@ pub(super) fn read(path: &Path) -> Result<String, Failure> {
             .with_cause(&error)
             .with_help("`dynafold init --source URL` writes a starter mapping")
     })
+}
+
+/// A mapping as far as it is understood without a schema.
+pub(super) struct Outlined {
+    pub(super) outline: Option<Outline>,
+    text: String,
+    errors: Vec<Diagnostic>,
+}
+
+impl Outlined {
+    /// Reads and checks it.
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let text = read(path)?;
+        let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());
+        let (outline, mut errors) = match raw {
+            Some(raw) => {
+                let mut outline = outline(&raw, faults);
+                let faults = std::mem::take(&mut outline.diagnostics);
+                (Some(outline), faults)
+            }
+            None => (None, faults),
+        };
+        errors.retain(|fault| fault.severity() == Severity::Error);
+        Ok(Self {
+            outline: outline.filter(|_| errors.is_empty()),
+            text,
+            errors,
+        })
+    }
+
+    /// Shows its errors.
+    pub(super) fn tell(&self, path: &Path, output: &Output) {
+        if !self.errors.is_empty() {
+            let name = path.display().to_string();
+            output.note(&render(
+                &name,
+                &self.text,
+                &self.errors,
+                output.color_stderr(),
+            ));
+        }
+    }
 }
 
 /// Checks a mapping against a catalog; with a source, its queries and conditions too.

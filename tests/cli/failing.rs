@@ -232,3 +232,22 @@ async fn a_load_to_which_nobody_listens_ends_well() {
         assert!(!ended.stdout.is_empty());
     }
 }
+
+#[test]
+fn a_check_without_a_source_tells_what_is_wrong_whatever_the_schema() {
+    let mapping = own_mapping();
+    let text = std::fs::read_to_string(&mapping).unwrap();
+    let name = "${TABLE_NAME:-personalization}";
+    assert!(text.contains(name));
+    std::fs::write(&mapping, text.replace(name, "ab")).unwrap();
+    let ran = dynafold(&["check", &mapping]).exits(2);
+    assert!(
+        ran.stderr
+            .contains("error[name]: `ab` cannot be a table's name"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("no source is named"), "{}", ran.stderr);
+    let whole = dynafold(&["check", MAPPING]).exits(2);
+    assert!(!whole.stderr.contains("error["), "{}", whole.stderr);
+}

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 
 use crate::cli::args::{Query, SourceArguments};
 use crate::cli::failure::Failure;
+use crate::cli::mapping::Outlined;
 use crate::cli::output::Output;
 use crate::cli::{catalog, mapping, target};
-use crate::diagnostic::{Severity, nearest, render};
+use crate::diagnostic::nearest;
 use crate::mapping::model::{AccessPattern, Table};
 use crate::mapping::template::{Context, Filter};
-use crate::mapping::{Outline, Raw, outline};
 
 /// What is asked, and how.
 pub(in crate::cli) struct Ground {
@@ -72,42 +72,21 @@ pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<G
 
 /// Reads them without a schema; faults of the mapping are shown where there is an output.
 pub(in crate::cli) fn outlined(path: &Path, output: Option<&Output>) -> Result<Ground, Failure> {
-    let text = mapping::read(path).map_err(|failure| {
+    let found = Outlined::read(path).map_err(|failure| {
         failure.with_help("give the path of the mapping by which the table was loaded")
     })?;
-    let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());
-    let (found, diagnostics) = match raw {
-        Some(raw) => {
-            let Outline {
-                table,
-                time_zone,
-                patterns,
-                diagnostics,
-            } = outline(&raw, faults);
-            let ground = Ground {
-                table,
-                time_zone,
-                patterns,
-            };
-            (Some(ground), diagnostics)
-        }
-        None => (None, faults),
-    };
-    let errors = diagnostics.into_iter();
-    let errors: Vec<_> = errors
-        .filter(|fault| fault.severity() == Severity::Error)
-        .collect();
-    match found.filter(|_| errors.is_empty()) {
-        Some(ground) => Ok(ground),
-        None => {
-            let name = path.display().to_string();
-            if let Some(output) = output {
-                output.note(&render(&name, &text, &errors, output.color_stderr()));
-            }
-            Err(Failure::failed(format!("the mapping `{name}` has faults"))
-                .with_help("`dynafold check` shows all of them"))
-        }
+    if let Some(output) = output {
+        found.tell(path, output);
     }
+    let outline = found.outline.ok_or_else(|| {
+        Failure::failed(format!("the mapping `{}` has faults", path.display()))
+            .with_help("`dynafold check` shows all of them")
+    })?;
+    Ok(Ground {
+        table: outline.table,
+        time_zone: outline.time_zone,
+        patterns: outline.patterns,
+    })
 }
 
 /// A pattern with its parameters, as it is called: `name --userId NUMBER`.
