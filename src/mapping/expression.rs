@@ -50,6 +50,8 @@ pub(super) enum Against {
     Attribute(String),
     /// The size of one, which is a number.
     Size,
+    /// The type of one, which is text.
+    Type,
     /// A member of a document, or another value.
     Unknown,
 }
@@ -96,6 +98,9 @@ struct Parser {
     against: Against,
 }
 
+/// Values that DynamoDB takes in one IN.
+const MOST_IN: usize = 100;
+
 const FUNCTIONS: [(&str, usize); 5] = [
     ("attribute_exists", 1),
     ("attribute_not_exists", 1),
@@ -137,6 +142,12 @@ impl Parser {
         Err(self.unexpected(&format!("`{sign}`")))
     }
 
+    /// Where the next token begins.
+    fn here(&mut self) -> usize {
+        let next = self.tokens.peek();
+        next.map_or(self.end, |(_, span)| span.start)
+    }
+
     fn unexpected(&mut self, wanted: &str) -> ExpressionError {
         match self.tokens.peek() {
             Some((token, span)) => fault(
@@ -171,8 +182,11 @@ impl Parser {
             return self.one();
         }
         if self.take_sign(&["("]) {
+            let open = self.pieces.len();
             self.either()?;
-            return self.expect(")");
+            self.expect(")")?;
+            self.simplify(open);
+            return Ok(());
         }
         self.against = Against::Unknown;
         let from = self.pieces.len();
@@ -188,11 +202,33 @@ impl Parser {
         Ok(())
     }
 
+    /// Takes away the parentheses behind which a place is, if all within them is in parentheses too:
+    /// DynamoDB refuses such as redundant.
+    fn simplify(&mut self, open: usize) {
+        let is = |piece: &Piece, sign: &str| matches!(piece, Piece::Word(word) if word == sign);
+        let within = self.pieces.get(open..self.pieces.len() - 1);
+        let mut depth = 0_usize;
+        let ends = within.unwrap_or_default().iter().map(|piece| {
+            depth += usize::from(is(piece, "("));
+            depth -= usize::from(is(piece, ")"));
+            depth
+        });
+        let first = ends.enumerate().find(|(_, depth)| *depth == 0);
+        // Within a comparison nothing is in parentheses from the first piece on.
+        if first.is_some_and(|(at, _)| at > 0 && open + at + 2 == self.pieces.len()) {
+            self.pieces.pop();
+            self.pieces.remove(open);
+        }
+    }
+
     fn comparison(&mut self) -> Result<(), ExpressionError> {
         for (name, arguments) in FUNCTIONS {
             if self.take_word(name) {
                 self.expect("(")?;
                 self.path()?;
+                if name == "attribute_type" {
+                    self.against = Against::Type;
+                }
                 if arguments == 2 {
                     self.expect(",")?;
                     self.operand()?;
@@ -209,10 +245,17 @@ impl Parser {
             return self.operand();
         }
         if self.take_word("IN") {
+            let from = self.here();
             self.expect("(")?;
             self.operand()?;
+            let mut count = 1;
             while self.take_sign(&[","]) {
                 self.operand()?;
+                count += 1;
+            }
+            if count > MOST_IN {
+                let message = format!("IN takes {MOST_IN} values at most, and this has {count}");
+                return Err(fault(from..self.here(), message));
             }
             return self.expect(")");
         }
@@ -261,7 +304,12 @@ impl Parser {
                 "[" => {
                     self.tokens.next();
                     match self.tokens.peek().cloned() {
-                        Some((Token::Constant(Attribute::N(number)), _)) => {
+                        Some((Token::Constant(Attribute::N(number)), _))
+                            if number
+                                .to_string()
+                                .bytes()
+                                .all(|digit| digit.is_ascii_digit()) =>
+                        {
                             self.tokens.next();
                             self.pieces.push(Piece::Step(format!("[{number}]")));
                         }
@@ -325,6 +373,41 @@ mod tests {
     }
 
     #[test]
+    fn parentheses_that_say_nothing_are_left_out() {
+        let shown = |text: &str| {
+            let pieces = parse(text).unwrap().into_iter();
+            let pieces = pieces.map(|piece| match piece {
+                Piece::Word(word) | Piece::Step(word) => word,
+                Piece::Name { name, .. } => name,
+                Piece::Parameter { name, .. } => format!(":{name}"),
+                Piece::Constant(value) => value.type_name().to_owned(),
+            });
+            pieces.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown("(((a = :a)))"), "( a = :a )");
+        assert_eq!(shown("((size(a) = :a))"), "( size ( a ) = :a )");
+        assert_eq!(shown("(contains(a, :a))"), "( contains ( a , :a ) )");
+        let both = "( ( a = :a ) AND ( b = :b ) )";
+        assert_eq!(shown(both), both);
+        assert_eq!(shown("(a IN (:a, :b))"), "( a IN ( :a , :b ) )");
+    }
+
+    #[test]
+    fn the_type_of_an_attribute_is_text() {
+        let pieces = parse("attribute_type(a, :t)").unwrap();
+        let named = |piece: &Piece| {
+            matches!(
+                piece,
+                Piece::Parameter {
+                    against: Against::Type,
+                    ..
+                }
+            )
+        };
+        assert!(pieces.iter().any(named), "{pieces:?}");
+    }
+
+    #[test]
     fn faults_are_told_in_words() {
         assert_eq!(faulty("state"), "a comparison is missing at the end");
         assert_eq!(faulty("a = 'b"), "the quote is not closed");
@@ -338,6 +421,15 @@ mod tests {
             "an attribute is expected, not `:a`"
         );
         assert_eq!(faulty("a between 1 or 2"), "`AND` is expected, not `or`");
+        assert_eq!(
+            faulty("a[1.5] = 1"),
+            "a position is expected, not this value"
+        );
+        let many = format!("a IN ({}0)", "0, ".repeat(100));
+        assert_eq!(
+            faulty(&many),
+            "IN takes 100 values at most, and this has 101"
+        );
         assert_eq!(faulty(""), "an attribute is missing at the end");
     }
 }

@@ -13,6 +13,9 @@ use crate::mapping::expression::{self, Against, Piece};
 use crate::mapping::model::{FilterExpression, Operand, ParameterKind, Part};
 use crate::mapping::resolve::anchor::Anchor;
 
+/// Bytes of an expression that DynamoDB takes.
+const MOST_BYTES: usize = 4096;
+
 impl Binder<'_> {
     /// The filter expression, with every name and value replaced.
     pub(super) fn filter(&mut self, keys: &Keys<'_>) -> Option<FilterExpression> {
@@ -81,6 +84,15 @@ impl Binder<'_> {
             filter.text.push_str(&written);
         }
         filter.text = filter.text.trim().to_owned();
+        if filter.text.len() > MOST_BYTES {
+            let message = format!(
+                "the filter has {} bytes, its names and values replaced, and DynamoDB takes {MOST_BYTES}",
+                filter.text.len()
+            );
+            let fault = Diagnostic::new(Code::Filter, anchor.range(&(0..text.len())), message);
+            let help = "leave a part of it to the application";
+            self.diagnostics.push(fault.with_help(help));
+        }
         Some(filter)
     }
 
@@ -151,6 +163,7 @@ impl Binder<'_> {
         let at = self.parameters.named(name);
         let kind = match against {
             Against::Size => Some(ParameterKind::Number),
+            Against::Type => Some(ParameterKind::Text),
             Against::Unknown => None,
             Against::Attribute(attribute) => {
                 let mut makes = self.ground.makes.iter();

@@ -61,10 +61,10 @@ impl Binder<'_> {
                 }
             }
             let is_number = matches!(given, Family::Number | Family::Any);
-            let has_name = !placeholder.filters.is_empty();
+            let is_filtered = !placeholder.filters.is_empty();
             if each.key.key_type == KeyType::N
                 && !is_number
-                && has_name
+                && is_filtered
                 && self.diagnostics.len() == faults
             {
                 let message = format!(
