@@ -167,7 +167,7 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
             Code::RangeEnd,
             mapping(
                 "",
-                "from: users, key: { PK: USERS, SK: \"{name}#{id}\" }, accept: [single-partition, key-unproved, unpadded-number, empty-key]",
+                "from: users, key: { PK: USERS, SK: \"{name}#{id}\" }, accept: [single-partition, key-unproved, unpadded-number]",
                 "access_patterns: { p: { key: { PK: USERS, SK: { le: \"{name}\" } } } }",
             ),
             "\"{name}\"",

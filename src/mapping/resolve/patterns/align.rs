@@ -153,7 +153,7 @@ pub(super) fn aligned<'t>(
 }
 
 /// The parts with those of optional segments among them.
-fn flat(parts: &[Part]) -> Vec<&Part> {
+pub(super) fn flat(parts: &[Part]) -> Vec<&Part> {
     let each = parts.iter().flat_map(|part| match part {
         Part::Optional(inner) => flat(inner),
         part => vec![part],

@@ -1,7 +1,7 @@
 //! Whether a range of a pattern ends where it seems to: a bound that is only the beginning of a key
 //! lies before all keys that begin with it.
 
-use super::align::{Make, writing};
+use super::align::{Make, flat, writing};
 use super::bind::Binder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic};
@@ -122,10 +122,7 @@ fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> 
 
 /// What a key has behind a bound; `None` where the bound is not written as the key begins.
 fn rest<'t>(bound: &Template, made: &'t Template) -> Option<Rest<'t>> {
-    let mut made = made.parts.iter().flat_map(|part| match part {
-        Part::Optional(inner) => inner.as_slice(),
-        part => std::slice::from_ref(part),
-    });
+    let mut made = flat(&made.parts).into_iter();
     let mut left = "";
     for part in &bound.parts {
         let Part::Text(text) = part else {

@@ -19,7 +19,7 @@ pub(super) use keys::is_range;
 
 use std::sync::Arc;
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Family};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
@@ -222,8 +222,7 @@ pub(super) fn misfits(
 }
 
 /// The family of values of a kind.
-fn family(kind: ParameterKind) -> crate::catalog::Family {
-    use crate::catalog::Family;
+fn family(kind: ParameterKind) -> Family {
     match kind {
         ParameterKind::Text => Family::Text,
         ParameterKind::Number => Family::Number,
