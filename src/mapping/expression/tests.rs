@@ -1,0 +1,88 @@
+//! Expressions taken apart, and their faults.
+
+use super::*;
+
+fn faulty(text: &str) -> String {
+    parse(text).unwrap_err().message
+}
+
+#[test]
+fn names_parameters_and_constants_are_told_apart() {
+    let pieces =
+        parse("state = :state AND :n > size(note.lines[0]) or NOT begins_with(`odd name`, 'a')");
+    let pieces = pieces.unwrap();
+    let shown = pieces.iter().map(|piece| match piece {
+        Piece::Word(word) | Piece::Step(word) => word.clone(),
+        Piece::Name {
+            name, is_attribute, ..
+        } => format!("{name}/{is_attribute}"),
+        Piece::Parameter { name, against } => format!(":{name}/{against:?}"),
+        Piece::Constant(value) => value.type_name().to_owned(),
+    });
+    assert_eq!(
+        shown.collect::<Vec<_>>().join(" "),
+        "state/true = :state/Attribute(\"state\") AND :n/Size > size ( note/true . lines/false [0] ) OR NOT \
+         begins_with ( odd name/true , S )"
+    );
+}
+
+#[test]
+fn parentheses_that_say_nothing_are_left_out() {
+    let shown = |text: &str| {
+        let pieces = parse(text).unwrap().into_iter();
+        let pieces = pieces.map(|piece| match piece {
+            Piece::Word(word) | Piece::Step(word) => word,
+            Piece::Name { name, .. } => name,
+            Piece::Parameter { name, .. } => format!(":{name}"),
+            Piece::Constant(value) => value.type_name().to_owned(),
+        });
+        pieces.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(shown("(((a = :a)))"), "( a = :a )");
+    assert_eq!(shown("((size(a) = :a))"), "( size ( a ) = :a )");
+    assert_eq!(shown("(contains(a, :a))"), "( contains ( a , :a ) )");
+    let both = "( ( a = :a ) AND ( b = :b ) )";
+    assert_eq!(shown(both), both);
+    assert_eq!(shown("(a IN (:a, :b))"), "( a IN ( :a , :b ) )");
+}
+
+#[test]
+fn the_type_of_an_attribute_is_text() {
+    let pieces = parse("attribute_type(a, :t)").unwrap();
+    let named = |piece: &Piece| {
+        matches!(
+            piece,
+            Piece::Parameter {
+                against: Against::Type,
+                ..
+            }
+        )
+    };
+    assert!(pieces.iter().any(named), "{pieces:?}");
+}
+
+#[test]
+fn faults_are_told_in_words() {
+    assert_eq!(faulty("state"), "a comparison is missing at the end");
+    assert_eq!(faulty("a = 'b"), "the quote is not closed");
+    assert_eq!(faulty("a = 1 b"), "`b` is not expected here");
+    assert_eq!(
+        faulty("#a = 1"),
+        "names are written without `#`: all of them are replaced"
+    );
+    assert_eq!(
+        faulty("attribute_exists(:a)"),
+        "an attribute is expected, not `:a`"
+    );
+    assert_eq!(faulty("a between 1 or 2"), "`AND` is expected, not `or`");
+    assert_eq!(
+        faulty("a[1.5] = 1"),
+        "a position is expected, not this value"
+    );
+    let many = format!("a IN ({}0)", "0, ".repeat(100));
+    assert_eq!(
+        faulty(&many),
+        "IN takes 100 values at most, and this has 101"
+    );
+    assert_eq!(faulty(""), "an attribute is missing at the end");
+}
