@@ -133,6 +133,17 @@ impl Folder {
         self.limits.entries(item, size)
     }
 
+    /// What one attribute is for a row, by what it is made from; nothing is said of why a row does not
+    /// make it.
+    pub(crate) fn attribute(&self, node: &Node, row: &[Value]) -> Result<Option<Attribute>, ()> {
+        self.node(node, row, false).map_err(drop)
+    }
+
+    /// The document at a place of a row.
+    pub(crate) fn document(&self, place: &Place, row: &[Value]) -> Option<Attribute> {
+        attribute(find(place, row), false).ok().flatten()
+    }
+
     fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
         item.attributes.reserve_exact(shape.attributes.len());
         for field in &shape.attributes {
