@@ -10,6 +10,7 @@ mod cookbook;
 mod document;
 mod example;
 mod life;
+mod proved;
 mod query;
 mod refused;
 mod risks;

@@ -135,8 +135,13 @@ impl Folder {
 
     /// What one attribute is for a row, by what it is made from; nothing is said of why a row does not
     /// make it.
-    pub(crate) fn attribute(&self, node: &Node, row: &[Value]) -> Result<Option<Attribute>, ()> {
-        self.node(node, row, false).map_err(drop)
+    pub(crate) fn attribute(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, ()> {
+        self.node(node, row, keep_null).map_err(drop)
     }
 
     /// The document at a place of a row.

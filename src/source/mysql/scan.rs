@@ -94,9 +94,11 @@ pub(super) async fn ask(
     columns: &[Column],
 ) -> Result<Vec<Row>, sqlx::Error> {
     let sql = sql.trim().trim_end_matches(';').to_owned();
-    // SQL from outside: preparing takes one statement only.
-    let alone = AssertSqlSafe(sql.clone()).into_sql_str();
-    (&mut *connection).prepare(alone).await?;
+    // SQL from outside: preparing takes one statement only. Without the sign there is but one.
+    if sql.contains(';') {
+        let alone = AssertSqlSafe(sql.clone()).into_sql_str();
+        (&mut *connection).prepare(alone).await?;
+    }
     let rows = sqlx::raw_sql(AssertSqlSafe(sql))
         .fetch_all(connection)
         .await?;

@@ -50,12 +50,15 @@ impl Judge<'_> {
     /// Compares. `may`: for each projection, which rows may be of it.
     pub(super) fn judge(&self, rows: &[Row], may: &[Vec<bool>], items: &[Item]) -> Judged {
         let mut judged = Judged::default();
+        let mut entries: Vec<Vec<Entry<'_>>> = Vec::new();
+        let mut has_item = vec![false; rows.len()];
+        for (at, projection) in self.projections.iter().enumerate() {
+            let may = may.get(at).map_or(&[][..], Vec::as_slice);
+            entries.push(self.entries(projection, rows, may, &mut has_item));
+        }
         let mut of_type: Vec<Vec<&Item>> = vec![Vec::new(); self.projections.len()];
         for item in items {
-            let owner = match self.owners {
-                Some(owners) => owners.owner(item),
-                None => Some(0),
-            };
+            let owner = self.owner(item, &entries);
             match owner.and_then(|owner| of_type.get_mut(owner)) {
                 Some(own) => own.push(item),
                 None => judged
@@ -63,27 +66,10 @@ impl Judge<'_> {
                     .push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
-        let mut has_item = vec![false; rows.len()];
-        for (at, projection) in self.projections.iter().enumerate() {
-            let mut entries: Vec<Entry<'_>> = Vec::new();
-            let mut seen = HashSet::new();
-            for (number, row) in rows.iter().enumerate() {
-                let is_of_it = may.get(at).and_then(|may| may.get(number)) == Some(&true);
-                let expected = is_of_it.then(|| projection.expect(row, self.folder));
-                let Some(expected) = expected.flatten() else {
-                    continue;
-                };
-                if let Some(has) = has_item.get_mut(number) {
-                    *has = true;
-                }
-                if seen.insert(format!("{expected:?}")) {
-                    entries.push(Entry { expected, row });
-                }
-            }
-            let found = of_type.get(at).map_or(&[][..], Vec::as_slice);
+        for ((projection, entries), found) in self.projections.iter().zip(&entries).zip(&of_type) {
             judged
                 .examples
-                .extend(self.compare(projection, &entries, found));
+                .extend(self.compare(projection, entries, found));
         }
         let without = has_item.iter().filter(|has| !**has).count();
         judged.left_out = without;
@@ -104,6 +90,50 @@ impl Judge<'_> {
             }
         }
         judged
+    }
+
+    /// What the rows say of the items of a type, each once.
+    fn entries<'r>(
+        &self,
+        projection: &Projection,
+        rows: &'r [Row],
+        may: &[bool],
+        has_item: &mut [bool],
+    ) -> Vec<Entry<'r>> {
+        let mut entries = Vec::new();
+        let mut seen = HashSet::new();
+        for (number, row) in rows.iter().enumerate() {
+            let expected = projection.expect(row, self.folder);
+            let Some(expected) = expected.filter(|_| may.get(number) == Some(&true)) else {
+                continue;
+            };
+            if let Some(has) = has_item.get_mut(number) {
+                *has = true;
+            }
+            if seen.insert(format!("{expected:?}")) {
+                entries.push(Entry { expected, row });
+            }
+        }
+        entries
+    }
+
+    /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
+    fn owner(&self, item: &Item, entries: &[Vec<Entry<'_>>]) -> Option<usize> {
+        if let Some(owners) = self.owners {
+            return owners.owner(item);
+        }
+        if self.projections.len() == 1 {
+            return Some(0);
+        }
+        let mut types = self.projections.iter().zip(entries);
+        types.position(|(projection, entries)| {
+            let identity = projection.identity(item);
+            projection.may_own(item)
+                && identity.is_some()
+                && entries
+                    .iter()
+                    .any(|entry| entry.expected.identity == identity)
+        })
     }
 
     fn compare(

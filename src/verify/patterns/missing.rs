@@ -56,14 +56,16 @@ impl<'a> Drawing<'_, 'a> {
                     literal: written,
                 };
                 let mut cells: Cells = first.to_vec();
-                cells.retain(|(other, _)| other != at);
+                // Both bounds of one column move: DynamoDB takes no pair that is upside down.
+                let moved: Vec<usize> = self.moved(group, *at, *place);
+                cells.retain(|(other, _)| !moved.contains(other));
                 // Where nothing occurs at all, every parameter is absent.
                 if first.is_empty() {
                     let all = self.given.iter().enumerate();
                     let all = all.filter(|(_, given)| matches!(given.origin, Whence::Column(..)));
                     cells = all.map(|(other, _)| (other, cell.clone())).collect();
                 } else {
-                    cells.push((*at, cell));
+                    cells.extend(moved.into_iter().map(|other| (other, cell.clone())));
                 }
                 if self.call(Why::Absent, &cells) {
                     found = true;
@@ -121,5 +123,18 @@ impl<'a> Drawing<'_, 'a> {
             self.call(Why::Beyond, &cells);
         }
         Ok(())
+    }
+
+    /// The parameters that take a value together: one, or the two bounds of one column.
+    fn moved(&self, group: &Group<'a>, at: usize, place: usize) -> Vec<usize> {
+        let is_bound = |at: usize| {
+            let side = self.given.get(at).map(|given| given.side);
+            matches!(side, Some(Side::Low | Side::High))
+        };
+        let members = group.members.iter();
+        let others = members.filter(|(_, other)| *other == place);
+        let all = others.map(|(other, _)| *other);
+        all.filter(|other| *other == at || (is_bound(at) && is_bound(*other)))
+            .collect()
     }
 }

@@ -24,6 +24,9 @@ struct Compared {
     column: Option<usize>,
     /// What it is made from, where the query has all that this takes.
     node: Option<Node>,
+    /// Whether an item may go without it: a document may give it, and the column may be of another
+    /// item type.
+    may_lack: bool,
 }
 
 /// An item type of a pattern.
@@ -42,6 +45,11 @@ pub(super) struct Projection {
     spreads: Vec<Place>,
     declared: HashSet<Arc<str>>,
     compress: Vec<Arc<str>>,
+    keep_nulls: bool,
+    /// Key attributes of the table that are the same text in every item.
+    constants: Vec<(Arc<str>, String)>,
+    /// Whether the identity is the table's whole key.
+    pub(super) by_key: bool,
     /// Attributes of the type that are not compared.
     pub(super) not_compared: Vec<String>,
     /// Columns that are compared with something.
@@ -108,6 +116,9 @@ impl Projection {
                 .map(|(name, _)| name.clone())
                 .collect(),
             compress: item.compress.clone(),
+            keep_nulls: item.keep_nulls,
+            constants: Vec::new(),
+            by_key: false,
             not_compared: Vec::new(),
             used: HashSet::new(),
         };
@@ -135,6 +146,7 @@ impl Projection {
                 path,
                 column,
                 node: whole.then(|| node.clone()),
+                may_lack: false,
             });
         } else if let Node::Map { members, .. } = node {
             for (name, member) in members {
@@ -166,24 +178,25 @@ impl Projection {
             return;
         }
         let names = Names::new(pattern, &item.name, columns);
-        let answer = pattern.answer.iter().map(|(attribute, _)| {
-            let own = attribute.strip_prefix(&*item.name);
-            own.and_then(|own| own.strip_prefix('.'))
-                .unwrap_or(attribute)
-        });
-        let own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
-        let all = columns.iter().map(|column| column.name.as_str());
-        for name in answer.chain(all) {
-            let known = self.compared.iter().any(|one| *one.path.concat() == *name);
+        let mut own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
+        let others = pattern.items.iter().any(|name| *name != item.name);
+        let answer = names.answered().map(|name| (name, false));
+        let all = columns.iter().map(|column| (column.name.as_str(), others));
+        for (name, may_lack) in answer.chain(all) {
+            let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();
+            let first = name.split('.').next().unwrap_or_default();
+            let known = self.compared.iter().any(|one| one.path == path);
             let column = names.of(name);
             let claimed = column.is_none_or(|column| own.contains(&column));
-            if known || claimed || self.declared.contains(name) || !holds(model, pattern, name) {
+            if known || claimed || self.declared.contains(first) || !holds(model, pattern, first) {
                 continue;
             }
+            own.extend(column);
             self.compared.push(Compared {
-                path: vec![name.into()],
+                path,
                 column,
                 node: None,
+                may_lack,
             });
         }
     }
@@ -191,17 +204,15 @@ impl Projection {
     /// Finds what tells the items apart: the table's whole key, or what tells the source rows apart.
     fn identify(&mut self, item: &ItemType, model: &Model) -> Result<(), String> {
         let table = &model.table;
-        let keys = std::iter::once(&table.partition).chain(&table.sort);
-        let constant = |name: &str| {
+        let mut keys: Vec<&Arc<str>> = Vec::new();
+        for key in std::iter::once(&table.partition).chain(&table.sort) {
             let mut attributes = item.attributes.iter();
-            let node = attributes.find(|(other, _)| **other == *name);
-            node.and_then(|(_, node)| places(node))
-                .is_some_and(|places| places.is_empty())
-        };
-        let keys: Vec<&Arc<str>> = keys
-            .map(|key| &key.name)
-            .filter(|key| !constant(key))
-            .collect();
+            let node = attributes.find(|(name, _)| *name == key.name);
+            match node.and_then(|(_, node)| constant(node)) {
+                Some(text) => self.constants.push((key.name.clone(), text)),
+                None => keys.push(&key.name),
+            }
+        }
         let of_keys: Option<Vec<usize>> = keys.iter().map(|key| self.position(key)).collect();
         let own = item.row_key.iter().take(item.key_columns());
         self.presence = own
@@ -209,6 +220,7 @@ impl Projection {
             .collect();
         if let Some(identity) = of_keys.filter(|keys| !keys.is_empty()) {
             self.identity = identity;
+            self.by_key = true;
             return Ok(());
         }
         let mut identity: Vec<usize> = Vec::new();
@@ -297,7 +309,10 @@ impl Projection {
         }
         let row = self.slots.row(given);
         let parts = self.compared.iter().map(|one| {
-            let made = one.node.as_ref().map(|node| folder.attribute(node, &row));
+            let made = one
+                .node
+                .as_ref()
+                .map(|node| folder.attribute(node, &row, self.keep_nulls));
             let made = match made {
                 None => Made::Unknown,
                 Some(Err(())) => Made::Refused,
@@ -359,11 +374,21 @@ impl Projection {
         Some(identity)
     }
 
+    /// Whether an item has what all items of this type have in their keys.
+    pub(super) fn may_own(&self, item: &Item) -> bool {
+        self.constants.iter().all(
+            |(name, text)| matches!(item.get(name), Some(Attribute::S(found)) if **found == **text),
+        )
+    }
+
     /// The attributes in which an item is not what a row says.
     pub(super) fn differences(&self, expected: &Expected, item: &Item) -> Vec<String> {
         let pairs = self.compared.iter().zip(&expected.parts);
         let differing = pairs.filter(|(one, (made, direct))| {
             let found = find(item, &one.path);
+            if one.may_lack && found.is_none() {
+                return false;
+            }
             let is_made = match made {
                 Made::As(made) => self.same(one, made.as_ref(), found),
                 Made::Unknown | Made::Refused => false,
@@ -477,6 +502,15 @@ fn places(node: &Node) -> Option<Vec<Place>> {
         Node::Constant(_) | Node::List(_) | Node::Typed { .. } => {}
     });
     (!other).then_some(found)
+}
+
+/// The text of a node that takes nothing from the row.
+fn constant(node: &Node) -> Option<String> {
+    let Node::Template(template) = node else {
+        return None;
+    };
+    let (text, whole) = template.prefix();
+    whole.then(|| text.to_owned())
 }
 
 /// Whether a column of the row can be told from what a node makes.

@@ -263,7 +263,7 @@ impl Work<'_, '_> {
         Ok(projections)
     }
 
-    /// What tells the item types apart; nothing is needed for one.
+    /// What tells the item types apart; `None` where there is one, or their keys tell.
     fn owners(&self, projections: &[Projection]) -> Result<Option<Owners>, Stop> {
         let model = self.proving.ground.model;
         if projections.len() < 2 {
@@ -273,10 +273,14 @@ impl Work<'_, '_> {
             .iter()
             .filter_map(|one| model.item_types.get(one.item_type));
         let held = |name: &str| holds(model, self.pattern, name);
-        let owners = Owners::among(types, &model.table, &held);
-        owners
-            .map(Some)
-            .map_err(|error| Stop::Unproved(error.to_string()))
+        match Owners::among(types, &model.table, &held) {
+            Ok(owners) => Ok(Some(owners)),
+            // Whole keys tell too: an item is of the type whose key it has.
+            Err(_) if projections.iter().all(|one| one.by_key) => Ok(None),
+            Err(error) => Err(Stop::Unproved(format!(
+                "{error}, and its `sql` does not give their whole keys"
+            ))),
+        }
     }
 
     fn told_of(&mut self, projections: &[Projection], columns: &[Column]) {

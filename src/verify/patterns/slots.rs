@@ -20,16 +20,25 @@ pub(super) struct Names<'a> {
 impl<'a> Names<'a> {
     /// `answer` may name an attribute of one item type alone: `PARCEL.no`.
     pub(super) fn new(pattern: &'a AccessPattern, item: &str, columns: &'a [Column]) -> Self {
-        let own = |attribute: &'a str| {
-            let rest = attribute.strip_prefix(item);
-            rest.and_then(|rest| rest.strip_prefix('.'))
+        let owner = |attribute: &'a str| {
+            let (first, rest) = attribute.split_once('.')?;
+            let mut items = pattern.items.iter();
+            items.any(|item| **item == *first).then_some((first, rest))
         };
-        let all = || pattern.answer.iter().map(|(a, c)| (a.as_str(), c.as_str()));
-        let mine = all().filter_map(|(attribute, column)| Some((own(attribute)?, column)));
-        Self {
-            columns,
-            answer: mine.chain(all()).collect(),
+        let mut answer = Vec::new();
+        for (attribute, column) in &pattern.answer {
+            match owner(attribute) {
+                Some((name, rest)) if name == item => answer.insert(0, (rest, column.as_str())),
+                Some(_) => {}
+                None => answer.push((attribute.as_str(), column.as_str())),
+            }
         }
+        Self { columns, answer }
+    }
+
+    /// The attributes that the mapping names.
+    pub(super) fn answered(&self) -> impl Iterator<Item = &'a str> + use<'a, '_> {
+        self.answer.iter().map(|(attribute, _)| *attribute)
     }
 
     /// The column that the mapping names for an attribute, or a member of one.
@@ -141,6 +150,7 @@ impl Slots {
                     None,
                 ) => name.as_str(),
                 (Some(ScanColumn::Slot), Some(member)) => member,
+                (Some(ScanColumn::Slot), None) => &*place.written,
                 _ => continue,
             };
             let alike = places.iter().filter(|other| {
@@ -150,7 +160,9 @@ impl Slots {
                         name,
                         ..
                     }) => Some(name.as_str()),
-                    Some(ScanColumn::Slot) => other.path.last().map(|last| &**last),
+                    Some(ScanColumn::Slot) => {
+                        Some(other.path.last().map_or(&*other.written, |last| last))
+                    }
                     _ => None,
                 };
                 joined == Some(name) && slots.find(other).is_none()
