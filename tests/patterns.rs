@@ -70,6 +70,7 @@ async fn hold(example: &Example) {
             source.product()
         );
         bench.hold_embedded().await;
+        proved::hold(example, bench.run_embedded("verify", &["--patterns"]));
         bench.hold_dynamodb_local().await;
         source.drop().await;
     }

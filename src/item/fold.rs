@@ -144,11 +144,6 @@ impl Folder {
         self.node(node, row, keep_null).map_err(drop)
     }
 
-    /// The document at a place of a row.
-    pub(crate) fn document(&self, place: &Place, row: &[Value]) -> Option<Attribute> {
-        attribute(find(place, row), false).ok().flatten()
-    }
-
     fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
         item.attributes.reserve_exact(shape.attributes.len());
         for field in &shape.attributes {

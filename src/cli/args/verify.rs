@@ -46,6 +46,22 @@ pub(in crate::cli) struct Verify {
     /// Connections that read side by side, where the database allows it [default: one a processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(in crate::cli) readers: Option<u16>,
+    #[command(flatten)]
+    pub(in crate::cli) answers: Answers,
+    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(in crate::cli) now: Option<Timestamp>,
+    /// Answer yes to the question before anything that costs money
+    #[arg(short, long)]
+    pub(in crate::cli) yes: bool,
+    /// Text for people or JSON for programs
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub(in crate::cli) format: Format,
+}
+
+/// What is asked where answers are compared instead of items.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Answers {
     /// Compare answers instead of items: each access pattern's with those of its SQL
     #[arg(long, conflicts_with_all = ["sample", "repair", "items", "partition", "allow_unexpected", "readers"])]
     pub(in crate::cli) patterns: bool,
@@ -56,13 +72,4 @@ pub(in crate::cli) struct Verify {
     #[arg(long, value_name = "N", requires = "patterns", default_value_t = 20,
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) values: u16,
-    /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
-    #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub(in crate::cli) now: Option<Timestamp>,
-    /// Answer yes to the question before anything that costs money
-    #[arg(short, long)]
-    pub(in crate::cli) yes: bool,
-    /// Text for people or JSON for programs
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub(in crate::cli) format: Format,
 }

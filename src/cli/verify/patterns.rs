@@ -26,7 +26,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         .map(|proofs| proofs.patterns.clone());
     let proofs = proofs.unwrap_or_default();
     let model = checked.into_model(output)?;
-    known(&model, &arguments.pattern)?;
+    known(&model, &arguments.answers.pattern)?;
     let target = target::open(&arguments.target).await?;
     load::ensure_table(target.as_ref(), &model.table, false)
         .await
@@ -35,13 +35,18 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             ..Failure::from(error)
         })?;
     let context = target::context(&model, arguments.now)?;
-    let calls = u64::from(arguments.values) + BESIDES;
+    let calls = u64::from(arguments.answers.values) + BESIDES;
     let asked = model
         .patterns
         .iter()
         .filter(|pattern| pattern.sql.is_some());
     let asked = asked.filter(|pattern| {
-        arguments.pattern.is_empty() || arguments.pattern.iter().any(|name| **name == *pattern.name)
+        arguments.answers.pattern.is_empty()
+            || arguments
+                .answers
+                .pattern
+                .iter()
+                .any(|name| **name == *pattern.name)
     });
     let asked: Vec<&str> = asked.map(|pattern| &*pattern.name).collect();
     let least = proofs
@@ -75,8 +80,8 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             context: &context,
         },
         finds,
-        names: &arguments.pattern,
-        values: usize::from(arguments.values),
+        names: &arguments.answers.pattern,
+        values: usize::from(arguments.answers.values),
         examples: EXAMPLES,
         cancel: &cancel,
         progress: &progress,

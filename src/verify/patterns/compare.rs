@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::projection::{Expected, Projection};
+use super::expected::Expected;
+use super::projection::Projection;
 use super::report::{Example, ExampleKind};
 use crate::item::{Attribute, Folder, Item, write_attribute};
 use crate::load::Owners;

@@ -2,7 +2,7 @@
 //!
 //! The source is asked: for the rows of an answer it says which item types' `where` they meet.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use futures_util::TryStreamExt as _;
 
@@ -42,7 +42,7 @@ pub(super) async fn kinds(
         if let Some(may) = all.get_mut(at) {
             *may = keys
                 .iter()
-                .map(|key| key.as_ref().is_none_or(|key| met.contains_key(&told(key))))
+                .map(|key| key.as_ref().is_none_or(|key| met.contains(&told(key))))
                 .collect();
         }
     }
@@ -55,8 +55,8 @@ async fn met(
     model: &Model,
     item: &ItemType,
     keys: &[Option<Vec<Value>>],
-) -> Result<HashMap<String, ()>, SourceError> {
-    let mut met = HashMap::new();
+) -> Result<HashSet<String>, SourceError> {
+    let mut met = HashSet::new();
     let Some(pass) = model.passes.get(item.pass) else {
         return Ok(met);
     };
@@ -99,7 +99,7 @@ async fn met(
         while let Some(chunk) = chunks.try_next().await? {
             for row in chunk.rows {
                 if row.get(columns.len()) == Some(&Value::Bool(true)) {
-                    met.insert(told(row.get(..columns.len()).unwrap_or_default()), ());
+                    met.insert(told(row.get(..columns.len()).unwrap_or_default()));
                 }
             }
         }

@@ -34,7 +34,10 @@ pub(super) fn literal(value: &Value, dbms: Dbms, dialect: &dyn Dialect) -> Optio
         }
         Value::Time(time) => quoted(time.as_str()),
         Value::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let mut digits = String::new();
+            for byte in bytes {
+                digits.push_str(&format!("{byte:02x}"));
+            }
             if postgres {
                 quoted(&format!("\\x{digits}"))
             } else {
@@ -60,10 +63,10 @@ pub(super) fn in_form(time: &str, sample: &str) -> String {
     if let Some((before, fraction)) = text.clone().split_once('.') {
         let kept = fraction.trim_end_matches('0').len().max(digits);
         let kept = fraction.get(..kept).unwrap_or(fraction);
-        text = before.to_owned();
-        if !kept.is_empty() {
-            text = format!("{before}.{kept}");
-        }
+        text = match kept {
+            "" => before.to_owned(),
+            kept => format!("{before}.{kept}"),
+        };
     } else if digits > 0 && text.len() == 19 {
         text = format!("{text}.{}", "0".repeat(digits));
     }

@@ -12,8 +12,10 @@ mod combined;
 mod compare;
 mod draw;
 mod drawing;
+mod expected;
 mod kinds;
 mod literal;
+mod made;
 mod missing;
 mod origin;
 mod projection;
@@ -21,6 +23,7 @@ mod prove;
 mod report;
 mod slots;
 mod tuples;
+mod work;
 
 pub use draw::{Call, DrawError, Drawn, Ground, Why, draw};
 pub use prove::{Proving, prove};

@@ -4,29 +4,25 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::coerce::{loosely_same, plain};
 use super::draw::Ground;
+use super::made::{constant, holds, places, tells};
 use super::slots::{Names, Slots};
 use crate::catalog::Column;
-use crate::item::{Attribute, Folder, Item, same_unpacked, text_of, to_attribute};
-use crate::mapping::model::{
-    AccessPattern, ItemType, Model, Node, Part, Place, Projection as Held, Template,
-};
-use crate::mapping::template::Filter;
+use crate::mapping::model::{AccessPattern, ItemType, Model, Node, Place};
 use crate::value::Value;
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
-struct Compared {
+pub(super) struct Compared {
     /// The attribute, and members down from it.
-    path: Vec<Arc<str>>,
+    pub(super) path: Vec<Arc<str>>,
     /// The column that stands for it.
-    column: Option<usize>,
+    pub(super) column: Option<usize>,
     /// What it is made from, where the query has all that this takes.
-    node: Option<Node>,
+    pub(super) node: Option<Node>,
     /// Whether an item may go without it: a document may give it, and the column may be of another
     /// item type.
-    may_lack: bool,
+    pub(super) may_lack: bool,
 }
 
 /// An item type of a pattern.
@@ -35,47 +31,25 @@ pub(super) struct Projection {
     /// Index into the model's item types.
     pub(super) item_type: usize,
     pub(super) name: Arc<str>,
-    slots: Slots,
-    compared: Vec<Compared>,
+    pub(super) slots: Slots,
+    pub(super) compared: Vec<Compared>,
     /// Those of the compared by which a row finds its item.
-    identity: Vec<usize>,
+    pub(super) identity: Vec<usize>,
     /// Columns that are NULL where a row of the query has no row of this type.
-    presence: Vec<usize>,
+    pub(super) presence: Vec<usize>,
     /// Documents whose members are attributes.
-    spreads: Vec<Place>,
-    declared: HashSet<Arc<str>>,
-    compress: Vec<Arc<str>>,
-    keep_nulls: bool,
+    pub(super) spreads: Vec<Place>,
+    pub(super) declared: HashSet<Arc<str>>,
+    pub(super) compress: Vec<Arc<str>>,
+    pub(super) keep_nulls: bool,
     /// Key attributes of the table that are the same text in every item.
-    constants: Vec<(Arc<str>, String)>,
+    pub(super) constants: Vec<(Arc<str>, String)>,
     /// Whether the identity is the table's whole key.
     pub(super) by_key: bool,
     /// Attributes of the type that are not compared.
     pub(super) not_compared: Vec<String>,
     /// Columns that are compared with something.
     pub(super) used: HashSet<usize>,
-}
-
-/// What a row says of an item.
-#[derive(Debug, Clone)]
-pub(super) struct Expected {
-    /// By what it finds its item; `None` where its key cannot be made, so that there is none.
-    pub(super) identity: Option<String>,
-    /// For each of the compared: what its template makes, and what its column holds.
-    parts: Vec<(Made, Option<Value>)>,
-    /// Members of documents that are attributes.
-    spread: Vec<(Arc<str>, Attribute)>,
-}
-
-/// What a template makes of a row.
-#[derive(Debug, Clone, PartialEq)]
-enum Made {
-    /// The query does not have all that it takes.
-    Unknown,
-    /// A value does not pass a filter.
-    Refused,
-    /// An attribute, or none.
-    As(Option<Attribute>),
 }
 
 impl Projection {
@@ -180,7 +154,9 @@ impl Projection {
         let names = Names::new(pattern, &item.name, columns);
         let mut own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let others = pattern.items.iter().any(|name| *name != item.name);
-        let answer = names.answered().map(|name| (name, false));
+        let answer = names
+            .answered()
+            .map(|(name, is_own)| (name, others && !is_own));
         let all = columns.iter().map(|column| (column.name.as_str(), others));
         for (name, may_lack) in answer.chain(all) {
             let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();
@@ -276,12 +252,13 @@ impl Projection {
 
     /// The attributes that are compared, as people write them.
     pub(super) fn attributes(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.compared.iter().map(|one| one.path.join(".")).collect();
-        names.extend(
-            self.spreads
-                .iter()
-                .map(|place| format!("members of {}", place.written)),
-        );
+        let held = self.compared.iter().filter(|one| !one.may_lack);
+        let mut names: Vec<String> = held.map(|one| one.path.join(".")).collect();
+        let spreads = self.spreads.iter();
+        names.extend(spreads.map(|place| format!("members of {}", place.written)));
+        if self.compared.iter().any(|one| one.may_lack) {
+            names.push("what documents give under the name of a column".to_owned());
+        }
         names
     }
 
@@ -300,253 +277,4 @@ impl Projection {
         let row = self.slots.row(given);
         own.iter().map(|at| row.get(*at).cloned()).collect()
     }
-
-    /// What a row of the query says of an item; `None` where it has none of this type.
-    pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<Expected> {
-        let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
-        if self.presence.iter().any(|column| value(*column).is_null()) {
-            return None;
-        }
-        let row = self.slots.row(given);
-        let parts = self.compared.iter().map(|one| {
-            let made = one
-                .node
-                .as_ref()
-                .map(|node| folder.attribute(node, &row, self.keep_nulls));
-            let made = match made {
-                None => Made::Unknown,
-                Some(Err(())) => Made::Refused,
-                Some(Ok(made)) => Made::As(made),
-            };
-            (made, one.column.map(|column| value(column).clone()))
-        });
-        let parts: Vec<_> = parts.collect();
-        let mut identity = Some(String::new());
-        for at in &self.identity {
-            let attribute = match parts.get(*at)? {
-                (Made::As(made), _) => made.clone()?,
-                (_, Some(Value::Null)) => return None,
-                (_, Some(direct)) => to_attribute(direct, false).ok().flatten()?,
-                _ => {
-                    identity = None;
-                    break;
-                }
-            };
-            push(identity.as_mut()?, &attribute)?;
-        }
-        let mut spread = Vec::new();
-        for place in &self.spreads {
-            if let Some(Attribute::M(members)) = folder.document(place, &row) {
-                let kept = members
-                    .into_iter()
-                    .filter(|(_, value)| *value != Attribute::Null);
-                spread.extend(kept);
-            }
-        }
-        Some(Expected {
-            identity,
-            parts,
-            spread,
-        })
-    }
-
-    /// What of a row names its item: the columns by which it finds it.
-    pub(super) fn shown(&self, given: &[Value]) -> String {
-        let mut columns: Vec<usize> = self.presence.clone();
-        if columns.is_empty() {
-            let identity = self.identity.iter().filter_map(|at| self.compared.get(*at));
-            columns = identity.filter_map(|one| one.column).collect();
-        }
-        let values = columns.iter().map(|column| match given.get(*column) {
-            Some(Value::Text(text)) => format!("{text:?}"),
-            Some(value) => text_of(value).unwrap_or("?").to_owned(),
-            None => "?".to_owned(),
-        });
-        values.collect::<Vec<_>>().join(", ")
-    }
-
-    /// By what a row would find an item.
-    pub(super) fn identity(&self, item: &Item) -> Option<String> {
-        let mut identity = String::new();
-        for at in &self.identity {
-            push(&mut identity, find(item, &self.compared.get(*at)?.path)?)?;
-        }
-        Some(identity)
-    }
-
-    /// Whether an item has what all items of this type have in their keys.
-    pub(super) fn may_own(&self, item: &Item) -> bool {
-        self.constants.iter().all(
-            |(name, text)| matches!(item.get(name), Some(Attribute::S(found)) if **found == **text),
-        )
-    }
-
-    /// The attributes in which an item is not what a row says.
-    pub(super) fn differences(&self, expected: &Expected, item: &Item) -> Vec<String> {
-        let pairs = self.compared.iter().zip(&expected.parts);
-        let differing = pairs.filter(|(one, (made, direct))| {
-            let found = find(item, &one.path);
-            if one.may_lack && found.is_none() {
-                return false;
-            }
-            let is_made = match made {
-                Made::As(made) => self.same(one, made.as_ref(), found),
-                Made::Unknown | Made::Refused => false,
-            };
-            let is_direct = direct.as_ref().is_some_and(|direct| match made {
-                // Its own template says what it should be, unless the query has done the same already.
-                Made::As(_) => {
-                    let direct = to_attribute(direct, false);
-                    direct.is_ok_and(|direct| self.same(one, direct.as_ref(), found))
-                }
-                Made::Unknown | Made::Refused => loosely_same(found, direct),
-            });
-            !is_made && !is_direct
-        });
-        let mut names: Vec<String> = differing.map(|(one, _)| one.path.join(".")).collect();
-        if !self.spreads.is_empty() {
-            for (name, value) in &expected.spread {
-                let found = item.get(name);
-                if !self.declared.contains(name) && !found.is_some_and(|found| found.same(value)) {
-                    names.push(name.to_string());
-                }
-            }
-            for (name, value) in &item.attributes {
-                let known = expected.spread.iter().any(|(other, _)| other == name);
-                if !known && !self.declared.contains(name) && *value != Attribute::Null {
-                    names.push(name.to_string());
-                }
-            }
-        }
-        names
-    }
-
-    fn same(
-        &self,
-        one: &Compared,
-        expected: Option<&Attribute>,
-        found: Option<&Attribute>,
-    ) -> bool {
-        let there =
-            |attribute: Option<&Attribute>| attribute.is_some_and(|a| *a != Attribute::Null);
-        let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
-            return !there(expected) && !there(found);
-        };
-        if expected.same(found) {
-            return true;
-        }
-        let Some(name) = one.path.first().filter(|name| self.compress.contains(name)) else {
-            return false;
-        };
-        let alone = |value: &Attribute| Item {
-            attributes: vec![(name.clone(), value.clone())],
-        };
-        same_unpacked(&alone(expected), &alone(found), &self.compress)
-    }
-}
-
-fn push(identity: &mut String, attribute: &Attribute) -> Option<()> {
-    let text = plain(attribute)?;
-    // Lengths keep neighbouring values apart.
-    identity.push_str(&format!("{}:{text}", text.len()));
-    Some(())
-}
-
-fn find<'i>(item: &'i Item, path: &[Arc<str>]) -> Option<&'i Attribute> {
-    let (first, rest) = path.split_first()?;
-    let mut found = item.get(first)?;
-    for name in rest {
-        let Attribute::M(members) = found else {
-            return None;
-        };
-        found = members
-            .iter()
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value)?;
-    }
-    Some(found)
-}
-
-/// Whether what a pattern asks holds an attribute.
-pub(super) fn holds(model: &Model, pattern: &AccessPattern, attribute: &str) -> bool {
-    let table = &model.table;
-    let Some(name) = &pattern.index else {
-        return true;
-    };
-    let named = table.indexes.iter().chain(&table.local_indexes);
-    let Some(index) = named.into_iter().find(|index| *index.name == **name) else {
-        return true;
-    };
-    let mut keys = std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .chain(&index.partition)
-        .chain(&index.sort);
-    keys.any(|key| *key.name == *attribute)
-        || match &index.projection {
-            Held::All => true,
-            Held::Keys => false,
-            Held::Include(names) => names.iter().any(|name| **name == *attribute),
-        }
-}
-
-/// The places that a value is made from; `None` where it takes more: children, a condition.
-fn places(node: &Node) -> Option<Vec<Place>> {
-    let mut found = Vec::new();
-    let mut other = false;
-    node.visit(&mut |node| match node {
-        Node::Template(template) => {
-            found.extend(template.placeholders().map(|one| one.place.clone()));
-        }
-        Node::Map { spreads, .. } => found.extend(spreads.iter().cloned()),
-        Node::When { .. } | Node::Embed(_) => other = true,
-        Node::Constant(_) | Node::List(_) | Node::Typed { .. } => {}
-    });
-    (!other).then_some(found)
-}
-
-/// The text of a node that takes nothing from the row.
-fn constant(node: &Node) -> Option<String> {
-    let Node::Template(template) = node else {
-        return None;
-    };
-    let (text, whole) = template.prefix();
-    whole.then(|| text.to_owned())
-}
-
-/// Whether a column of the row can be told from what a node makes.
-fn tells(node: &Node, column: usize) -> bool {
-    let faithful = |template: &Template| {
-        let mut parts = template.parts.iter();
-        parts.any(|part| match part {
-            Part::Value(value) => {
-                value.place.column == column
-                    && value.place.path.is_empty()
-                    && value.filters.iter().all(is_faithful)
-            }
-            _ => false,
-        })
-    };
-    match node {
-        Node::Template(template) => faithful(template),
-        Node::Typed { value, .. } => tells(value, column),
-        _ => false,
-    }
-}
-
-/// Whether a filter makes two values of two.
-fn is_faithful(filter: &Filter) -> bool {
-    matches!(
-        filter,
-        Filter::Pad { .. }
-            | Filter::Desc { .. }
-            | Filter::Ordered
-            | Filter::Hex
-            | Filter::Base64
-            | Filter::Uuid { .. }
-            | Filter::String
-            | Filter::Number
-            | Filter::Iso
-            | Filter::EpochMs
-            | Filter::Pseudonym
-    )
 }

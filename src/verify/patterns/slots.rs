@@ -13,8 +13,10 @@ use super::coerce::coerce;
 /// The columns of a query as an item type's attributes know them.
 pub(super) struct Names<'a> {
     columns: &'a [Column],
-    /// Attributes of this type with the columns that they are called otherwise.
+    /// Attributes with the columns that they are called otherwise.
     answer: Vec<(&'a str, &'a str)>,
+    /// How many of them are said of this type alone; these come first.
+    own: usize,
 }
 
 impl<'a> Names<'a> {
@@ -33,12 +35,20 @@ impl<'a> Names<'a> {
                 None => answer.push((attribute.as_str(), column.as_str())),
             }
         }
-        Self { columns, answer }
+        let all = pattern.answer.iter();
+        let own = all.filter(|(attribute, _)| owner(attribute).is_some_and(|one| one.0 == item));
+        let own = own.count();
+        Self {
+            columns,
+            answer,
+            own,
+        }
     }
 
-    /// The attributes that the mapping names.
-    pub(super) fn answered(&self) -> impl Iterator<Item = &'a str> + use<'a, '_> {
-        self.answer.iter().map(|(attribute, _)| *attribute)
+    /// The attributes that the mapping names, and whether it says so of this type alone.
+    pub(super) fn answered(&self) -> impl Iterator<Item = (&'a str, bool)> + use<'a, '_> {
+        let all = self.answer.iter().enumerate();
+        all.map(|(at, (attribute, _))| (*attribute, at < self.own))
     }
 
     /// The column that the mapping names for an attribute, or a member of one.
