@@ -18,7 +18,7 @@ const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
     if arguments.answers.patterns {
-        return patterns::run(arguments, output).await;
+        return Box::pin(patterns::run(arguments, output)).await;
     }
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;

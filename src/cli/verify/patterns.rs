@@ -1,7 +1,5 @@
 //! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
 
-use std::collections::HashMap;
-
 use super::super::args::{Format, Verify};
 use super::super::failure::Failure;
 use super::super::output::{Output, tell};
@@ -20,6 +18,7 @@ const BESIDES: u64 = 3;
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let finds = checked.finds();
     let proofs = checked
         .proofs
         .as_ref()
@@ -66,10 +65,6 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     .await?;
     let cancel = Cancel::default();
     stop_on_signals(cancel.clone());
-    let finds: HashMap<String, Vec<String>> = proofs
-        .into_iter()
-        .map(|proof| (proof.pattern, proof.finds))
-        .collect();
     let progress = |number: usize, all: usize, pattern: &str, calls: usize| {
         tell(&format!("{number} of {all}: {pattern}, {calls} calls"));
     };

@@ -26,7 +26,7 @@ mod tuples;
 mod work;
 
 pub use draw::{Call, DrawError, Drawn, Ground, Why, draw};
-pub use prove::{Proving, prove};
+pub use prove::{Proving, foresee, prove};
 pub use report::{
     ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternState,
     PatternsOutcome, PatternsReport,

@@ -128,3 +128,29 @@ async fn all(
     }
     Ok(())
 }
+
+/// Finds out, without reading rows, which access patterns with SQL could not be proved: their names,
+/// and why.
+///
+/// # Errors
+///
+/// [`Failure`] when the source goes away.
+pub async fn foresee(
+    proving: &Proving<'_>,
+    source: &mut dyn Source,
+) -> Result<Vec<(String, String)>, Failure> {
+    let mut found = Vec::new();
+    for pattern in &proving.ground.model.patterns {
+        let work = Work {
+            proving,
+            pattern,
+            report: PatternReport::default(),
+        };
+        match work.foresee(source).await {
+            Ok(()) => {}
+            Err(Stop::Unproved(why)) => found.push((pattern.name.to_string(), why)),
+            Err(Stop::Failed(failure)) => return Err(failure),
+        }
+    }
+    Ok(found)
+}

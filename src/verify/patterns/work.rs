@@ -6,6 +6,7 @@ use super::compare::{Judge, Order};
 use super::draw::{Call, DrawError, Drawn, Why, draw};
 use super::kinds::kinds;
 use super::made::holds;
+use super::origin::origins;
 use super::projection::Projection;
 use super::prove::Proving;
 use super::report::{ComparedType, DifferentCall, PatternReport, PatternState};
@@ -14,7 +15,7 @@ use crate::catalog::{Column, Dbms};
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::model::{AccessPattern, ItemType};
-use crate::mapping::sql::{Limit, OrderKey, limit, order, refusal};
+use crate::mapping::sql::{Limit, OrderKey, fill, limit, order, refusal};
 use crate::source::{Source, SourceError};
 use crate::target::{Target, answer};
 
@@ -122,6 +123,24 @@ impl Work<'_, '_> {
         }
         self.report.state = PatternState::Proved;
         Ok(())
+    }
+
+    /// Finds out, without reading rows, whether the pattern could be proved.
+    pub(super) async fn foresee(&self, source: &mut dyn Source) -> Result<(), Stop> {
+        let (ground, pattern, dbms) = (self.proving.ground, self.pattern, source.dbms());
+        let Some(sql) = pattern.sql.as_deref() else {
+            return Ok(());
+        };
+        if let Some(why) = refusal(sql, dbms) {
+            return Err(Stop::Unproved(why));
+        }
+        if let Err(name) = origins(&ground, pattern) {
+            return Err(Stop::Unproved(DrawError::Unknown(name).to_string()));
+        }
+        let nothing = fill(sql, dbms, &|_| Some("NULL".to_owned()));
+        let columns = source.describe(&nothing).await;
+        let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
+        self.owners(&self.projections(&columns)?).map(drop)
     }
 
     /// The item types that come back, each held against the columns of the SQL.
