@@ -70,6 +70,7 @@ pub(super) const NORTHWIND: &[Query<'_>] = &[
 
 impl Case {
     /// Loads into the embedded engine, proves the patterns, and counts the answers to the queries.
+    /// Without a name all patterns that have SQL are proved.
     pub(super) fn answers(&self, dataset: &Dataset, queries: &[Query<'_>], also: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let file = format!("local:{}", folder.path().join("table.ddb").display());
@@ -88,8 +89,9 @@ impl Case {
         let proof = [&["verify", "--patterns", "--values", "100"], &named[..]].concat();
         let report = run(&proof).exits(0).json();
         assert_eq!(report["outcome"]["state"], "proved", "{report:#}");
-        assert_eq!(report["proved"], queries.len() + also.len(), "{report:#}");
-        for pattern in report["patterns"].as_array().unwrap() {
+        let patterns = report["patterns"].as_array().unwrap().iter();
+        let patterns = patterns.filter(|pattern| pattern["state"] != "without_sql");
+        for pattern in patterns {
             assert!(pattern["items"].as_u64().unwrap() > 0, "{pattern:#}");
             let is_asked = pattern["pattern"] != "listUnshippedOrders";
             let empty = pattern["empty_calls"].as_u64().unwrap();

@@ -14,21 +14,39 @@ pub(super) fn combined(lists: &[Vec<(Why, Cells)>], most: usize) -> Vec<(Why, Ce
     let is_whole = total == Some(count);
     let mut combined = Vec::with_capacity(count);
     for number in 0..count {
-        let (mut rest, mut turn) = (number, 0);
-        let (mut why, mut cells) = (Why::All, Cells::new());
+        // Of fewer than all, each list goes round by itself, and moves on by one more where it would
+        // meet the same tuples again.
+        let (mut rest, mut before) = (number, 1);
+        // A part of the combinations is not all, though each list be whole.
+        let least = if is_whole { Why::All } else { Why::Common };
+        let (mut why, mut cells) = (least, Cells::new());
         for list in lists {
-            // Past the end of the first list the others move on by one more.
-            let at = if is_whole { rest } else { number + turn };
-            if let Some((each, given)) = list.get(at % list.len().max(1)) {
+            let length = list.len().max(1);
+            let at = if is_whole || before == 1 {
+                rest
+            } else {
+                number + number / least_common_multiple(before, length)
+            };
+            if let Some((each, given)) = list.get(at % length) {
                 why = why.max(*each);
                 cells.extend(given.iter().cloned());
             }
-            rest /= list.len().max(1);
-            turn += number / list.len().max(1);
+            if is_whole {
+                rest /= length;
+            }
+            before = before.saturating_mul(length);
         }
         combined.push((why, cells));
     }
     combined
+}
+
+fn least_common_multiple(a: usize, b: usize) -> usize {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a / x.max(1)).saturating_mul(b).max(1)
 }
 
 #[cfg(test)]

@@ -175,7 +175,8 @@ impl<'a> Drawing<'_, 'a> {
                 };
                 given.extend(cell.map(|cell| (*at, cell.clone())));
             }
-            drawn.push((*why, given));
+            // Every value has its turn, and not every pair.
+            drawn.push(((*why).max(Why::Common), given));
         }
         drawn.truncate(most);
         drawn
