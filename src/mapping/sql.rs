@@ -48,7 +48,7 @@ pub(crate) fn refusal(sql: &str, dbms: Dbms) -> Option<String> {
     if first.next().is_none_or(|token| !is_query(&token)) {
         return Some("its `sql` is no query: it does not begin with SELECT or WITH".to_owned());
     }
-    let writes = ["insert", "update", "delete", "merge", "truncate", "drop"];
+    let writes = ["insert", "update", "delete", "merge"];
     // `WITH … AS (DELETE …)` and `FOR UPDATE`.
     let mut pairs = tokens.iter().zip(tokens.iter().skip(1));
     let writing = pairs.find(|(before, word)| {

@@ -7,7 +7,7 @@ use super::literal::literal;
 use super::origin::Whence;
 use super::tuples::{Cell, Columns};
 use crate::mapping::sql::Side;
-use crate::source::Source;
+use crate::source::{Source, SourceError};
 
 impl<'a> Drawing<'_, 'a> {
     /// Adds calls in which one parameter has a value that does not occur.
@@ -48,7 +48,13 @@ impl<'a> Drawing<'_, 'a> {
                 let Some(written) = written.or_else(|| literal(&value, dbms, dialect)) else {
                     continue;
                 };
-                if ends.is_some() && alone.has(source, &written).await? {
+                let has = match alone.has(source, &written).await {
+                    Ok(has) => has && ends.is_some(),
+                    // It is no value of the column's type.
+                    Err(SourceError::Query { .. }) => true,
+                    Err(error) => return Err(error.into()),
+                };
+                if has {
                     continue;
                 }
                 let cell = Cell {

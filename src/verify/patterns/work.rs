@@ -146,6 +146,17 @@ impl Work<'_, '_> {
     /// The item types that come back, each held against the columns of the SQL.
     fn projections(&self, columns: &[Column]) -> Result<Vec<Projection>, Stop> {
         let (ground, pattern) = (&self.proving.ground, self.pattern);
+        let given = |name: &str| {
+            let fits = |column: &&Column| column.name.eq_ignore_ascii_case(name);
+            columns.iter().filter(fits).count()
+        };
+        for (attribute, column) in &pattern.answer {
+            if given(column) == 0 {
+                return Err(Stop::Unproved(format!(
+                    "its `answer` says that `{attribute}` is `{column}`, and its `sql` has no such column"
+                )));
+            }
+        }
         let found = self.proving.finds.get(&*pattern.name);
         let is_found = |item: &ItemType| {
             if pattern.items.is_empty() {
@@ -195,6 +206,22 @@ impl Work<'_, '_> {
             .enumerate()
             .filter(|(at, _)| !used.contains(at));
         self.report.unused_columns = unused.map(|(_, column)| column.name.clone()).collect();
+        let mut twice: Vec<&str> = Vec::new();
+        for (at, column) in columns.iter().enumerate() {
+            let earlier = columns
+                .iter()
+                .take(at)
+                .any(|other| other.name == column.name);
+            if earlier && !twice.contains(&column.name.as_str()) {
+                twice.push(&column.name);
+            }
+        }
+        if !twice.is_empty() {
+            self.report.notes.push(format!(
+                "its SQL gives several columns the name {}, and none of them is compared",
+                twice.join(", ")
+            ));
+        }
         let types = projections.iter().map(|one| ComparedType {
             item_type: one.name.to_string(),
             compared: one.attributes(),
