@@ -10,6 +10,7 @@ mod cookbook;
 mod document;
 mod example;
 mod life;
+mod proved;
 mod query;
 mod refused;
 mod risks;
@@ -69,6 +70,7 @@ async fn hold(example: &Example) {
             source.product()
         );
         bench.hold_embedded().await;
+        proved::hold(example, bench.run_embedded("verify", &["--patterns"]));
         bench.hold_dynamodb_local().await;
         source.drop().await;
     }

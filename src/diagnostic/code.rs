@@ -140,6 +140,8 @@ codes! {
     RangeEnd = "range-end", Warning;
     /// The relational query of an access pattern sorts text otherwise than DynamoDB does.
     TextOrder = "text-order", Warning;
+    /// What an access pattern answers cannot be compared with what its SQL answers.
+    UnprovedAnswer = "unproved-answer", Warning;
     /// A warning is accepted that there is none of.
     UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.

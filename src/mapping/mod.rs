@@ -6,7 +6,7 @@ pub mod model;
 mod proof;
 mod raw;
 mod resolve;
-mod sql;
+pub(crate) mod sql;
 mod starter;
 pub mod template;
 mod variables;
@@ -19,4 +19,5 @@ pub use proof::{
 };
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
+pub(crate) use resolve::{aligned, kind_of, writing};
 pub use starter::starter;

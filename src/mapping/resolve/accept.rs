@@ -27,8 +27,10 @@ pub(super) fn take(
             let (taken, left) = diagnostics.drain(..).partition(|d| within(d));
             *diagnostics = left;
             accepted.extend::<Vec<Diagnostic>>(taken);
-            // Another database that the mapping is used with may sort text otherwise.
-            if accepted.len() == before && code != Code::TextOrder {
+            // What the source alone tells is not known here, and another database that the mapping is
+            // used with may sort text otherwise.
+            let is_elsewhere = matches!(code, Code::UnprovedAnswer | Code::TextOrder);
+            if accepted.len() == before && !is_elsewhere {
                 found.push(unneeded(written));
             }
         }

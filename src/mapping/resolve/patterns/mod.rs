@@ -15,6 +15,7 @@ mod parameters;
 mod sources;
 
 pub(super) use align::{Make, Pair};
+pub(crate) use align::{aligned, kind_of, writing};
 pub(super) use keys::is_range;
 
 use std::sync::Arc;
@@ -135,6 +136,7 @@ fn bind_one(
             filter,
             consistent: pattern.consistent.as_ref().is_some_and(|said| said.value),
             sql: pattern.sql.as_ref().map(|sql| sql.value.clone()),
+            origins: finished.origins,
             answer,
             rate: pattern.rate,
         },
