@@ -47,6 +47,7 @@ pub mod batch;
 pub mod catalog;
 pub mod cli;
 pub mod diagnostic;
+pub mod document;
 pub mod item;
 pub mod load;
 pub mod mapping;

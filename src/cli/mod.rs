@@ -6,6 +6,7 @@ mod catalog;
 mod cells;
 mod check;
 mod demo;
+mod docs;
 mod failure;
 mod format;
 mod init;
@@ -109,6 +110,7 @@ async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure>
         Command::Migrate(arguments) => migrate::run(&arguments, output).await,
         Command::Verify(arguments) => verify::run(&arguments, output).await,
         Command::Query(arguments) => query::run(&arguments, output).await,
+        Command::Docs(arguments) => docs::run(&arguments, output).await,
         Command::Schema => {
             output.json(&crate::mapping::schema())?;
             Ok(Outcome::Well)
