@@ -1,5 +1,6 @@
 //! `dynafold docs`: the definition document of a mapping, and whatever else is made from its model.
 
+mod answers;
 mod files;
 mod material;
 
