@@ -7,6 +7,7 @@ mod definition;
 mod figures;
 mod html;
 mod markdown;
+mod phrases;
 
 pub use define::{Ground, cells, define};
 pub use definition::{
