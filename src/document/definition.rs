@@ -87,6 +87,8 @@ pub struct SourceColumn {
     pub name: String,
     /// Its type, in the database's words.
     pub declared: String,
+    /// Whether parents or children are found by it.
+    pub leads: bool,
     /// Item types, each with the attributes that carry it.
     pub carriers: Vec<(String, Vec<String>)>,
 }

@@ -26,6 +26,8 @@ use crate::source::Source;
 
 /// Rows of each item type that are read: enough for parameters that find something.
 const ROWS: u64 = 1_000;
+/// Rows that are read of all item types together, where that is more.
+const ALL_ROWS: usize = 20_000;
 /// Bytes of the items that are kept, all item types together.
 const BYTES: usize = 64 << 20;
 /// Memory for comparing all keys.
@@ -57,7 +59,8 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     let model = Arc::new(checked.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
     let context = target::context(&model, arguments.now)?;
-    let rows = ROWS.max(u64::from(arguments.limit));
+    let share = ALL_ROWS / model.item_types.len().max(1);
+    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::Ground;
 use crate::catalog::{TableKind, TableName};
 use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
+use crate::source::{Relation, Scan};
 
 /// All tables, in the catalog's order.
 pub(super) fn sources(
@@ -14,6 +15,10 @@ pub(super) fn sources(
 ) -> Vec<SourceTable> {
     let passes = ground.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
+    let mut leading = BTreeSet::new();
+    for pass in &ground.model.passes {
+        follow(&pass.scan, &mut leading);
+    }
     let tables = &ground.catalog.tables;
     let keys = || {
         tables.iter().flat_map(|table| {
@@ -50,17 +55,19 @@ pub(super) fn sources(
             .map(|column| SourceColumn {
                 name: column.name.clone(),
                 declared: column.declared.clone(),
+                leads: leading.contains(&(&table.name, column.name.as_str())),
                 carriers: carriers(&table.name, &column.name),
             })
             .collect();
         let is_in = |item: &ItemType| {
             let carried = columns.iter().flat_map(|column| &column.carriers);
-            let base = ground.model.item_types.iter().any(|each| {
-                *each.name == *item.name
-                    && ground.model.passes.get(each.pass).is_some_and(|pass| {
-                        pass.scan.from == crate::source::Relation::Table(table.name.clone())
-                    })
-            });
+            let base =
+                ground.model.item_types.iter().any(|each| {
+                    *each.name == *item.name
+                        && ground.model.passes.get(each.pass).is_some_and(|pass| {
+                            pass.scan.from == Relation::Table(table.name.clone())
+                        })
+                });
             base || carried.into_iter().any(|(name, _)| *name == item.name)
         };
         let within: Vec<String> = item_types
@@ -94,4 +101,38 @@ pub(super) fn sources(
         }
     };
     tables.iter().map(one).collect()
+}
+
+/// Takes the columns by which a scan finds parents and children.
+fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+    let base = match &scan.from {
+        Relation::Table(name) => Some(name),
+        Relation::Query(_) => None,
+    };
+    let of = |join: Option<usize>| match join {
+        Some(join) => scan.joins.get(join).map(|join| &join.table),
+        None => base,
+    };
+    let mut take = |table: Option<&'g TableName>, column: &'g str| {
+        leading.extend(table.map(|table| (table, column)));
+    };
+    for join in &scan.joins {
+        for on in &join.on {
+            take(of(on.join), &on.ours);
+            take(Some(&join.table), &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        let children = match &embed.rows.from {
+            Relation::Table(name) => Some(name),
+            Relation::Query(_) => None,
+        };
+        for on in &embed.on {
+            take(of(on.join), &on.ours);
+            take(children, &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        follow(&embed.rows, leading);
+    }
 }

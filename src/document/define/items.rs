@@ -56,7 +56,7 @@ fn item_type(
     for (name, node) in &item.attributes {
         made.attributes.push(Attribute {
             name: name.to_string(),
-            roles: places::roles(&ground.model.table, name),
+            roles: places::roles(&ground.model.table, &made.indexes, name),
             data_type: data_type(node),
             made: written(node, &tracer),
             origins: tracer.of_node(node),

@@ -1,7 +1,7 @@
 //! The table, its indexes, the item types, and examples of them.
 
 use super::patterns::{items, origin};
-use super::text::{code, table, text};
+use super::text::{code, prose, table, text};
 use crate::document::definition::{Cell, Definition, ItemType, Key, Member, Place};
 use crate::document::phrases;
 use crate::format::bytes;
@@ -46,7 +46,7 @@ pub(super) fn places(out: &mut String, definition: &Definition) {
 fn members(members: &[Member]) -> String {
     let all = members.iter().map(|member| match &member.when {
         None => text(&member.name),
-        Some(when) => format!("some {} ({})", text(&member.name), text(when)),
+        Some(when) => format!("some {} ({})", text(&member.name), prose(when)),
     });
     all.collect::<Vec<_>>().join("<br>")
 }
@@ -74,7 +74,7 @@ fn item_type(out: &mut String, item: &ItemType) {
     }
     for member in &item.indexes {
         let when = member.when.as_ref();
-        let when = when.map_or(String::new(), |when| format!(", {}", text(when)));
+        let when = when.map_or(String::new(), |when| format!(", {}", prose(when)));
         let single = member.single_partition.as_ref();
         let single = single.map_or(String::new(), |value| {
             format!(", all under the partition key {}", code(value))
