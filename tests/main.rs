@@ -8,6 +8,8 @@ mod corpus;
 #[cfg(test)]
 mod datasets;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod item;

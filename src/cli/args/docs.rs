@@ -20,6 +20,11 @@ impl DocsFormat {
     /// What is written where nothing is said.
     const USUAL: [Self; 2] = [Self::Html, Self::Markdown];
 
+    /// Whether it is the definition document.
+    pub(in crate::cli) fn is_document(self) -> bool {
+        Self::USUAL.contains(&self)
+    }
+
     /// How the file's name goes on after the mapping's stem.
     pub(in crate::cli) fn ending(self) -> &'static str {
         match self {

@@ -163,10 +163,11 @@ fn ends<'i>(pattern: &AccessPattern, items: &[&'i Item]) -> Vec<(&'i Item, &'i I
         let keys = pattern.partition.iter().map(|(key, _)| key);
         let fingerprint = partition_fingerprint(keys.filter_map(|key| item.get(&key.name)));
         let next = collections.len();
-        let at = match is_range(pattern) {
-            true => *known.entry(fingerprint).or_insert(next),
+        let at = if is_range(pattern) {
+            *known.entry(fingerprint).or_insert(next)
+        } else {
             // Any item tells a part of a collection.
-            false => next,
+            next
         };
         match collections.get_mut(at) {
             Some((first, _)) if before(pattern, item, first) => *first = item,

@@ -15,7 +15,6 @@ use crate::cli::{catalog, mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::{Definition, Examples, Ground, Warning, define};
 use crate::load::Cancel;
-use crate::mapping::Proofs;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
@@ -36,10 +35,8 @@ const KEY_MEMORY: usize = 32 << 20;
 /// A checked mapping, and what its source says.
 pub(super) struct Material {
     pub(super) model: Arc<Model>,
-    pub(super) catalog: Catalog,
-    pub(super) proofs: Proofs,
-    /// The first items of each item type, in the order of the mapping; none where there is no source.
-    /// With --no-examples their values must not be shown.
+    /// The first items of each item type, as many as are to be shown, in the order of the mapping;
+    /// empty where there is no source.
     pub(super) samples: Vec<ItemTypeSample>,
     pub(super) definition: Definition,
 }
@@ -59,8 +56,17 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     let model = Arc::new(checked.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
     let context = target::context(&model, arguments.now)?;
-    let share = ALL_ROWS / model.item_types.len().max(1);
-    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
+    // What is made from the model alone, or with some examples, needs no more than these.
+    let documents = arguments
+        .formats()
+        .iter()
+        .any(|format| format.is_document());
+    let rows = if documents {
+        let share = ALL_ROWS / model.item_types.len().max(1);
+        ROWS.max(u64::try_from(share).unwrap_or(ROWS))
+    } else {
+        u64::from(arguments.limit)
+    };
     let mut samples = Vec::new();
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");
@@ -73,7 +79,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     drop(source);
     let mut examples = None;
     let mut found = Vec::new();
-    if !samples.is_empty() && !arguments.no_examples {
+    if documents && !samples.is_empty() && !arguments.no_examples {
         output.note("asking the access patterns");
         let asked = answers::ask(arguments, &model, &proofs, &samples, &context).await?;
         found = asked.answers;
@@ -83,9 +89,10 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
             asked: asked.place,
         });
     }
-    let forecast = match arguments.all {
-        true => Some(all_rows(arguments, &model, &catalog, context.clone()).await?),
-        false => None,
+    let forecast = if arguments.all && documents {
+        Some(all_rows(arguments, &model, &catalog, context.clone()).await?)
+    } else {
+        None
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let definition = define(Ground {
@@ -104,10 +111,18 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         warnings,
         accepted,
     });
+    let shown = if arguments.no_examples {
+        0
+    } else {
+        usize::from(arguments.limit)
+    };
+    for sample in &mut samples {
+        sample.items.truncate(shown);
+        sample.expired.truncate(shown);
+        sample.rejects.clear();
+    }
     Ok(Material {
         model,
-        catalog,
-        proofs,
         samples,
         definition,
     })

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Ground;
-use crate::catalog::{TableKind, TableName};
+use crate::catalog::{Table, TableKind, TableName};
 use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
 use crate::source::{Relation, Scan};
 
@@ -15,6 +15,15 @@ pub(super) fn sources(
 ) -> Vec<SourceTable> {
     let passes = ground.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
+    let queries = ground
+        .model
+        .passes
+        .iter()
+        .filter_map(|pass| match &pass.scan.from {
+            Relation::Query(sql) => Some(sql.as_str()),
+            Relation::Table(_) => None,
+        });
+    let queries: Vec<&str> = queries.collect();
     let mut leading = BTreeSet::new();
     for pass in &ground.model.passes {
         follow(&pass.scan, &mut leading);
@@ -48,7 +57,7 @@ pub(super) fn sources(
         };
         item_types.iter().filter_map(of).collect::<Vec<_>>()
     };
-    let one = |table: &crate::catalog::Table| {
+    let one = |table: &Table| {
         let columns: Vec<SourceColumn> = table
             .columns
             .iter()
@@ -68,7 +77,8 @@ pub(super) fn sources(
                             pass.scan.from == Relation::Table(table.name.clone())
                         })
                 });
-            base || carried.into_iter().any(|(name, _)| *name == item.name)
+            let queried = (item.query.as_ref()).is_some_and(|sql| names(sql, table));
+            base || queried || carried.into_iter().any(|(name, _)| *name == item.name)
         };
         let within: Vec<String> = item_types
             .iter()
@@ -90,6 +100,8 @@ pub(super) fn sources(
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
                 Part::Read
+            } else if queries.iter().any(|sql| names(sql, table)) {
+                Part::Queried
             } else if beside.contains(&table.name) {
                 Part::Beside
             } else {
@@ -101,6 +113,12 @@ pub(super) fn sources(
         }
     };
     tables.iter().map(one).collect()
+}
+
+/// Whether a query holds a table's name, so that it may read it.
+fn names(sql: &str, table: &Table) -> bool {
+    let is_data = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    is_data && sql.to_lowercase().contains(&table.name.name.to_lowercase())
 }
 
 /// Takes the columns by which a scan finds parents and children.

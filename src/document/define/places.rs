@@ -201,6 +201,9 @@ pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
     said
 }
 
+/// A partition key's values, and the items that have them with their item types.
+type Group<'i> = (Vec<&'i Attribute>, Vec<(usize, &'i Item)>);
+
 /// The chosen items that are in a place, by partition key in the order in which they are met.
 fn collections(
     ground: &Ground<'_>,
@@ -218,7 +221,7 @@ fn collections(
         Projection::Keys => in_table(name),
         Projection::Include(names) => in_table(name) || names.iter().any(|other| other == name),
     };
-    let mut groups: Vec<(Vec<&Attribute>, Vec<(usize, &Item)>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for index in 0..choice.types() {
         for chosen in choice.of_type(index) {
             let item = &chosen.item;

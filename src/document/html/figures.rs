@@ -56,7 +56,7 @@ fn sizes(figures: &Figures) -> Markup {
     };
     wide(
         "Sizes of the item types",
-        html! {
+        &html! {
             table {
                 caption { "Item types" }
                 thead {
@@ -87,7 +87,7 @@ fn sizes(figures: &Figures) -> Markup {
 fn places(figures: &Figures) -> Markup {
     wide(
         "Sizes of the table and its indexes",
-        html! {
+        &html! {
             table {
                 caption { "Table and indexes" }
                 thead {
@@ -127,7 +127,7 @@ fn steady(figures: &Figures, rates: Rates, cost: Monthly) -> Markup {
     };
     wide(
         "Cost at the declared rates",
-        html! {
+        &html! {
             table {
                 caption { "The declared rates, all month" }
                 thead {

@@ -48,13 +48,13 @@ fn links<'d>(links: impl Iterator<Item = (String, &'d String)>) -> Markup {
     html! {
         ul {
             @for (id, name) in links {
-                li { a href={ "#" (id) } { (name) } }
+                li { a href={ "#" (id) } { (super::text::name(name)) } }
             }
         }
     }
 }
 
-pub(super) fn section(section: Section, content: Markup) -> Markup {
+pub(super) fn section(section: Section, content: &Markup) -> Markup {
     let title = format!("{}-title", section.anchor);
     html! {
         section id=(section.anchor) aria-labelledby=(title) {
@@ -66,11 +66,11 @@ pub(super) fn section(section: Section, content: Markup) -> Markup {
 }
 
 /// Content that is wide: it scrolls by itself, with the keyboard too.
-pub(super) fn wide(label: &str, content: Markup) -> Markup {
+pub(super) fn wide(label: &str, content: &Markup) -> Markup {
     html! { div.wide role="region" aria-label=(label) tabindex="0" { (content) } }
 }
 
 /// Content that the script folds away at first. Without it, and on paper, it is open.
-pub(super) fn folded(summary: &str, content: Markup) -> Markup {
+pub(super) fn folded(summary: &str, content: &Markup) -> Markup {
     html! { details.fold open { summary { (summary) } (content) } }
 }

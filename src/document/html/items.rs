@@ -3,7 +3,9 @@
 use maud::{Markup, html};
 
 use super::frame::{folded, wide};
-use super::text::{attributes, item_id, items, list, origins, pattern_id, prose, type_title};
+use super::text::{
+    self, attributes, item_id, items, list, name, origins, pattern_id, prose, type_title,
+};
 use crate::document::definition::{
     Cell, Collection, Definition, Entry, ItemType, Key, Member, Place,
 };
@@ -47,7 +49,7 @@ pub(super) fn places(definition: &Definition) -> Markup {
         }
     };
     html! {
-        (wide("The table and its indexes", table))
+        (wide("The table and its indexes", &table))
         dl.facts {
             @for (name, value) in &definition.settings { div { dt { (name) } dd { (value) } } }
         }
@@ -71,13 +73,13 @@ fn members(definition: &Definition, members: &[Member]) -> Markup {
     }
 }
 
-fn item_link(definition: &Definition, name: &str) -> Markup {
+pub(super) fn item_link(definition: &Definition, name: &str) -> Markup {
     let mut all = definition.item_types.iter().enumerate();
     let id = all
         .find(|(_, item)| item.name == name)
         .map(|(at, _)| item_id(at, name));
     html! {
-        @match id { Some(id) => { a href={ "#" (id) } { (name) } } None => (name) }
+        @match id { Some(id) => { a href={ "#" (id) } { (text::name(name)) } } None => (name) }
     }
 }
 
@@ -87,7 +89,7 @@ pub(super) fn pattern_link(definition: &Definition, name: &str) -> Markup {
         .find(|(_, pattern)| pattern.name == name)
         .map(|(at, _)| pattern_id(at, name));
     html! {
-        @match id { Some(id) => { a href={ "#" (id) } { (name) } } None => (name) }
+        @match id { Some(id) => { a href={ "#" (id) } { (text::name(name)) } } None => (name) }
     }
 }
 
@@ -112,13 +114,14 @@ pub(super) fn item_types(definition: &Definition) -> Markup {
 fn item_type(definition: &Definition, at: usize, item: &ItemType) -> Markup {
     let sources = definition.sources.iter();
     let sources = sources.filter(|source| source.item_types.contains(&item.name));
-    let sources: Vec<&str> = sources.map(|source| source.name.as_str()).collect();
+    let sources: Vec<String> = sources.map(|source| source.id.to_string()).collect();
     let attributes = format!("Attributes of {}", item.name);
     html! {
         article.item id=(item_id(at, &item.name)) data-sources=(list(&sources)) {
-            h3 { (item.name) }
+            h3 { (name(&item.name)) }
             (facts(definition, item))
-            (wide(&attributes, html! {
+            @if let Some(sql) = &item.query { pre tabindex="0" { code { (sql) } } }
+            (wide(&attributes, &html! {
                 table {
                     caption { (attributes) }
                     thead {
@@ -138,14 +141,14 @@ fn item_type(definition: &Definition, at: usize, item: &ItemType) -> Markup {
                                 }
                                 td { abbr.type title=(type_title(&attribute.data_type)) { (attribute.data_type) } }
                                 td { code { (attribute.made) } }
-                                td { (origins(&attribute.origins)) }
+                                td.origins { (origins(&attribute.origins)) }
                             }
                         }
                     }
                 }
             }))
             @if !item.examples.is_empty() {
-                (folded("Example items", items(&format!("Examples of {}", item.name), &item.examples)))
+                (folded("Example items", &items(&format!("Examples of {}", item.name), &item.examples)))
             }
         }
     }
@@ -154,7 +157,7 @@ fn item_type(definition: &Definition, at: usize, item: &ItemType) -> Markup {
 fn facts(definition: &Definition, item: &ItemType) -> Markup {
     html! {
         dl.facts {
-            div { dt { "From" } dd { code { (item.from) } } }
+            div { dt { "From" } dd { @if item.query.is_some() { "a query" } @else { code { (item.from) } } } }
             @if let Some(condition) = &item.condition { div { dt { "Where" } dd { code { (condition) } } } }
             @for (alias, parent, on) in &item.joins {
                 div { dt { "Looks up" } dd { code { (parent) } " as " code { (alias) } ": " code { (on) } } }
@@ -193,7 +196,7 @@ pub(super) fn aggregate(definition: &Definition) -> Markup {
     html! {
         p.note { (phrases::examples(definition.examples.as_ref())) }
         @if !filled.is_empty() {
-            (wide("Item collections side by side", html! {
+            (wide("Item collections side by side", &html! {
                 div.views { @for place in filled { (view(place)) } }
             }))
         }
@@ -228,7 +231,7 @@ fn view(place: &Place) -> Markup {
 fn rows(collection: &Collection, has_sort: bool) -> Markup {
     let values = |cells: &[Cell]| {
         html! {
-            @for (at, cell) in cells.iter().enumerate() { @if at > 0 { br; } (cell.value) }
+            @for (at, cell) in cells.iter().enumerate() { @if at > 0 { br; } (text::key(&cell.value)) }
         }
     };
     let item = |entry: &Entry| {

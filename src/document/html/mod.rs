@@ -61,17 +61,17 @@ fn body(definition: &Definition) -> Markup {
         (overview(definition))
         @for each in SECTIONS {
             @match each.anchor {
-                "erd" => (section(each, sources::erd(definition))),
+                "erd" => (section(each, &sources::erd(definition))),
                 "patterns" => {
-                    (section(each, patterns::overview(definition)))
+                    (section(each, &patterns::overview(definition)))
                     (patterns::details(definition))
                 }
-                "table" => (section(each, items::places(definition))),
-                "items" => (section(each, items::item_types(definition))),
-                "aggregate" => (section(each, items::aggregate(definition))),
-                "coverage" => (section(each, sources::coverage(definition))),
-                "cost" => (section(each, figures::figures(definition))),
-                _ => (section(each, sources::warnings(definition))),
+                "table" => (section(each, &items::places(definition))),
+                "items" => (section(each, &items::item_types(definition))),
+                "aggregate" => (section(each, &items::aggregate(definition))),
+                "coverage" => (section(each, &sources::coverage(definition))),
+                "cost" => (section(each, &figures::figures(definition))),
+                _ => (section(each, &sources::warnings(definition))),
             }
         }
     }

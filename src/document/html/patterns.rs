@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::frame::{folded, wide};
-use super::text::{items, list, origins, pattern_id};
+use super::text::{items, list, name, origins, pattern_id};
 use crate::document::definition::{Answer, Definition, Parameter, Pattern};
 use crate::document::phrases::{self, dollars, units};
 
@@ -20,7 +20,7 @@ pub(super) fn overview(definition: &Definition) -> Markup {
                     (phrases::number(definition.patterns.len(), "access pattern"))
                 }
             }
-            (wide("Access patterns", table(definition)))
+            (wide("Access patterns", &table(definition)))
             p.note {
                 (phrases::examples(definition.examples.as_ref())) " "
                 (phrases::prices(&definition.figures))
@@ -57,14 +57,14 @@ fn row(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
         tr data-sources=(sources(definition, pattern))
             data-search=(pattern.sql.as_deref().unwrap_or_default()) {
             th scope="row" {
-                a href={ "#" (pattern_id(at, &pattern.name)) } { (pattern.name) }
+                a href={ "#" (pattern_id(at, &pattern.name)) } { (name(&pattern.name)) }
                 @if let Some(description) = &pattern.description { span.sub { (description) } }
             }
             td {
                 span.place { (phrases::asked(definition, pattern)) }
                 code.condition { (pattern.condition) }
             }
-            td { (pattern.finds.join(", ")) }
+            td { @for found in &pattern.finds { div { (name(found)) } } }
             td.number { (units(pattern.units.usual())) }
             td.number { (dollars(pattern.cost.usd_per_million)) }
             td.number {
@@ -81,7 +81,11 @@ fn row(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
 fn sources(definition: &Definition, pattern: &Pattern) -> String {
     let found = definition.sources.iter();
     let found = found.filter(|source| source.patterns.contains(&pattern.name));
-    list(&found.map(|source| source.name.as_str()).collect::<Vec<_>>())
+    list(
+        &found
+            .map(|source| source.id.to_string())
+            .collect::<Vec<_>>(),
+    )
 }
 
 /// Each pattern by itself.
@@ -103,7 +107,7 @@ fn one(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
     let id = pattern_id(at, &pattern.name);
     html! {
         article.pattern id=(id) data-sources=(sources(definition, pattern)) {
-            h3 { (pattern.name) }
+            h3 { (name(&pattern.name)) }
             @if let Some(description) = &pattern.description { p { (description) } }
             p.key {
                 span.operation { (pattern.operation) } " "
@@ -172,7 +176,7 @@ fn parameters(pattern: &Pattern) -> Markup {
             tbody { @for parameter in &pattern.parameters { (parameter_row(parameter)) } }
         }
     };
-    wide(&format!("Parameters of {}", pattern.name), table)
+    wide(&format!("Parameters of {}", pattern.name), &table)
 }
 
 fn parameter_row(parameter: &Parameter) -> Markup {
@@ -203,7 +207,7 @@ fn answered(pattern: &Pattern, answer: &Answer) -> Markup {
         h4 { "A real answer" }
         p { (phrases::found(answer.found, answer.items.len(), answer.more)) }
         (items(&caption, &answer.items))
-        (folded("The request", html! {
+        (folded("The request", &html! {
             pre tabindex="0" { code { (answer.operation) "\n" (answer.request) } }
             @if answer.more_requests > 0 {
                 p { "And " (answer.more_requests) " more, one for each shard." }

@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 
 use super::frame::{folded, wide};
-use super::items::{joined, pattern_link};
-use super::text::{item_id, prose, source_id};
+use super::items::{item_link, joined, pattern_link};
+use super::text::{prose, source_id};
 use crate::document::definition::{Definition, Part, SourceTable, Warning};
 use crate::document::phrases;
 use crate::format::count;
@@ -14,9 +14,16 @@ pub(super) fn erd(definition: &Definition) -> Markup {
     html! {
         p.hint hidden { "Choose a table to see what becomes of it." }
         div.fates aria-live="polite" {
-            @for source in &definition.sources { (fate(definition, source)) }
+            @for source in definition.sources.iter().filter(|source| is_drawn(source)) {
+                (fate(definition, source))
+            }
         }
     }
+}
+
+/// Views that nothing reads are left out.
+fn is_drawn(source: &SourceTable) -> bool {
+    source.kind.is_none() || source.part == Part::Read
 }
 
 /// What becomes of a table.
@@ -34,13 +41,14 @@ fn fate(definition: &Definition, source: &SourceTable) -> Markup {
         names
     };
     html! {
-        div.fate data-fate=(source.name) {
+        div.fate data-fate=(source.id.to_string()) {
             h3 { (source.name) }
             p {
                 @if let Some(rows) = source.rows { "about " (phrases::number(usize::try_from(rows).unwrap_or(usize::MAX), "row")) ". " }
                 @match source.part {
                     Part::Read if source.item_types.is_empty() => "Read to find other rows; nothing of it is in an item.",
                     Part::Read => "Its values are in these item types:",
+                    Part::Queried => "Named by a query of the mapping, for these item types:",
                     Part::Beside => "Not read; a foreign key leads from or to a table that is.",
                     Part::Unread => "Not read.",
                 }
@@ -49,7 +57,7 @@ fn fate(definition: &Definition, source: &SourceTable) -> Markup {
                 ul.plain {
                     @for name in &source.item_types {
                         li {
-                            (joined(std::slice::from_ref(name), |name| item(definition, name)))
+                            (joined(std::slice::from_ref(name), |name| item_link(definition, name)))
                             @let names = attributes(name);
                             @if !names.is_empty() { ": " code { (names.join(", ")) } }
                         }
@@ -63,23 +71,23 @@ fn fate(definition: &Definition, source: &SourceTable) -> Markup {
     }
 }
 
-fn item(definition: &Definition, name: &str) -> Markup {
-    let mut all = definition.item_types.iter().enumerate();
-    let id = all
-        .find(|(_, item)| item.name == name)
-        .map(|(at, _)| item_id(at, name));
-    html! { @match id { Some(id) => { a href={ "#" (id) } { (name) } } None => (name) } }
-}
-
 pub(super) fn coverage(definition: &Definition) -> Markup {
     let sources = || definition.sources.iter().enumerate();
     let unread: Vec<&SourceTable> = sources()
         .map(|(_, source)| source)
-        .filter(|source| source.part != Part::Read)
+        .filter(|source| matches!(source.part, Part::Beside | Part::Unread))
+        .collect();
+    let queried: Vec<&SourceTable> = sources()
+        .map(|(_, source)| source)
+        .filter(|source| source.part == Part::Queried)
         .collect();
     html! {
         @for (at, source) in sources().filter(|(_, source)| source.part == Part::Read) {
             div id=(source_id(at, &source.name)) { (columns(source)) }
+        }
+        @if !queried.is_empty() {
+            p { "Queries of the mapping name these; which columns they take is not traced:" }
+            ul.columns { @for source in queried { li { code { (source.name) } } } }
         }
         @if unread.is_empty() {
             p { "Every table is read." }
@@ -112,9 +120,9 @@ fn columns(source: &SourceTable) -> Markup {
     let caption = format!("Columns of {}", source.name);
     folded(
         &summary,
-        wide(
+        &wide(
             &caption,
-            html! {
+            &html! {
                 table {
                     caption { (caption) }
                     thead {

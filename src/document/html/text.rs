@@ -13,6 +13,42 @@ pub(super) fn prose(prose: &str) -> Markup {
     }
 }
 
+/// Names with fewer characters are not broken.
+const SHORT: usize = 18;
+
+/// A name that may break between its words: `findUserByUserId` has five.
+pub(super) fn name(name: &str) -> Markup {
+    let is_long = name.chars().count() > SHORT;
+    let between =
+        |last: char, next: char| (last.is_lowercase() && next.is_uppercase()) || last == '_';
+    broken(name, &|last, next| is_long && between(last, next))
+}
+
+/// A key's value, which may break behind the signs that part its elements.
+pub(super) fn key(value: &str) -> Markup {
+    broken(value, &|last, next| last == '#' && next != '#')
+}
+
+fn broken(text: &str, between: &dyn Fn(char, char) -> bool) -> Markup {
+    let mut parts = vec![String::new()];
+    let mut last = ' ';
+    for sign in text.chars() {
+        if between(last, sign) {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(sign);
+        }
+        last = sign;
+    }
+    html! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at > 0 { wbr; }
+            (part)
+        }
+    }
+}
+
 /// The anchor of an access pattern.
 pub(super) fn pattern_id(at: usize, name: &str) -> String {
     id("pattern", at, name)
@@ -39,7 +75,7 @@ fn id(what: &str, at: usize, name: &str) -> String {
 }
 
 /// Several names as a JSON list, for the script.
-pub(super) fn list(names: &[&str]) -> String {
+pub(super) fn list(names: &[String]) -> String {
     serde_json::to_string(names).unwrap_or_default()
 }
 
@@ -114,7 +150,7 @@ pub(super) fn items(caption: &str, items: &[Vec<Cell>]) -> Markup {
                         @for name in &names {
                             td {
                                 @if let Some(cell) = item.iter().find(|cell| cell.name == **name) {
-                                    span.value { (cell.value) }
+                                    span.value { (key(&cell.value)) }
                                 }
                             }
                         }
@@ -123,5 +159,5 @@ pub(super) fn items(caption: &str, items: &[Vec<Cell>]) -> Markup {
             }
         }
     };
-    super::frame::wide(caption, table)
+    super::frame::wide(caption, &table)
 }

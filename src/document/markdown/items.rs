@@ -1,7 +1,7 @@
 //! The table, its indexes, the item types, and examples of them.
 
 use super::patterns::{items, origin};
-use super::text::{code, prose, table, text};
+use super::text::{code, fenced, prose, table, text};
 use crate::document::definition::{Cell, Definition, ItemType, Key, Member, Place};
 use crate::document::phrases;
 use crate::format::bytes;
@@ -59,7 +59,13 @@ pub(super) fn item_types(out: &mut String, definition: &Definition) {
 
 fn item_type(out: &mut String, item: &ItemType) {
     out.push_str(&format!("### Item type {}\n\n", text(&item.name)));
-    let mut facts = vec![("From", code(&item.from))];
+    let mut facts = vec![(
+        "From",
+        match &item.query {
+            Some(_) => "a query, below".to_owned(),
+            None => code(&item.from),
+        },
+    )];
     if let Some(condition) = &item.condition {
         facts.push(("Where", code(condition)));
     }
@@ -96,6 +102,9 @@ fn item_type(out: &mut String, item: &ItemType) {
         out.push_str(&format!("- {name}: {fact}\n"));
     }
     out.push('\n');
+    if let Some(sql) = &item.query {
+        fenced(out, "sql", sql);
+    }
     let rows = item.attributes.iter().map(|attribute| {
         let origins: Vec<String> = attribute.origins.iter().map(origin).collect();
         vec![

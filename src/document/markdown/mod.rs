@@ -75,7 +75,7 @@ fn erd(out: &mut String, definition: &Definition) {
         .iter()
         .filter_map(|table| match part(&table.name) {
             Some(Part::Read) => Some(table.clone()),
-            Some(Part::Beside) => {
+            Some(Part::Queried | Part::Beside) => {
                 let mut table = table.clone();
                 table.columns.clear();
                 Some(table)

@@ -1,5 +1,7 @@
 //! Text in Markdown: whatever it holds, it stands there as it is and breaks no table.
 
+use crate::document::phrases::dollars;
+
 /// Text outside of code. Newlines become spaces.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -50,6 +52,11 @@ pub(super) fn code(text: &str) -> String {
     }
     out.push_str("</code>");
     out
+}
+
+/// A price. GitHub would take what stands between two dollar signs for mathematics.
+pub(super) fn money(amount: f64) -> String {
+    text(&dollars(amount))
 }
 
 /// A block of code.
