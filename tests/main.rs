@@ -8,6 +8,8 @@ mod corpus;
 #[cfg(test)]
 mod datasets;
 #[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod item;

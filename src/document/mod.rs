@@ -2,6 +2,8 @@
 //! is written, a page ([`html()`]) and Markdown ([`markdown()`]). Pure: whoever calls it has read
 //! the source and asked the table.
 
+pub mod export;
+
 /// What a page of the document has near its beginning.
 pub const HTML_MARKER: &str = r#"<meta name="generator" content="dynafold docs">"#;
 /// What a Markdown document begins with.

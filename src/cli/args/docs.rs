@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::{SourceArguments, TargetArguments, moment};
+use crate::document::export::ExportFormat;
 
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -14,6 +15,16 @@ pub(in crate::cli) enum DocsFormat {
     Html,
     /// The definition document for review in a pull request
     Markdown,
+    /// The table and what belongs to it as a CloudFormation template
+    Cloudformation,
+    /// The same as a Terraform configuration
+    Terraform,
+    /// A NoSQL Workbench data model with the example items
+    Workbench,
+    /// The IAM policy that migrates, verifies and asks this table
+    IamMigration,
+    /// The IAM policy of an application that asks the access patterns
+    IamApplication,
 }
 
 impl DocsFormat {
@@ -25,6 +36,11 @@ impl DocsFormat {
         match self {
             Self::Html => "html",
             Self::Markdown => "md",
+            Self::Cloudformation => "cloudformation.yaml",
+            Self::Terraform => "tf",
+            Self::Workbench => "workbench.json",
+            Self::IamMigration => "iam-migration.json",
+            Self::IamApplication => "iam-application.json",
         }
     }
 
@@ -33,6 +49,11 @@ impl DocsFormat {
         match self {
             Self::Html => crate::document::HTML_MARKER,
             Self::Markdown => crate::document::MARKDOWN_MARKER,
+            Self::Cloudformation => ExportFormat::Cloudformation.marker(),
+            Self::Terraform => ExportFormat::Terraform.marker(),
+            Self::Workbench => ExportFormat::Workbench.marker(),
+            Self::IamMigration => ExportFormat::IamMigration.marker(),
+            Self::IamApplication => ExportFormat::IamApplication.marker(),
         }
     }
 }
@@ -44,7 +65,8 @@ Examples:
   dynafold docs shop.yaml --source postgres://app@db/shop --all -o docs/
   dynafold docs shop.yaml --source sqlite:shop.db --as html -o definition.html
   dynafold docs shop.yaml --catalog catalog.json --as markdown -o -  works offline, without examples
-  dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1")]
+  dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1
+  dynafold docs shop.yaml --catalog catalog.json --as cloudformation --as iam-application -o infra/")]
 pub(in crate::cli) struct Docs {
     /// The mapping file
     pub(in crate::cli) mapping: PathBuf,
@@ -86,6 +108,13 @@ pub(in crate::cli) struct Docs {
     /// The AWS region whose prices are shown, and where the target is [default: the price file's]
     #[arg(long, value_name = "REGION")]
     pub(in crate::cli) region: Option<String>,
+    /// The AWS account in IAM policies, whose region is that of --region [default: any]
+    #[arg(long, value_name = "ID", value_parser = account)]
+    pub(in crate::cli) account: Option<String>,
+    /// The parameter by which partitions belong to a caller of the application, or `none` [default:
+    /// the one by which all access patterns find theirs]
+    #[arg(long, value_name = "PARAMETER")]
+    pub(in crate::cli) tenant: Option<String>,
     /// A file of prices, instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) prices: Option<PathBuf>,
@@ -118,5 +147,13 @@ impl Docs {
             profile: self.profile.clone(),
             region: self.region.clone(),
         })
+    }
+}
+
+fn account(text: &str) -> Result<String, &'static str> {
+    if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(text.to_owned())
+    } else {
+        Err("an AWS account is twelve digits")
     }
 }
