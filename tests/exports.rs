@@ -154,17 +154,18 @@ async fn every_export_of_all_that_a_mapping_can_say_passes_its_linters() {
 #[test]
 fn the_linters_find_a_fault_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
-    let policy = |action: &str| {
+    let policy = |action: &str, condition: &str| {
         format!(
-            r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow", "Action": "{action}", "Resource": "*"}}]}}"#
+            r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow", "Action": "{action}",
+              "Resource": "arn:aws:dynamodb:*:*:table/x", "Condition": {condition}}}]}}"#
         )
     };
     let wrong = [
         "Resources: { Table: { Type: AWS::DynamoDB::Table, Properties: { Key: x } } }".to_owned(),
         "resource \"a\" \"b\" {\nx=1\n}\n".to_owned(),
         r#"{"ModelName": "x"}"#.to_owned(),
-        policy("dynamodb:NoSuchAction"),
-        policy("*"),
+        policy("dynamodb:NoSuchAction", "{}"),
+        policy("dynamodb:Query", r#"{"StringLike": {"dynamodb:NoSuchKey": "x"}}"#),
     ];
     for ((_, ending), text) in FORMATS.iter().zip(wrong) {
         std::fs::write(folder.path().join(format!("wrong.{ending}")), text).unwrap();

@@ -81,9 +81,10 @@ def workbench(files, _linters):
 
 
 def iam(files, _linters):
-    """parliament, whose every finding counts."""
+    """parliament with all its auditors, whose every finding counts."""
     for file in files:
-        for finding in parliament.analyze_policy_string(file.read_text()).findings:
+        policy = parliament.analyze_policy_string(file.read_text(), include_community_auditors=True)
+        for finding in policy.findings:
             yield f"{file.name}: {finding}"
 
 
