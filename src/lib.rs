@@ -48,6 +48,7 @@ pub mod catalog;
 pub mod cli;
 pub mod diagnostic;
 pub mod document;
+mod format;
 pub mod item;
 pub mod load;
 pub mod mapping;

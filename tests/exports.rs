@@ -165,7 +165,10 @@ fn the_linters_find_a_fault_in_every_format() {
         "resource \"a\" \"b\" {\nx=1\n}\n".to_owned(),
         r#"{"ModelName": "x"}"#.to_owned(),
         policy("dynamodb:NoSuchAction", "{}"),
-        policy("dynamodb:Query", r#"{"StringLike": {"dynamodb:NoSuchKey": "x"}}"#),
+        policy(
+            "dynamodb:Query",
+            r#"{"StringLike": {"dynamodb:NoSuchKey": "x"}}"#,
+        ),
     ];
     for ((_, ending), text) in FORMATS.iter().zip(wrong) {
         std::fs::write(folder.path().join(format!("wrong.{ending}")), text).unwrap();

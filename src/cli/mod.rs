@@ -8,7 +8,6 @@ mod check;
 mod demo;
 mod docs;
 mod failure;
-mod format;
 mod init;
 mod inspect;
 mod mapping;
@@ -34,6 +33,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::format;
 use crate::target::CREDENTIAL_CRATES;
 use args::{Arguments, Color, Command};
 use failure::{Failure, Form};

@@ -17,5 +17,6 @@ pub use proof::{
     SizeProof, TypesProof, Verdict, Writes,
 };
 pub use raw::{Raw, Spanned};
+pub(crate) use resolve::aligned;
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
 pub use starter::starter;

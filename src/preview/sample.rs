@@ -26,6 +26,8 @@ pub struct ItemTypeSample {
     pub expired: Vec<SampleItem>,
     /// The rows that became no item.
     pub rejects: Vec<SampleReject>,
+    /// Whether fewer rows were read than were asked for and are there: the items were large.
+    pub is_cut: bool,
 }
 
 /// An item of a sample.
@@ -65,6 +67,23 @@ pub async fn sample(
     limit: u64,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
+    sample_within(source, model, context, limit, usize::MAX, wanted).await
+}
+
+/// As [`sample`], but keeps no more than about so many bytes of items, each item type its share.
+///
+/// # Errors
+///
+/// [`SourceError`] when the source fails.
+pub async fn sample_within(
+    source: &mut dyn Source,
+    model: &Model,
+    context: Context,
+    limit: u64,
+    bytes: usize,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Vec<ItemTypeSample>, SourceError> {
+    let share = bytes / model.item_types.len().max(1);
     source.begin().await?;
     let mut sieve = Sieve::new(Folder::new(model, context));
     let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
@@ -84,10 +103,16 @@ pub async fn sample(
             on_expiry: item_type.expired,
             expired: Vec::new(),
             rejects: Vec::new(),
+            is_cut: false,
         };
+        let mut kept = 0;
         let mut chunks = source.scan(&scan);
-        while let Some(chunk) = chunks.next().await {
+        'rows: while let Some(chunk) = chunks.next().await {
             for mut row in chunk?.rows {
+                if kept > share {
+                    sample.is_cut = true;
+                    break 'rows;
+                }
                 if !meets(item_type, &row) {
                     continue;
                 }
@@ -97,6 +122,7 @@ pub async fn sample(
                     let key = || raw(row_json(item_type, &row_key));
                     match fate {
                         Fate::Made(folded) if keys.insert(folded.fingerprint) => {
+                            kept += folded.size;
                             sample.items.push(sampled(folded, key()));
                         }
                         Fate::Made(folded) => sample.rejects.push(SampleReject {

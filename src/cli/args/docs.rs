@@ -46,14 +46,22 @@ impl DocsFormat {
 
     /// What stands near the beginning of each file of this format, so that it is known again.
     pub(in crate::cli) fn marker(self) -> &'static str {
+        match (self, self.export()) {
+            (_, Some(export)) => export.marker(),
+            (Self::Markdown, _) => crate::document::MARKDOWN_MARKER,
+            _ => crate::document::HTML_MARKER,
+        }
+    }
+
+    /// The export that it is; `None` for the definition document.
+    pub(in crate::cli) fn export(self) -> Option<ExportFormat> {
         match self {
-            Self::Html => crate::document::HTML_MARKER,
-            Self::Markdown => crate::document::MARKDOWN_MARKER,
-            Self::Cloudformation => ExportFormat::Cloudformation.marker(),
-            Self::Terraform => ExportFormat::Terraform.marker(),
-            Self::Workbench => ExportFormat::Workbench.marker(),
-            Self::IamMigration => ExportFormat::IamMigration.marker(),
-            Self::IamApplication => ExportFormat::IamApplication.marker(),
+            Self::Html | Self::Markdown => None,
+            Self::Cloudformation => Some(ExportFormat::Cloudformation),
+            Self::Terraform => Some(ExportFormat::Terraform),
+            Self::Workbench => Some(ExportFormat::Workbench),
+            Self::IamMigration => Some(ExportFormat::IamMigration),
+            Self::IamApplication => Some(ExportFormat::IamApplication),
         }
     }
 }
@@ -105,10 +113,11 @@ pub(in crate::cli) struct Docs {
     /// The profile of ~/.aws/config to use
     #[arg(long, value_name = "NAME", requires = "target")]
     pub(in crate::cli) profile: Option<String>,
-    /// The AWS region whose prices are shown, and where the target is [default: the price file's]
+    /// The AWS region whose prices are shown, where the target is, and in IAM policies [default: the
+    /// price file's; in policies any]
     #[arg(long, value_name = "REGION")]
     pub(in crate::cli) region: Option<String>,
-    /// The AWS account in IAM policies, whose region is that of --region [default: any]
+    /// The AWS account in IAM policies [default: any]
     #[arg(long, value_name = "ID", value_parser = account)]
     pub(in crate::cli) account: Option<String>,
     /// The parameter by which partitions belong to a caller of the application, or `none` [default:

@@ -1,64 +1,197 @@
-//! What the formats of `docs` are made from.
+//! What the formats of `docs` are made from: the mapping checked, the source read, the table asked.
 
 use std::sync::Arc;
 
+use serde_json::Value as Json;
+
+use super::answers;
 use crate::catalog::Catalog;
 use crate::cli::args::Docs;
 use crate::cli::failure::Failure;
+use crate::cli::mapping::Checked;
 use crate::cli::output::Output;
-use crate::cli::{catalog, mapping, target};
-use crate::document::Definition;
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{catalog, mapping, prices, progress, target};
+use crate::diagnostic::{Diagnostic, to_json};
+use crate::document::{Definition, Examples, Ground, Warning, define};
+use crate::load::Cancel;
 use crate::mapping::Proofs;
 use crate::mapping::model::Model;
-use crate::preview::{ItemTypeSample, sample};
+use crate::mapping::template::Context;
+use crate::preview::{
+    Forecast, ForecastOutcome, ItemTypeSample, Survey, SurveyOptions, sample_within, survey,
+};
+use crate::proof;
+use crate::source::Source;
+
+/// Rows of each item type that are read: enough for parameters that find something.
+const ROWS: u64 = 1_000;
+/// Rows that are read of all item types together, where that is more.
+const ALL_ROWS: usize = 20_000;
+/// Bytes of the items that are kept, all item types together.
+const BYTES: usize = 64 << 20;
+/// Memory for comparing all keys.
+const KEY_MEMORY: usize = 32 << 20;
 
 /// A checked mapping, and what its source says.
 pub(super) struct Material {
     pub(super) model: Arc<Model>,
     pub(super) catalog: Catalog,
     pub(super) proofs: Proofs,
-    /// The first items of each item type, in the order of the mapping; none where no data is to be
-    /// shown or there is no source.
+    /// The first items of each item type, in the order of the mapping; none where there is no source.
+    /// With --no-examples their values must not be shown.
     pub(super) samples: Vec<ItemTypeSample>,
     pub(super) definition: Definition,
 }
 
 /// Checks the mapping and reads what is needed. A mapping with errors ends here.
 pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material, Failure> {
-    let (mut source, catalog) = match &arguments.catalog {
-        Some(file) => (None, catalog::from_file(file)?),
-        None if arguments.source.source.is_none() => {
-            return Err(Failure::usage("no source is named").with_help(
-                "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
-            ));
-        }
-        None => {
-            let (source, catalog) = catalog::read(&arguments.source).await?;
-            (Some(source), catalog)
-        }
-    };
-    let checked = match &mut source {
-        Some(source) => mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?,
-        None => mapping::check(&arguments.mapping, &catalog, None).await?,
-    };
+    let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
+    let (mut source, catalog) = opened(arguments).await?;
+    let path = &arguments.mapping;
+    let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;
+    let warnings = told(&checked, &checked.diagnostics);
+    let accepted = told(&checked, &checked.accepted);
     let proofs = checked.proofs.clone();
     let model = Arc::new(checked.into_model(output)?);
-    let samples = match &mut source {
-        Some(source) if !arguments.no_examples => {
-            let context = target::context(&model, arguments.now)?;
-            let rows = u64::from(arguments.limit);
-            sample(source.as_mut(), &model, context, rows, &|_| true).await?
+    let proofs = proofs.ok_or_else(Failure::silent)?;
+    let context = target::context(&model, arguments.now)?;
+    let share = ALL_ROWS / model.item_types.len().max(1);
+    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
+    let mut samples = Vec::new();
+    if let Some(source) = &mut source {
+        output.note("reading the first rows of each item type");
+        let own = context.clone();
+        samples = sample_within(source.as_mut(), &model, own, rows, BYTES, &|_| true).await?;
+        for warning in source.warnings() {
+            output.warning(&warning);
         }
-        _ => Vec::new(),
+    }
+    drop(source);
+    let mut examples = None;
+    let mut found = Vec::new();
+    if !samples.is_empty() && !arguments.no_examples {
+        output.note("asking the access patterns");
+        let asked = answers::ask(arguments, &model, &proofs, &samples, &context).await?;
+        found = asked.answers;
+        examples = Some(Examples {
+            rows,
+            whole: samples.iter().all(|sample| is_whole(sample, rows)),
+            asked: asked.place,
+        });
+    }
+    let forecast = match arguments.all {
+        true => Some(all_rows(arguments, &model, &catalog, context.clone()).await?),
+        false => None,
     };
-    let definition = Definition {
-        table: model.table.name.clone(),
-    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let definition = define(Ground {
+        mapping: &name,
+        model: &model,
+        catalog: &catalog,
+        proofs: &proofs,
+        context: &context,
+        samples: &samples,
+        rows,
+        examples,
+        shown: usize::from(arguments.limit),
+        answers: found,
+        forecast: forecast.as_ref(),
+        prices: &prices,
+        warnings,
+        accepted,
+    });
     Ok(Material {
-        proofs: proofs.ok_or_else(Failure::silent)?,
         model,
         catalog,
+        proofs,
         samples,
         definition,
     })
+}
+
+/// The mapping, checked against the catalog, and by the source where there is one.
+pub(super) async fn checked(
+    arguments: &Docs,
+    source: Option<&mut (dyn Source + 'static)>,
+    catalog: &Catalog,
+) -> Result<Checked, Failure> {
+    let path = &arguments.mapping;
+    match source {
+        Some(source) => mapping::check(path, catalog, Some(source)).await,
+        None => mapping::check(path, catalog, None).await,
+    }
+}
+
+/// The source, unless the catalog is read from a file, and the catalog.
+pub(super) async fn opened(
+    arguments: &Docs,
+) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+    if let Some(file) = &arguments.catalog {
+        return Ok((None, catalog::from_file(file)?));
+    }
+    if arguments.source.source.is_none() {
+        return Err(Failure::usage("no source is named").with_help(
+            "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
+        ));
+    }
+    let (source, catalog) = catalog::read(&arguments.source).await?;
+    Ok((Some(source), catalog))
+}
+
+/// Diagnostics as the document has them.
+fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
+    match to_json("", &checked.text, diagnostics) {
+        Json::Array(all) => all
+            .into_iter()
+            .filter_map(|json| serde_json::from_value(json).ok())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether all rows of an item type were read.
+fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
+    let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
+    u64::try_from(read).is_ok_and(|read| read < rows) && !sample.is_cut
+}
+
+/// Reads every row.
+async fn all_rows(
+    arguments: &Docs,
+    model: &Arc<Model>,
+    known: &Catalog,
+    context: Context,
+) -> Result<Forecast, Failure> {
+    let source = catalog::open(&arguments.source).await?;
+    let cancel = Cancel::default();
+    stop_on_signals(cancel.clone());
+    let forecast = survey(Survey {
+        source,
+        context,
+        options: SurveyOptions {
+            proof: proof::Options {
+                memory: KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            },
+            rejects_file: None,
+            named: 0,
+            rates: model
+                .item_types
+                .iter()
+                .map(|item| item.write_rate)
+                .collect(),
+            estimates: catalog::estimates(model, known),
+        },
+        items: None,
+        cancel,
+        progress: progress::progress(model),
+        model: model.clone(),
+    })
+    .await;
+    match forecast.outcome {
+        ForecastOutcome::Complete => Ok(forecast),
+        ForecastOutcome::Interrupted => Err(Failure::failed("interrupted; nothing was written")),
+        ForecastOutcome::Failed(failure) => Err(failure.into()),
+    }
 }

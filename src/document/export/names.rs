@@ -32,12 +32,11 @@ impl Names {
 
     /// Numbers a name that was given already.
     fn give(&mut self, name: String, joint: &str) -> String {
-        let numbered = |number: usize| match number {
-            1 => name.clone(),
-            number => format!("{name}{joint}{number}"),
-        };
-        let free = (1..).map(numbered).find(|name| !self.given.contains(name));
-        let free = free.unwrap_or(name.clone());
+        let numbered = (2..=self.given.len() + 1).map(|number| format!("{name}{joint}{number}"));
+        // One more than were given: at least one of them is free.
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let free = names.find(|name| !self.given.contains(name));
+        let free = free.unwrap_or(name);
         self.given.push(free.clone());
         free
     }

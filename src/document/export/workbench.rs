@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::infrastructure::{Bounds, key_type, policy, projection};
 use super::{Export, ExportOptions};
 use crate::catalog::Family;
-use crate::item::write_item;
+use crate::item::{Attribute, write_item};
 use crate::mapping::model::{
     Billing, DynamoType, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
 };
@@ -264,7 +264,7 @@ fn attributes(
         let items = || sample.iter().flat_map(|sample| &sample.items);
         for (name, node) in &item_type.attributes {
             let values = items().filter_map(|item| item.item.get(name));
-            let mut seen = values.map(|value| value.type_name());
+            let mut seen = values.map(Attribute::type_name);
             let seen = seen.find(|kind| *kind != "NULL");
             add(name, seen.unwrap_or_else(|| kind(node)));
         }

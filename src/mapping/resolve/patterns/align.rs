@@ -112,7 +112,7 @@ pub(in crate::mapping::resolve) struct Pair {
 
 /// The pattern's placeholders with those of an item's template that stand at the same place: as
 /// long as the texts between them agree.
-pub(super) fn aligned<'t>(
+pub(crate) fn aligned<'t>(
     asked: &'t Template,
     made: &'t Template,
 ) -> Vec<(usize, &'t Placeholder, &'t Placeholder)> {

@@ -12,6 +12,7 @@ mod keys;
 mod parameters;
 mod sources;
 
+pub(crate) use align::aligned;
 pub(super) use align::{Make, Pair};
 pub(super) use keys::is_range;
 
