@@ -10,6 +10,8 @@ mod datasets;
 #[cfg(test)]
 mod docs;
 #[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod item;

@@ -1,6 +1,9 @@
 //! The definition document of a mapping: what it says ([`Definition`], made by [`define()`]), and the
 //! two forms in which it is written, a page ([`html()`]) and Markdown ([`markdown()`]). Pure:
-//! whoever calls it has read the source and asked the table.
+//! whoever calls it has read the source and asked the table. Beside it stands what else is made from
+//! the same model: [`export`].
+
+pub mod export;
 
 mod define;
 mod definition;

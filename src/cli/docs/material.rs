@@ -46,27 +46,15 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let (mut source, catalog) = opened(arguments).await?;
     let path = &arguments.mapping;
-    let checked = match &mut source {
-        Some(source) => mapping::check(path, &catalog, Some(source.as_mut())).await?,
-        None => mapping::check(path, &catalog, None).await?,
-    };
+    let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;
     let warnings = told(&checked, &checked.diagnostics);
     let accepted = told(&checked, &checked.accepted);
     let proofs = checked.proofs.clone();
     let model = Arc::new(checked.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
     let context = target::context(&model, arguments.now)?;
-    // What is made from the model alone, or with some examples, needs no more than these.
-    let documents = arguments
-        .formats()
-        .iter()
-        .any(|format| format.is_document());
-    let rows = if documents {
-        let share = ALL_ROWS / model.item_types.len().max(1);
-        ROWS.max(u64::try_from(share).unwrap_or(ROWS))
-    } else {
-        u64::from(arguments.limit)
-    };
+    let share = ALL_ROWS / model.item_types.len().max(1);
+    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");
@@ -79,7 +67,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     drop(source);
     let mut examples = None;
     let mut found = Vec::new();
-    if documents && !samples.is_empty() && !arguments.no_examples {
+    if !samples.is_empty() && !arguments.no_examples {
         output.note("asking the access patterns");
         let asked = answers::ask(arguments, &model, &proofs, &samples, &context).await?;
         found = asked.answers;
@@ -89,7 +77,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
             asked: asked.place,
         });
     }
-    let forecast = if arguments.all && documents {
+    let forecast = if arguments.all {
         Some(all_rows(arguments, &model, &catalog, context.clone()).await?)
     } else {
         None
@@ -128,8 +116,23 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     })
 }
 
+/// The mapping, checked against the catalog, and by the source where there is one.
+pub(super) async fn checked(
+    arguments: &Docs,
+    source: Option<&mut (dyn Source + 'static)>,
+    catalog: &Catalog,
+) -> Result<Checked, Failure> {
+    let path = &arguments.mapping;
+    match source {
+        Some(source) => mapping::check(path, catalog, Some(source)).await,
+        None => mapping::check(path, catalog, None).await,
+    }
+}
+
 /// The source, unless the catalog is read from a file, and the catalog.
-async fn opened(arguments: &Docs) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+pub(super) async fn opened(
+    arguments: &Docs,
+) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
     if let Some(file) = &arguments.catalog {
         return Ok((None, catalog::from_file(file)?));
     }
