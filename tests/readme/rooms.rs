@@ -4,8 +4,9 @@
 use super::{files, root};
 
 /// Rooms that do no I/O.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "access/",
+    "document/",
     "mapping/",
     "item/",
     "value/",
