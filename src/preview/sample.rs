@@ -7,7 +7,7 @@ use crate::item::{BuildFingerprintHasher, Elements, Folded, Folder, Item, Reject
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
-use crate::source::{Scan, Source, SourceError};
+use crate::source::{Relation, Scan, Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
@@ -149,6 +149,10 @@ pub async fn sample_within(
 fn first_rows(pass: &Pass, item_type: &ItemType, limit: u64) -> Scan {
     let mut scan = pass.scan.clone();
     scan.limit = Some(limit);
+    if scan.key.is_empty() && matches!(scan.from, Relation::Table(_)) {
+        let key = item_type.row_key.iter().take(item_type.key_columns());
+        scan.key = key.map(|(_, column)| *column).collect();
+    }
     if let Some(own) = item_type.condition {
         scan.keep_unmatched = false;
         let first = scan.columns.len();
