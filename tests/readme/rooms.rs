@@ -19,7 +19,16 @@ const PURE: [&str; 9] = [
 /// What only some rooms name: the words, and where they may stand.
 const WORDS: [(&[&str], &[&str]); 4] = [
     (&["sqlx"], &["source/"]),
-    (&["aws_", "dynoxide::"], &["target/"]),
+    (
+        &[
+            "aws_config::",
+            "aws_sdk",
+            "aws_smithy",
+            "aws_types::",
+            "dynoxide::",
+        ],
+        &["target/"],
+    ),
     (&["rusqlite::"], &["target/", "load/state/"]),
     (
         &[
