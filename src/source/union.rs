@@ -22,7 +22,6 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         let conditions = (0..scan.conditions.len()).filter_map(|index| base.condition(index));
         let mut sql = base.select(&named(columns.chain(conditions)), true);
         if let Some(limit) = scan.limit {
-            // The first rows are the same in every copy of the database.
             let key = scan.key.iter().filter_map(|column| base.stored(*column));
             let key: Vec<String> = key.collect();
             if !key.is_empty() {
