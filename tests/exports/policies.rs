@@ -178,10 +178,6 @@ async fn a_condition_takes_no_text_for_a_pattern_and_no_key_for_a_text() {
             },
         ),
         (
-            "PK: \"A*?${{#{userId}[x{y}]\"".to_owned(),
-            vec![like("StringLike", &["A${*}${?}${$}{#*"])],
-        ),
-        (
             "PK: \"{whole}\"".to_owned(),
             vec![like("StringEquals", &["${aws:PrincipalTag/whole}"])],
         ),
