@@ -47,6 +47,8 @@ pub mod batch;
 pub mod catalog;
 pub mod cli;
 pub mod diagnostic;
+pub mod document;
+mod format;
 pub mod item;
 pub mod load;
 pub mod mapping;

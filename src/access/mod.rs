@@ -9,11 +9,13 @@ mod json;
 mod merge;
 mod parameter;
 mod plan;
+mod recover;
 
 pub use json::to_json;
 pub use merge::{Shard, merge};
 pub use parameter::{ParameterError, moment, read};
 pub use plan::{PlanError, plan};
+pub use recover::recover;
 
 use std::sync::Arc;
 

@@ -1,11 +1,12 @@
 //! The arguments of all commands; those of `migrate` and `verify`, which are many, have files of their
 //! own.
 
+mod docs;
 mod migrate;
+mod query;
 mod verify;
 
-mod query;
-
+pub(super) use docs::{Docs, DocsFormat};
 pub(super) use query::{Query, QueryFormat};
 
 use std::path::PathBuf;
@@ -81,6 +82,8 @@ pub(super) enum Command {
     Verify(Verify),
     /// Asks the table as one of the mapping's access patterns does
     Query(Query),
+    /// Writes the definition document: keys, indexes, access patterns, examples, cost
+    Docs(Docs),
     /// Prints the JSON Schema of the mapping language, for editors
     Schema,
     /// Prints a completion script for a shell
@@ -113,7 +116,11 @@ impl Command {
                 QueryFormat::Ndjson => return Some(Form::Line),
                 QueryFormat::Table => false,
             },
-            Self::Demo(_) | Self::Init(_) | Self::Schema | Self::Completions { .. } => false,
+            Self::Demo(_)
+            | Self::Init(_)
+            | Self::Docs(_)
+            | Self::Schema
+            | Self::Completions { .. } => false,
         };
         is_json.then_some(Form::Document)
     }

@@ -2,8 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-use crate::item::{Attribute, write_attribute};
-use crate::value::quote;
+use crate::item::{Attribute, write_plain};
 
 /// Lines that a key takes at most.
 const KEY_LINES: usize = 4;
@@ -15,46 +14,10 @@ pub(super) fn shown(value: Option<&Attribute>) -> String {
         Some(Attribute::S(text)) => clean(text),
         Some(other) => {
             let mut text = String::new();
-            plain(&mut text, other);
+            write_plain(&mut text, other);
             clean(&text)
         }
     }
-}
-
-/// JSON without DynamoDB's types; sets stand as lists, binary as in DynamoDB JSON.
-fn plain(out: &mut String, value: &Attribute) {
-    match value {
-        Attribute::S(text) => quote(out, text),
-        Attribute::N(number) => out.push_str(number.as_str()),
-        Attribute::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Attribute::Null => out.push_str("null"),
-        Attribute::B(_) | Attribute::Bs(_) => write_attribute(out, value),
-        Attribute::L(all) => listed(out, all, plain),
-        Attribute::Ss(all) => listed(out, all, |out, text| quote(out, text)),
-        Attribute::Ns(all) => listed(out, all, |out, number| out.push_str(number.as_str())),
-        Attribute::M(members) => {
-            let mut separator = '{';
-            for (name, value) in members {
-                out.push(separator);
-                quote(out, name);
-                out.push(':');
-                plain(out, value);
-                separator = ',';
-            }
-            out.push_str(if members.is_empty() { "{}" } else { "}" });
-        }
-    }
-}
-
-fn listed<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
-    out.push('[');
-    for (at, one) in all.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        each(out, one);
-    }
-    out.push(']');
 }
 
 /// Text without what would move the terminal's cursor.

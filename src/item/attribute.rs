@@ -1,5 +1,6 @@
 //! Attribute values and items, with the size that DynamoDB counts.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use crate::value::{Number, Text};
@@ -105,6 +106,17 @@ impl Attribute {
     }
 }
 
+/// The order of two values of one sort key in DynamoDB.
+#[must_use]
+pub fn sort_order(a: Option<&Attribute>, b: Option<&Attribute>) -> Ordering {
+    match (a, b) {
+        (Some(Attribute::S(a)), Some(Attribute::S(b))) => a.cmp(b),
+        (Some(Attribute::N(a)), Some(Attribute::N(b))) => a.cmp(b),
+        (Some(Attribute::B(a)), Some(Attribute::B(b))) => a.cmp(b),
+        _ => Ordering::Equal,
+    }
+}
+
 fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> bool {
     let by_name = |(a, _): &(Arc<str>, _), (b, _): &(Arc<str>, _)| a.cmp(b);
     // A document may have tens of thousands of members: to look each up would take minutes.
@@ -115,7 +127,7 @@ fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> boo
             .all(|((name, value), (other_name, other))| name == other_name && value.same(other))
 }
 
-fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> std::cmp::Ordering) -> Vec<&T> {
+fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
     let mut sorted: Vec<&T> = members.iter().collect();
     sorted.sort_by(|a, b| order(a, b));
     sorted

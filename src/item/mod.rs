@@ -11,9 +11,10 @@ mod gather;
 mod json;
 mod key;
 mod limits;
+mod plain;
 mod render;
 
-pub use attribute::{Attribute, Item};
+pub use attribute::{Attribute, Item, sort_order};
 pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute, to_set};
 pub use expiry::Expiry;
@@ -27,4 +28,5 @@ pub use key::{fingerprint, fingerprints, partition_fingerprint};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };
+pub use plain::write_plain;
 pub use render::{RenderError, TextError, evaluate, text_of};

@@ -7,6 +7,49 @@ use super::Prices;
 /// Hours of a month, as AWS bills them in its examples: thirty days.
 const HOURS: f64 = 720.0;
 
+/// Units a second of the table or of an index.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Rates {
+    /// Read units.
+    pub reads: f64,
+    /// Write units.
+    pub writes: f64,
+}
+
+/// US dollars a month for rates that are used all the time.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Monthly {
+    /// On demand.
+    pub on_demand_usd: f64,
+    /// For provisioned capacity that takes them, in whole units.
+    pub provisioned_usd: f64,
+}
+
+impl Monthly {
+    /// The mean load, as a share of the rates, below which on demand is cheaper: 0 to 1.
+    #[must_use]
+    pub fn on_demand_below(&self) -> f64 {
+        if self.on_demand_usd > 0.0 {
+            (self.provisioned_usd / self.on_demand_usd).min(1.0)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// What rates cost that are used all the time.
+#[must_use]
+pub fn monthly(rates: Rates, prices: &Prices) -> Monthly {
+    let (reads, writes) = (rates.reads, rates.writes);
+    let seconds = HOURS * 3600.0;
+    let provisioned_hour = reads.ceil() * prices.usd.usd_per_read_unit_hour
+        + writes.ceil() * prices.usd.usd_per_write_unit_hour;
+    Monthly {
+        on_demand_usd: prices.reads(reads * seconds) + prices.writes(writes * seconds),
+        provisioned_usd: provisioned_hour * HOURS,
+    }
+}
+
 /// What a steady load costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Steady {
@@ -23,19 +66,20 @@ pub struct Steady {
 /// The costs of a steady load, given the write units a second of the table and each index.
 #[must_use]
 pub fn steady(units_per_second: &[f64], prices: &Prices) -> Steady {
-    let all: f64 = units_per_second.iter().sum();
-    let whole: f64 = units_per_second.iter().map(|units| units.ceil()).sum();
-    let on_demand_usd = prices.writes(all * HOURS * 3600.0);
-    let provisioned_usd = whole * HOURS * prices.usd.usd_per_write_unit_hour;
+    let each = units_per_second.iter().map(|writes| Rates {
+        reads: 0.0,
+        writes: *writes,
+    });
+    let mut all = Monthly::default();
+    for cost in each.map(|rates| monthly(rates, prices)) {
+        all.on_demand_usd += cost.on_demand_usd;
+        all.provisioned_usd += cost.provisioned_usd;
+    }
     Steady {
-        units_per_second: all,
-        on_demand_usd,
-        provisioned_usd,
-        on_demand_below: if on_demand_usd > 0.0 {
-            (provisioned_usd / on_demand_usd).min(1.0)
-        } else {
-            1.0
-        },
+        units_per_second: units_per_second.iter().sum(),
+        on_demand_usd: all.on_demand_usd,
+        provisioned_usd: all.provisioned_usd,
+        on_demand_below: all.on_demand_below(),
     }
 }
 
@@ -55,5 +99,18 @@ mod tests {
         let halves = steady(&[0.5, 0.5], &prices);
         assert!((halves.provisioned_usd - 2.0 * one.provisioned_usd).abs() < 1e-9);
         assert!(steady(&[], &prices).on_demand_usd.abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_read_unit_held_for_a_month_is_as_many_reads() {
+        let prices = Prices::read(include_str!("../cli/prices.json"), Some("ap-northeast-2"));
+        let rates = Rates {
+            reads: 1.0,
+            writes: 0.0,
+        };
+        let one = monthly(rates, &prices.unwrap());
+        // 2.592 million at 0.1355, against 720 hours at 0.00014098.
+        assert!((one.on_demand_usd - 0.351_216).abs() < 1e-9);
+        assert!((one.provisioned_usd - 0.101_505_6).abs() < 1e-9);
     }
 }

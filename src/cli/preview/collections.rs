@@ -7,7 +7,7 @@ use super::{life, rejected};
 use crate::cli::cells::{clean, fit, pad, shown, wrapped};
 use crate::cli::format::{bytes, counted};
 use crate::cli::output::Output;
-use crate::item::{Attribute, Item};
+use crate::item::{Attribute, Item, sort_order};
 use crate::mapping::model::Table;
 use crate::preview::{ItemTypeSample, SampleItem};
 
@@ -74,20 +74,12 @@ fn collections<'s>(samples: &'s [ItemTypeSample], table: &Table) -> Vec<Collecti
     }
     if let Some(sort) = &table.sort {
         for (_, items) in &mut all {
-            items.sort_by(|(_, a), (_, b)| order(a.item.get(&sort.name), b.item.get(&sort.name)));
+            items.sort_by(|(_, a), (_, b)| {
+                sort_order(a.item.get(&sort.name), b.item.get(&sort.name))
+            });
         }
     }
     all
-}
-
-/// The order of sort keys in DynamoDB.
-fn order(a: Option<&Attribute>, b: Option<&Attribute>) -> std::cmp::Ordering {
-    match (a, b) {
-        (Some(Attribute::S(a)), Some(Attribute::S(b))) => a.cmp(b),
-        (Some(Attribute::N(a)), Some(Attribute::N(b))) => a.cmp(b),
-        (Some(Attribute::B(a)), Some(Attribute::B(b))) => a.cmp(b),
-        _ => std::cmp::Ordering::Equal,
-    }
 }
 
 /// How wide the columns are.

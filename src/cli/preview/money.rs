@@ -1,7 +1,7 @@
 //! Cost and duration, as people read them.
 
 use super::cost::Cost;
-use crate::cli::format::{bytes, seconds};
+use crate::cli::format::{bytes, seconds, usd};
 use crate::cli::report::figures;
 use crate::preview::Forecast;
 use crate::price::{Limit, Route, RouteKind};
@@ -56,17 +56,6 @@ fn limited(route: &Route) -> String {
         Limit::Partition { name } => format!("one partition key of {name}"),
         Limit::BilledHours => "whole hours are paid".to_owned(),
         Limit::Unknown => "-".to_owned(),
-    }
-}
-
-/// Money: cents, and more of them where there is less than one.
-fn usd(amount: f64) -> String {
-    if amount == 0.0 || amount >= 0.01 {
-        format!("{amount:.2}")
-    } else if amount >= 0.0001 {
-        format!("{amount:.4}")
-    } else {
-        "< 0.0001".to_owned()
     }
 }
 

@@ -1,9 +1,9 @@
-//! Numbers, sizes and times for people.
+//! Numbers, sizes, times and money for people.
 
 use std::time::Duration;
 
 /// A count with separators: `1,234,567`.
-pub(super) fn count(number: u64) -> String {
+pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -16,18 +16,18 @@ pub(super) fn count(number: u64) -> String {
 }
 
 /// A count with its noun: `1 row`, `2 rows`.
-pub(super) fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
 }
 
 /// A size in bytes: `340 B`, `12.30 KiB`, `1.20 GiB`.
-pub(super) fn bytes(size: u64) -> String {
+pub(crate) fn bytes(size: u64) -> String {
     indicatif::HumanBytes(size).to_string()
 }
 
 /// A duration in seconds: `0.42 s`, `3 min 5 s`.
-pub(super) fn seconds(seconds: f64) -> String {
+pub(crate) fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{seconds:.2} s");
     }
@@ -39,8 +39,19 @@ pub(super) fn seconds(seconds: f64) -> String {
 }
 
 /// A rate: `12,345 rows/s`.
-pub(super) fn rate(per_second: f64, noun: &str) -> String {
+pub(crate) fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
+}
+
+/// Money: cents, and more of them where there is less than one.
+pub(crate) fn usd(amount: f64) -> String {
+    if amount == 0.0 || amount >= 0.01 {
+        format!("{amount:.2}")
+    } else if amount >= 0.0001 {
+        format!("{amount:.4}")
+    } else {
+        "< 0.0001".to_owned()
+    }
 }
 
 /// The nearest whole number.
@@ -50,7 +61,7 @@ pub(super) fn rate(per_second: f64, noun: &str) -> String {
     clippy::cast_sign_loss,
     reason = "a figure for people; saturates"
 )]
-pub(super) fn rounded(number: f64) -> u64 {
+pub(crate) fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 

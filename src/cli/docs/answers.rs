@@ -1,0 +1,235 @@
+//! What the access patterns answer: the sampled items are put into an embedded table, as a load does
+//! it, and each pattern is asked with parameters that stand in them.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::access::{Plan, plan, recover, to_json};
+use crate::batch::Batcher;
+use crate::cli::args::{Docs, TargetArguments};
+use crate::cli::failure::Failure;
+use crate::cli::{query, target};
+use crate::document::{self, cells};
+use crate::item::{Item, partition_fingerprint, sort_order, text_of, write_item};
+use crate::mapping::model::{AccessPattern, Model, SortCondition, Table};
+use crate::mapping::template::Context;
+use crate::mapping::{PatternProof, Proofs};
+use crate::preview::ItemTypeSample;
+use crate::target::{Answer, Entry, Target, answer};
+use crate::value::Value;
+
+/// Item collections that are tried for a pattern.
+const TRIED: usize = 24;
+/// Items of an answer that are shown; an answer with so many is good enough.
+const SHOWN: usize = 4;
+
+/// What the patterns answered.
+pub(super) struct Answers {
+    /// One for each pattern, in the order of the mapping; `None` where nothing in the sample tells
+    /// its parameters.
+    pub(super) answers: Vec<Option<document::Answer>>,
+    /// Where the table is, if it is not the one made here.
+    pub(super) place: Option<String>,
+}
+
+/// What is asked, with what came.
+struct Asked {
+    values: Vec<Value>,
+    plan: Plan,
+    answer: Answer,
+}
+
+/// Asks every pattern.
+pub(super) async fn ask(
+    arguments: &Docs,
+    model: &Model,
+    proofs: &Proofs,
+    samples: &[ItemTypeSample],
+    context: &Context,
+) -> Result<Answers, Failure> {
+    let table = &model.table;
+    let made = filled(table, samples).await?;
+    let elsewhere = match arguments.target() {
+        Some(target) => Some(target::open(&target).await?),
+        None => None,
+    };
+    let mut answers = Vec::new();
+    for (pattern, proof) in model.patterns.iter().zip(&proofs.patterns) {
+        let items = promised(pattern, proof, samples);
+        let mut found = best(made.as_ref(), table, pattern, &items, context).await?;
+        if let (Some(found), Some(target)) = (&mut found, &elsewhere) {
+            let asked = answer(target.as_ref(), table, &found.plan, false).await;
+            found.answer = asked.map_err(query::refused)?;
+        }
+        answers.push(found.map(|found| told(pattern, table, found)));
+    }
+    Ok(Answers {
+        answers,
+        place: elsewhere.map(|target| format!("{} at {}", table.name, target.place())),
+    })
+}
+
+/// A table in memory that holds the sampled items.
+async fn filled(table: &Table, samples: &[ItemTypeSample]) -> Result<Arc<dyn Target>, Failure> {
+    let target = target::open(&TargetArguments {
+        target: "local".to_owned(),
+        endpoint_url: None,
+        profile: None,
+        region: None,
+    })
+    .await?;
+    target.create(table).await?;
+    target.start(table, true).await?;
+    let mut batcher = Batcher::new(target.batch_limit());
+    let items = samples.iter().flat_map(|sample| &sample.items);
+    // No two items of a sample have one key: any number tells them apart.
+    for (item, fingerprint) in items.zip(0..) {
+        let entry = Entry {
+            size: item.size,
+            units: item.units,
+            fingerprint,
+            ..Entry::default()
+        };
+        if let Some(batch) = batcher.push(entry, |out| write_item(out, &item.item)) {
+            target.write(table, &batch).await?;
+        }
+    }
+    if let Some(batch) = batcher.finish() {
+        target.write(table, &batch).await?;
+    }
+    target.finish().await?;
+    Ok(target)
+}
+
+/// The sampled items that a pattern is there for.
+fn promised<'s>(
+    pattern: &AccessPattern,
+    proof: &PatternProof,
+    samples: &'s [ItemTypeSample],
+) -> Vec<&'s Item> {
+    let wanted = |name: &str| {
+        let promised = pattern.items.iter().any(|item| **item == *name);
+        promised || (pattern.items.is_empty() && proof.finds.iter().any(|found| found == name))
+    };
+    let samples = samples.iter().filter(|sample| wanted(&sample.item_type));
+    let items = samples.flat_map(|sample| &sample.items);
+    items.map(|item| &item.item).collect()
+}
+
+/// Of the collections that hold the pattern's items, asks some, and keeps what brought most: as many
+/// as are shown are enough.
+async fn best(
+    target: &dyn Target,
+    table: &Table,
+    pattern: &AccessPattern,
+    items: &[&Item],
+    context: &Context,
+) -> Result<Option<Asked>, Failure> {
+    let mut best: Option<Asked> = None;
+    for (first, last) in ends(pattern, items) {
+        let Some(values) = recover(pattern, first, last) else {
+            continue;
+        };
+        let Ok(plan) = plan(pattern, &values, context) else {
+            continue;
+        };
+        let answer = answer(target, table, &plan, false).await?;
+        let found = answer.items.len();
+        let so_far = best.as_ref().map_or(0, |best| best.answer.items.len());
+        if found > so_far {
+            best = Some(Asked {
+                values,
+                plan,
+                answer,
+            });
+        }
+        if found >= SHOWN || (found > 0 && pattern.is_whole_key()) {
+            break;
+        }
+    }
+    Ok(best)
+}
+
+/// The first and the last item of each part of the index that the pattern could be asked for.
+fn ends<'i>(pattern: &AccessPattern, items: &[&'i Item]) -> Vec<(&'i Item, &'i Item)> {
+    let in_index = items.iter().copied().filter(|item| {
+        let partition = pattern.partition.iter().map(|(key, _)| key);
+        let mut keys = partition.chain(&pattern.order);
+        keys.all(|key| item.get(&key.name).is_some())
+    });
+    let mut collections: Vec<(&Item, &Item)> = Vec::new();
+    let mut known: HashMap<u128, usize> = HashMap::new();
+    for item in in_index {
+        let keys = pattern.partition.iter().map(|(key, _)| key);
+        let fingerprint = partition_fingerprint(keys.filter_map(|key| item.get(&key.name)));
+        let next = collections.len();
+        let at = if is_range(pattern) {
+            *known.entry(fingerprint).or_insert(next)
+        } else {
+            // Any item tells a part of a collection.
+            next
+        };
+        match collections.get_mut(at) {
+            Some((first, _)) if before(pattern, item, first) => *first = item,
+            Some((_, last)) if before(pattern, last, item) => *last = item,
+            Some(_) => {}
+            None => collections.push((item, item)),
+        }
+    }
+    spread(collections)
+}
+
+/// Whether a pattern asks for what lies between two values.
+fn is_range(pattern: &AccessPattern) -> bool {
+    let last = pattern.sort.last().map(|(_, condition)| condition);
+    last.is_some_and(|condition| {
+        !matches!(
+            condition,
+            SortCondition::Is(_) | SortCondition::BeginsWith(_)
+        )
+    })
+}
+
+/// Whether an item comes before another in a collection.
+fn before(pattern: &AccessPattern, item: &Item, other: &Item) -> bool {
+    let keys = pattern.order.iter();
+    let each = keys.map(|key| sort_order(item.get(&key.name), other.get(&key.name)));
+    each.fold(Ordering::Equal, Ordering::then) == Ordering::Less
+}
+
+/// Some of many, from all over them.
+fn spread<T: Copy>(all: Vec<T>) -> Vec<T> {
+    let step = all.len().div_ceil(TRIED).max(1);
+    all.into_iter().step_by(step).collect()
+}
+
+/// An answer as the document has it.
+fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answer {
+    let Asked {
+        values,
+        plan,
+        answer,
+    } = asked;
+    let parameters = pattern.parameters.iter().zip(&values);
+    let requests = &plan.requests;
+    let first = requests
+        .first()
+        .map(|request| to_json(request, &table.name));
+    let (operation, request) = first.unwrap_or(("Query", serde_json::Value::Null));
+    document::Answer {
+        parameters: parameters
+            .map(|(parameter, value)| {
+                let text = text_of(value).unwrap_or_default();
+                (parameter.name.to_string(), text.to_owned())
+            })
+            .collect(),
+        operation,
+        request: format!("{request:#}"),
+        more_requests: requests.len().saturating_sub(1),
+        items: answer.items.iter().take(SHOWN).map(cells).collect(),
+        found: answer.items.len(),
+        more: answer.more,
+        units: answer.units,
+    }
+}

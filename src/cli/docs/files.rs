@@ -1,0 +1,144 @@
+//! The files that `docs` writes: where each goes, and whose it is that stands there already.
+//!
+//! The files are made again and again. One that `docs` wrote is known by its marker and is
+//! replaced: written beside, then renamed, so that a reader never sees half of it. Any other is
+//! somebody's work and stays unless `--force` is said.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use crate::cli::args::{Docs, DocsFormat};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+/// How much of a file is looked into for a marker.
+const BEGINNING: u64 = 4 << 10;
+
+/// Where a format goes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Standard output.
+    Stdout,
+    /// A file.
+    File(PathBuf),
+}
+
+/// Where each format goes. Says so now if one of them must not be written.
+pub(super) fn places(arguments: &Docs) -> Result<Vec<(DocsFormat, Place)>, Failure> {
+    let formats = arguments.formats();
+    let output = arguments.output.as_deref();
+    let named = |format: DocsFormat| {
+        let stem = arguments.mapping.file_stem().unwrap_or_default();
+        let mut name = OsString::from(stem);
+        name.push(".");
+        name.push(format.ending());
+        name
+    };
+    let places = match (formats.as_slice(), output) {
+        ([_, _, ..], Some(path)) if path == Path::new("-") => {
+            return Err(Failure::usage("only one format can go to standard output")
+                .with_help("say --as once, or name a folder with --output"));
+        }
+        ([_, _, ..], Some(path)) if path.is_file() => {
+            let message = format!("`{}` is a file, and there are several", path.display());
+            return Err(
+                Failure::usage(message).with_help("say --as once, or name a folder with --output")
+            );
+        }
+        ([only], Some(path)) if path == Path::new("-") => vec![(*only, Place::Stdout)],
+        ([only], Some(path)) if !is_folder(path) => vec![(*only, Place::File(path.to_owned()))],
+        (formats, folder) => {
+            let folder = folder.unwrap_or(Path::new(""));
+            let file = |format: &DocsFormat| (*format, Place::File(folder.join(named(*format))));
+            formats.iter().map(file).collect()
+        }
+    };
+    for (format, place) in &places {
+        if let Place::File(path) = place
+            && !arguments.force
+        {
+            spare(path, *format)?;
+        }
+    }
+    Ok(places)
+}
+
+/// Whether a path is a folder, or says that it is to be one.
+fn is_folder(path: &Path) -> bool {
+    let text = path.as_os_str().to_string_lossy();
+    path.is_dir() || text.ends_with(std::path::is_separator)
+}
+
+/// Refuses a file that somebody else wrote. Pipes and devices hold nothing that could be lost.
+fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
+    let unreadable = |error: io::Error| {
+        Failure::failed(format!("cannot read `{}`", path.display()))
+            .with_cause(&error)
+            .with_help("it is there already; name another place with --output")
+    };
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(metadata) if metadata.is_dir() => {
+            let message = format!("`{}` is a folder", path.display());
+            return Err(Failure::failed(message).with_help("name another place with --output"));
+        }
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unreadable(error)),
+    }
+    let mut beginning = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(BEGINNING)
+        .read_to_end(&mut beginning)
+        .map_err(unreadable)?;
+    if String::from_utf8_lossy(&beginning).contains(format.marker()) {
+        return Ok(());
+    }
+    let message = format!("`{}` is there already, and not by `docs`", path.display());
+    Err(Failure::usage(message)
+        .with_help("say --force to overwrite it, or name another place with --output"))
+}
+
+/// Puts a text where it belongs.
+pub(super) fn put(place: &Place, text: &str, output: &Output) -> Result<(), Failure> {
+    let path = match place {
+        Place::Stdout => return output.text(text),
+        Place::File(path) => path,
+    };
+    write(path, text).map_err(|error| {
+        Failure::failed(format!("cannot write `{}`", path.display())).with_cause(&error)
+    })?;
+    output.note(&format!("wrote {}", path.display()));
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> io::Result<()> {
+    if let Ok(metadata) = std::fs::metadata(path)
+        && !metadata.is_file()
+    {
+        return File::options()
+            .write(true)
+            .open(path)?
+            .write_all(text.as_bytes());
+    }
+    // A link stays one: what it leads to is replaced.
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut beside = path.clone().into_os_string();
+    beside.push(format!(".{}.new", std::process::id()));
+    let beside = PathBuf::from(beside);
+    let mut file = File::create_new(&beside)?;
+    let written = file
+        .write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| std::fs::rename(&beside, &path));
+    if written.is_err() {
+        // What is left of it is of no use; that it cannot be removed is not what went wrong.
+        let _ = std::fs::remove_file(&beside);
+    }
+    written
+}

@@ -1,0 +1,208 @@
+//! What the formats of `docs` are made from: the mapping checked, the source read, the table asked.
+
+use std::sync::Arc;
+
+use serde_json::Value as Json;
+
+use super::answers;
+use crate::catalog::Catalog;
+use crate::cli::args::Docs;
+use crate::cli::failure::Failure;
+use crate::cli::mapping::Checked;
+use crate::cli::output::Output;
+use crate::cli::signals::stop_on_signals;
+use crate::cli::{catalog, mapping, prices, progress, target};
+use crate::diagnostic::{Diagnostic, to_json};
+use crate::document::{Definition, Examples, Ground, Warning, define};
+use crate::load::Cancel;
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::preview::{
+    Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, SurveyOptions, sample_within, survey,
+};
+use crate::proof;
+use crate::source::Source;
+
+/// Rows of each item type that are read: enough for parameters that find something.
+const ROWS: u64 = 1_000;
+/// Rows that are read of all item types together, where that is more.
+const ALL_ROWS: usize = 20_000;
+/// Bytes of the items that are kept, all item types together.
+const BYTES: usize = 64 << 20;
+/// Memory for comparing all keys.
+const KEY_MEMORY: usize = 32 << 20;
+
+/// A checked mapping, and what its source says.
+pub(super) struct Material {
+    pub(super) model: Arc<Model>,
+    /// The first items of each item type, as many as are to be shown, in the order of the mapping;
+    /// empty where there is no source.
+    pub(super) samples: Vec<ItemTypeSample>,
+    pub(super) definition: Definition,
+}
+
+/// Checks the mapping and reads what is needed. A mapping with errors ends here.
+pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material, Failure> {
+    let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
+    let (mut source, catalog) = opened(arguments).await?;
+    let path = &arguments.mapping;
+    let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;
+    let warnings = told(&checked, &checked.diagnostics);
+    let accepted = told(&checked, &checked.accepted);
+    let proofs = checked.proofs.clone();
+    let model = Arc::new(checked.into_model(output)?);
+    let proofs = proofs.ok_or_else(Failure::silent)?;
+    let context = target::context(&model, arguments.now)?;
+    let share = ALL_ROWS / model.item_types.len().max(1);
+    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
+    let mut samples = Vec::new();
+    if let Some(source) = &mut source {
+        output.note("reading the first rows of each item type");
+        let own = context.clone();
+        let most = Most {
+            rows,
+            bytes: BYTES,
+            by_key: true,
+        };
+        samples = sample_within(source.as_mut(), &model, own, most, &|_| true).await?;
+        for warning in source.warnings() {
+            output.warning(&warning);
+        }
+    }
+    drop(source);
+    let mut examples = None;
+    let mut found = Vec::new();
+    if !samples.is_empty() && !arguments.no_examples {
+        output.note("asking the access patterns");
+        let asked = answers::ask(arguments, &model, &proofs, &samples, &context).await?;
+        found = asked.answers;
+        examples = Some(Examples {
+            rows,
+            whole: samples.iter().all(|sample| is_whole(sample, rows)),
+            asked: asked.place,
+        });
+    }
+    let forecast = if arguments.all {
+        Some(all_rows(arguments, &model, &catalog, context.clone()).await?)
+    } else {
+        None
+    };
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let definition = define(Ground {
+        mapping: &name,
+        model: &model,
+        catalog: &catalog,
+        proofs: &proofs,
+        context: &context,
+        samples: &samples,
+        rows,
+        examples,
+        shown: usize::from(arguments.limit),
+        answers: found,
+        forecast: forecast.as_ref(),
+        prices: &prices,
+        warnings,
+        accepted,
+    });
+    let shown = if arguments.no_examples {
+        0
+    } else {
+        usize::from(arguments.limit)
+    };
+    for sample in &mut samples {
+        sample.items.truncate(shown);
+        sample.expired.truncate(shown);
+        sample.rejects.clear();
+    }
+    Ok(Material {
+        model,
+        samples,
+        definition,
+    })
+}
+
+/// The mapping, checked against the catalog, and by the source where there is one.
+pub(super) async fn checked(
+    arguments: &Docs,
+    source: Option<&mut (dyn Source + 'static)>,
+    catalog: &Catalog,
+) -> Result<Checked, Failure> {
+    let path = &arguments.mapping;
+    match source {
+        Some(source) => mapping::check(path, catalog, Some(source)).await,
+        None => mapping::check(path, catalog, None).await,
+    }
+}
+
+/// The source, unless the catalog is read from a file, and the catalog.
+pub(super) async fn opened(
+    arguments: &Docs,
+) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+    if let Some(file) = &arguments.catalog {
+        return Ok((None, catalog::from_file(file)?));
+    }
+    if arguments.source.source.is_none() {
+        return Err(Failure::usage("no source is named").with_help(
+            "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
+        ));
+    }
+    let (source, catalog) = catalog::read(&arguments.source).await?;
+    Ok((Some(source), catalog))
+}
+
+/// Diagnostics as the document has them.
+fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
+    match to_json("", &checked.text, diagnostics) {
+        Json::Array(all) => all
+            .into_iter()
+            .filter_map(|json| serde_json::from_value(json).ok())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Whether all rows of an item type were read.
+fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
+    let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
+    u64::try_from(read).is_ok_and(|read| read < rows) && !sample.is_cut
+}
+
+/// Reads every row.
+async fn all_rows(
+    arguments: &Docs,
+    model: &Arc<Model>,
+    known: &Catalog,
+    context: Context,
+) -> Result<Forecast, Failure> {
+    let source = catalog::open(&arguments.source).await?;
+    let cancel = Cancel::default();
+    stop_on_signals(cancel.clone());
+    let forecast = survey(Survey {
+        source,
+        context,
+        options: SurveyOptions {
+            proof: proof::Options {
+                memory: KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            },
+            rejects_file: None,
+            named: 0,
+            rates: model
+                .item_types
+                .iter()
+                .map(|item| item.write_rate)
+                .collect(),
+            estimates: catalog::estimates(model, known),
+        },
+        items: None,
+        cancel,
+        progress: progress::progress(model),
+        model: model.clone(),
+    })
+    .await;
+    match forecast.outcome {
+        ForecastOutcome::Complete => Ok(forecast),
+        ForecastOutcome::Interrupted => Err(Failure::failed("interrupted; nothing was written")),
+        ForecastOutcome::Failed(failure) => Err(failure.into()),
+    }
+}

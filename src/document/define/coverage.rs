@@ -1,0 +1,166 @@
+//! What becomes of the source's tables and columns.
+
+use std::collections::BTreeSet;
+
+use super::Ground;
+use crate::catalog::{Table, TableKind, TableName};
+use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
+use crate::source::{Relation, Scan};
+
+/// All tables, in the catalog's order.
+pub(super) fn sources(
+    ground: &Ground<'_>,
+    item_types: &[ItemType],
+    patterns: &[Pattern],
+) -> Vec<SourceTable> {
+    let passes = ground.model.passes.iter();
+    let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
+    let queries = ground
+        .model
+        .passes
+        .iter()
+        .filter_map(|pass| match &pass.scan.from {
+            Relation::Query(sql) => Some(sql.as_str()),
+            Relation::Table(_) => None,
+        });
+    let queries: Vec<&str> = queries.collect();
+    let mut leading = BTreeSet::new();
+    for pass in &ground.model.passes {
+        follow(&pass.scan, &mut leading);
+    }
+    let tables = &ground.catalog.tables;
+    let keys = || {
+        tables.iter().flat_map(|table| {
+            table
+                .foreign_keys
+                .iter()
+                .map(move |key| (&table.name, &key.references))
+        })
+    };
+    let beside: BTreeSet<&TableName> = keys()
+        .filter_map(
+            |(from, to)| match (read.contains(from), read.contains(to)) {
+                (true, false) => Some(to),
+                (false, true) => Some(from),
+                _ => None,
+            },
+        )
+        .collect();
+    let carriers = |table: &TableName, column: &str| {
+        let of = |item: &ItemType| {
+            let attributes = item.attributes.iter().filter(|attribute| {
+                let mut origins = attribute.origins.iter();
+                origins.any(|from| from.id.as_ref() == Some(table) && from.column == column)
+            });
+            let names: Vec<String> = attributes.map(|each| each.name.clone()).collect();
+            (!names.is_empty()).then(|| (item.name.clone(), names))
+        };
+        item_types.iter().filter_map(of).collect::<Vec<_>>()
+    };
+    let one = |table: &Table| {
+        let columns: Vec<SourceColumn> = table
+            .columns
+            .iter()
+            .map(|column| SourceColumn {
+                name: column.name.clone(),
+                declared: column.declared.clone(),
+                leads: leading.contains(&(&table.name, column.name.as_str())),
+                carriers: carriers(&table.name, &column.name),
+            })
+            .collect();
+        let is_in = |item: &ItemType| {
+            let carried = columns.iter().flat_map(|column| &column.carriers);
+            let base =
+                ground.model.item_types.iter().any(|each| {
+                    *each.name == *item.name
+                        && ground.model.passes.get(each.pass).is_some_and(|pass| {
+                            pass.scan.from == Relation::Table(table.name.clone())
+                        })
+                });
+            let queried = (item.query.as_ref()).is_some_and(|sql| names(sql, table));
+            base || queried || carried.into_iter().any(|(name, _)| *name == item.name)
+        };
+        let within: Vec<String> = item_types
+            .iter()
+            .filter(|item| is_in(item))
+            .map(|item| item.name.clone())
+            .collect();
+        let finding = patterns
+            .iter()
+            .filter(|pattern| pattern.finds.iter().any(|found| within.contains(found)));
+        SourceTable {
+            id: table.name.clone(),
+            name: ground.catalog.display_name(&table.name),
+            kind: match table.kind {
+                TableKind::Table | TableKind::Partitioned => None,
+                TableKind::View => Some("view"),
+                TableKind::MaterializedView => Some("materialized view"),
+                TableKind::Foreign => Some("foreign table"),
+            },
+            rows: table.estimated_rows,
+            part: if read.contains(&table.name) {
+                Part::Read
+            } else if queries.iter().any(|sql| names(sql, table)) {
+                Part::Queried
+            } else if beside.contains(&table.name) {
+                Part::Beside
+            } else {
+                Part::Unread
+            },
+            patterns: finding.map(|pattern| pattern.name.clone()).collect(),
+            item_types: within,
+            columns,
+        }
+    };
+    tables.iter().map(one).collect()
+}
+
+/// Whether a query holds a table's name, so that it may read it.
+fn names(sql: &str, table: &Table) -> bool {
+    let is_data = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    let (sql, name) = (sql.to_lowercase(), table.name.name.to_lowercase());
+    let of_a_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let mut places = sql.match_indices(&name);
+    is_data
+        && places.any(|(at, _)| {
+            let before = sql.get(..at).and_then(|text| text.chars().next_back());
+            let after = sql
+                .get(at + name.len()..)
+                .and_then(|text| text.chars().next());
+            !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
+        })
+}
+
+/// Takes the columns by which a scan finds parents and children.
+fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+    let base = match &scan.from {
+        Relation::Table(name) => Some(name),
+        Relation::Query(_) => None,
+    };
+    let of = |join: Option<usize>| match join {
+        Some(join) => scan.joins.get(join).map(|join| &join.table),
+        None => base,
+    };
+    let mut take = |table: Option<&'g TableName>, column: &'g str| {
+        leading.extend(table.map(|table| (table, column)));
+    };
+    for join in &scan.joins {
+        for on in &join.on {
+            take(of(on.join), &on.ours);
+            take(Some(&join.table), &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        let children = match &embed.rows.from {
+            Relation::Table(name) => Some(name),
+            Relation::Query(_) => None,
+        };
+        for on in &embed.on {
+            take(of(on.join), &on.ours);
+            take(children, &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        follow(&embed.rows, leading);
+    }
+}

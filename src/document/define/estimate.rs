@@ -1,0 +1,193 @@
+//! Figures from what the first rows of each item type measure and how many rows the catalog counts.
+
+use super::Ground;
+use super::sums::{completed, float, steady};
+use crate::document::definition::Pattern;
+use crate::document::figures::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
+use crate::format::rounded;
+use crate::item::{Folder, write_units};
+use crate::mapping::model::{ItemType, Table};
+use crate::preview::ItemTypeSample;
+use crate::source::Relation;
+
+/// What the sampled items of one type come to in one place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    items: u64,
+    bytes: u64,
+    units: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: usize) {
+        self.items += 1;
+        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.units += write_units(bytes);
+    }
+
+    /// The same of so many items as there are, by what was sampled of them.
+    fn scaled(self, items: u64, sampled: u64) -> Self {
+        let of_all = |sum: u64| match sampled {
+            0 => 0,
+            sampled => rounded(float(sum) * float(items) / float(sampled)),
+        };
+        Self {
+            items: of_all(self.items),
+            bytes: of_all(self.bytes),
+            units: of_all(self.units),
+        }
+    }
+}
+
+/// Estimates them.
+pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
+    let table = &ground.model.table;
+    let names = names(table);
+    let mut item_types = Vec::new();
+    let mut all = vec![Sum::default(); names.len()];
+    // Write units of one item in each place.
+    let mut means: Vec<Vec<f64>> = Vec::new();
+    let mut is_known = !ground.samples.is_empty();
+    for (index, item_type) in ground.model.item_types.iter().enumerate() {
+        let sample = ground.samples.get(index);
+        let sums = measured(folder, sample, names.len());
+        let sampled = sample.map_or(0, |sample| length(sample.items.len()));
+        let (items, at_most) = counted(ground, item_type, sample);
+        let scaled = |sum: &Sum| {
+            items
+                .filter(|_| sample.is_some())
+                .map(|all| sum.scaled(all, sampled))
+        };
+        let whole: Option<Vec<Sum>> = sums.iter().map(scaled).collect();
+        means.push(
+            sums.iter()
+                .map(|sum| float(sum.units) / float(sampled.max(1)))
+                .collect(),
+        );
+        let own = sums.first().copied().unwrap_or_default();
+        item_types.push(TypeFigures {
+            name: item_type.name.to_string(),
+            items,
+            at_most,
+            mean_bytes: own.bytes.checked_div(own.items),
+            bytes: whole.as_ref().and_then(|sums| Some(sums.first()?.bytes)),
+            write_units: whole
+                .as_ref()
+                .map(|sums| sums.iter().map(|sum| sum.units).sum()),
+        });
+        match whole {
+            Some(whole) => {
+                for (all, sum) in all.iter_mut().zip(whole) {
+                    all.items += sum.items;
+                    all.bytes += sum.bytes;
+                    all.units += sum.units;
+                }
+            }
+            None => is_known = false,
+        }
+    }
+    let places = names.iter().zip(&all).map(|(name, sum)| PlaceFigures {
+        name: name.clone(),
+        items: sum.items,
+        bytes: sum.bytes,
+        write_units: sum.units,
+    });
+    let places: Vec<PlaceFigures> = places.filter(|_| is_known).collect();
+    let writes: Vec<f64> = (0..names.len())
+        .map(|place| {
+            let rated = ground.model.item_types.iter().zip(&means);
+            let rated = rated.filter_map(|(item, means)| {
+                Some(item.write_rate? * means.get(place).copied().unwrap_or(0.0))
+            });
+            rated.sum()
+        })
+        .collect();
+    let basis = if ground.samples.is_empty() {
+        Basis::Nothing
+    } else {
+        Basis::Estimate
+    };
+    let rates = steady(ground, patterns, &writes);
+    completed(
+        basis,
+        item_types,
+        places,
+        rates,
+        single(ground),
+        ground.prices,
+    )
+}
+
+/// The names of the table, its global indexes, its local ones.
+pub(super) fn names(table: &Table) -> Vec<String> {
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let indexes = indexes.map(|index| index.name.clone());
+    std::iter::once(table.name.clone()).chain(indexes).collect()
+}
+
+/// What the sampled items of a type come to, place by place.
+fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<Sum> {
+    let mut sums = vec![Sum::default(); places];
+    for item in sample.iter().flat_map(|sample| &sample.items) {
+        let entries = folder.entries(&item.item, item.size);
+        let held = std::iter::once(Some(item.size)).chain(entries);
+        for (sum, held) in sums.iter_mut().zip(held) {
+            if let Some(bytes) = held {
+                sum.add(bytes);
+            }
+        }
+    }
+    sums
+}
+
+/// How many items a type has, and whether there may be fewer.
+fn counted(
+    ground: &Ground<'_>,
+    item_type: &ItemType,
+    sample: Option<&ItemTypeSample>,
+) -> (Option<u64>, bool) {
+    let asked = ground.rows;
+    if let Some(sample) = sample {
+        let read = sample.items.len() + sample.expired.len() + sample.rejects.len();
+        if length(read) < asked && item_type.explodes.is_empty() {
+            return (Some(length(sample.items.len())), false);
+        }
+    }
+    let pass = ground.model.passes.get(item_type.pass);
+    let rows = match pass.map(|pass| &pass.scan.from) {
+        Some(Relation::Table(name)) => ground.catalog.table(name).and_then(|t| t.estimated_rows),
+        _ => None,
+    };
+    let elements = sample.filter(|_| !item_type.explodes.is_empty());
+    let items = rows.map(|rows| match elements {
+        // Each row gives as many as the rows that were read.
+        Some(sample) => {
+            let read = asked.min(rows).max(1);
+            rounded(float(rows) * float(length(sample.items.len())) / float(read))
+        }
+        None => rows,
+    });
+    (items, item_type.condition.is_some())
+}
+
+/// Indexes where all items of a type lie under one partition key value.
+fn single(ground: &Ground<'_>) -> Vec<HotPlace> {
+    let places = ground.proofs.indexes.iter().map(|index| {
+        let lines = index.items.iter().filter_map(|item| {
+            let value = item.single_partition.as_ref()?;
+            Some(format!(
+                "every {} has the partition key {value}",
+                item.item_type
+            ))
+        });
+        HotPlace {
+            name: index.index.clone(),
+            lines: lines.collect(),
+        }
+    });
+    places.filter(|place| !place.lines.is_empty()).collect()
+}
+
+fn length(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
+}

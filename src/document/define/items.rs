@@ -1,0 +1,263 @@
+//! Item types: where they are from, what they are made of, where they are found.
+
+use super::choice::Choice;
+use super::origins::Tracer;
+use super::words::cells;
+use super::{Ground, places};
+use crate::catalog::Family;
+use crate::document::definition::{Attribute, ItemType};
+use crate::item::write_plain;
+use crate::mapping::model::{self, DynamoType, Expired, Gather, Node, Template};
+use crate::mapping::{PatternProof, SizeProof};
+use crate::source::{Match, Relation, ScanColumn};
+
+/// All item types, in the order of the mapping.
+pub(super) fn item_types(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<ItemType> {
+    let all = ground.model.item_types.iter().enumerate();
+    all.map(|(index, item)| item_type(ground, choice, index, item))
+        .collect()
+}
+
+fn item_type(
+    ground: &Ground<'_>,
+    choice: &Choice<'_>,
+    index: usize,
+    item: &model::ItemType,
+) -> ItemType {
+    let tracer = tracer(ground, item);
+    let mut made = ItemType {
+        name: item.name.to_string(),
+        from: String::new(),
+        query: None,
+        condition: None,
+        joins: Vec::new(),
+        explodes: Vec::new(),
+        notes: notes(item),
+        attributes: Vec::new(),
+        indexes: places::indexes_of(ground, &item.name),
+        patterns: finding(&ground.proofs.patterns, &item.name),
+        most_bytes: most_bytes(&ground.proofs.sizes, &item.name),
+        examples: choice
+            .of_type(index)
+            .map(|chosen| cells(&chosen.item))
+            .collect(),
+    };
+    let Some(tracer) = tracer else { return made };
+    tracer.name.clone_into(&mut made.from);
+    if let Relation::Query(sql) = &tracer.scan.from {
+        made.query = Some(sql.clone());
+    }
+    // Conditions stand behind the columns in every row.
+    made.condition = item.condition.and_then(|at| {
+        let at = at.checked_sub(tracer.scan.columns.len())?;
+        tracer.scan.conditions.get(at).cloned()
+    });
+    made.joins = joins(item, &tracer, ground);
+    made.explodes = item
+        .explodes
+        .iter()
+        .map(|each| each.array.written.to_string())
+        .collect();
+    for (name, node) in &item.attributes {
+        made.attributes.push(Attribute {
+            name: name.to_string(),
+            roles: places::roles(&ground.model.table, &made.indexes, name),
+            data_type: data_type(node),
+            made: written(node, &tracer),
+            origins: tracer.of_node(node),
+        });
+    }
+    for spread in &item.spreads {
+        made.attributes.push(Attribute {
+            name: format!("members of {}", spread.written),
+            roles: Vec::new(),
+            data_type: "any".to_owned(),
+            made: format!("each member of {}", spread.written),
+            origins: tracer.place(spread).into_iter().collect(),
+        });
+    }
+    made
+}
+
+/// What traces an item type's places.
+pub(super) fn tracer<'g>(ground: &Ground<'g>, item: &'g model::ItemType) -> Option<Tracer<'g>> {
+    let pass = ground.model.passes.get(item.pass)?;
+    Some(Tracer {
+        catalog: ground.catalog,
+        scan: &pass.scan,
+        explodes: &item.explodes,
+        name: &pass.name,
+    })
+}
+
+fn finding(proofs: &[PatternProof], item_type: &str) -> Vec<String> {
+    let finding = proofs
+        .iter()
+        .filter(|proof| proof.finds.iter().any(|found| found == item_type));
+    finding.map(|proof| proof.pattern.clone()).collect()
+}
+
+fn most_bytes(proofs: &[SizeProof], item_type: &str) -> Option<usize> {
+    let mut proofs = proofs.iter();
+    proofs
+        .find(|proof| proof.item_type == item_type)?
+        .most_bytes
+}
+
+fn notes(item: &model::ItemType) -> Vec<String> {
+    let mut notes = Vec::new();
+    if item.keep_nulls {
+        notes.push("NULL columns are written as NULL".to_owned());
+    }
+    match item.expired {
+        Expired::Load => {}
+        Expired::Skip => notes.push("rows that have expired are left out".to_owned()),
+        Expired::Archive => notes.push("rows that have expired go to the archive".to_owned()),
+    }
+    if !item.compress.is_empty() {
+        let names = item.compress.join(", ");
+        notes.push(format!("items that are too large are compressed: {names}"));
+    }
+    if let Some(rate) = item.write_rate {
+        notes.push(format!("{rate} writes a second at peak"));
+    }
+    notes
+}
+
+/// The parents that an item type takes values from, and those between it and them.
+fn joins(
+    item: &model::ItemType,
+    tracer: &Tracer<'_>,
+    ground: &Ground<'_>,
+) -> Vec<(String, String, String)> {
+    let scan = tracer.scan;
+    let mut used = vec![false; scan.joins.len()];
+    let mut mark = |column: usize| {
+        let mut next = match scan.columns.get(column) {
+            Some(ScanColumn::Column { join, .. }) => *join,
+            _ => None,
+        };
+        while let Some(join) = next {
+            let seen = used
+                .get_mut(join)
+                .is_none_or(|used| std::mem::replace(used, true));
+            next = match scan.joins.get(join) {
+                Some(join) if !seen => join.on.first().and_then(|on| on.join),
+                _ => None,
+            };
+        }
+    };
+    for (_, node) in &item.attributes {
+        node.visit(&mut |node| {
+            if let Node::Template(template) = node {
+                template
+                    .placeholders()
+                    .for_each(|each| mark(each.place.column));
+            }
+        });
+    }
+    item.spreads.iter().for_each(|place| mark(place.column));
+    item.explodes
+        .iter()
+        .for_each(|each| mark(each.array.column));
+    let all = scan.joins.iter().zip(&used);
+    let all = all.filter(|(_, used)| **used).map(|(join, _)| {
+        let pair = |on: &Match| {
+            let ours = match on.join.and_then(|join| scan.joins.get(join)) {
+                Some(other) => format!("{}.{}", other.alias, on.ours),
+                None => on.ours.clone(),
+            };
+            format!("{} = {ours}", on.theirs)
+        };
+        let on: Vec<String> = join.on.iter().map(pair).collect();
+        let table = ground.catalog.display_name(&join.table);
+        (join.alias.clone(), table, on.join(" and "))
+    });
+    all.collect()
+}
+
+/// The DynamoDB type of what a node makes.
+fn data_type(node: &Node) -> String {
+    let name = match node {
+        Node::Template(template) => of_family(template.family()),
+        Node::Constant(constant) => constant.type_name(),
+        Node::Map { .. } => "M",
+        Node::List(_) => "L",
+        Node::When { value, .. } => return data_type(value),
+        Node::Typed { wanted, .. } => of_type(*wanted),
+        Node::Embed(embed) => match embed.gather {
+            Gather::List => "L",
+            Gather::Set => "set",
+            Gather::Map(_) => "M",
+        },
+    };
+    name.to_owned()
+}
+
+fn of_family(family: Family) -> &'static str {
+    match family {
+        Family::Number => "N",
+        Family::Text | Family::Time => "S",
+        Family::Boolean => "BOOL",
+        Family::Binary => "B",
+        Family::List => "L",
+        Family::Map => "M",
+        Family::Set => "set",
+        Family::Document | Family::Any => "any",
+    }
+}
+
+fn of_type(wanted: DynamoType) -> &'static str {
+    match wanted {
+        DynamoType::S => "S",
+        DynamoType::N => "N",
+        DynamoType::B => "B",
+        DynamoType::Bool => "BOOL",
+        DynamoType::Ss => "SS",
+        DynamoType::Ns => "NS",
+        DynamoType::Bs => "BS",
+        DynamoType::L => "L",
+        DynamoType::M => "M",
+    }
+}
+
+/// A node as the mapping says it, on one line.
+fn written(node: &Node, tracer: &Tracer<'_>) -> String {
+    match node {
+        Node::Template(template) => of_template(template),
+        Node::Constant(constant) => {
+            let mut text = String::new();
+            write_plain(&mut text, constant);
+            text
+        }
+        Node::Map { members, spreads } => {
+            let members = members
+                .iter()
+                .map(|(name, node)| format!("{name}: {}", written(node, tracer)));
+            let spreads = spreads
+                .iter()
+                .map(|place| format!("each member of {}", place.written));
+            format!(
+                "{{ {} }}",
+                members.chain(spreads).collect::<Vec<_>>().join(", ")
+            )
+        }
+        Node::List(nodes) => {
+            let nodes: Vec<String> = nodes.iter().map(|node| written(node, tracer)).collect();
+            format!("[{}]", nodes.join(", "))
+        }
+        Node::When { flag, value } => {
+            format!("{} where {}", written(value, tracer), tracer.flag(*flag))
+        }
+        Node::Typed { value, .. } => written(value, tracer),
+        Node::Embed(embed) => {
+            let each = tracer.children(embed.column);
+            let each = each.map_or(String::new(), |children| written(&embed.each, &children));
+            format!("for each of {}: {each}", embed.written)
+        }
+    }
+}
+
+fn of_template(template: &Template) -> String {
+    template.to_string()
+}

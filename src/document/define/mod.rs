@@ -1,0 +1,89 @@
+//! Makes a [`Definition`] from what was read: the model, the catalog, the proofs, example items.
+
+mod choice;
+mod coverage;
+mod estimate;
+mod items;
+mod origins;
+mod patterns;
+mod places;
+mod sums;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use super::definition::{Answer, Definition, Examples, Warning};
+use crate::catalog::Catalog;
+use crate::item::Folder;
+use crate::mapping::Proofs;
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::preview::{Forecast, ItemTypeSample};
+use crate::price::Prices;
+use choice::Choice;
+
+pub use words::cells;
+
+/// What a definition is made from.
+#[derive(Debug)]
+pub struct Ground<'g> {
+    /// The mapping's file name.
+    pub mapping: &'g str,
+    /// The mapping.
+    pub model: &'g Model,
+    /// The relational schema.
+    pub catalog: &'g Catalog,
+    /// What was shown of the mapping.
+    pub proofs: &'g Proofs,
+    /// What templates need besides the row.
+    pub context: &'g Context,
+    /// The first items of each item type, in the order of the mapping; empty where nothing was read.
+    pub samples: &'g [ItemTypeSample],
+    /// Most rows of an item type that were read.
+    pub rows: u64,
+    /// What of the data is shown; `None`: nothing.
+    pub examples: Option<Examples>,
+    /// Most example items of an item type.
+    pub shown: usize,
+    /// For each access pattern what it answered; may be empty.
+    pub answers: Vec<Option<Answer>>,
+    /// What all rows come to, if they were read.
+    pub forecast: Option<&'g Forecast>,
+    /// What units cost.
+    pub prices: &'g Prices,
+    /// The warnings of `check`.
+    pub warnings: Vec<Warning>,
+    /// Those that the mapping accepts.
+    pub accepted: Vec<Warning>,
+}
+
+/// Says what a mapping defines.
+#[must_use]
+pub fn define(mut ground: Ground<'_>) -> Definition {
+    let answers = std::mem::take(&mut ground.answers);
+    let patterns = patterns::patterns(&ground, answers);
+    let choice = match ground.examples {
+        Some(_) => Choice::of(ground.samples, &ground.model.table, ground.shown),
+        None => Choice::default(),
+    };
+    let item_types = items::item_types(&ground, &choice);
+    let folder = Folder::new(ground.model, ground.context.clone());
+    let figures = match ground.forecast {
+        Some(forecast) => sums::figures(forecast, &ground, &patterns),
+        None => estimate::figures(&folder, &ground, &patterns),
+    };
+    Definition {
+        mapping: ground.mapping.to_owned(),
+        table: ground.model.table.name.clone(),
+        sources: coverage::sources(&ground, &item_types, &patterns),
+        catalog: ground.catalog.clone(),
+        places: places::places(&ground, &choice),
+        settings: places::settings(&ground.model.table),
+        item_types,
+        patterns,
+        examples: ground.examples,
+        figures,
+        warnings: ground.warnings,
+        accepted: ground.accepted,
+    }
+}

@@ -1,0 +1,205 @@
+//! Access patterns: what they take, where that is from, what they cost and what they answer.
+
+use super::Ground;
+use super::items::tracer;
+use super::words::{plainly, shown};
+use crate::document::definition::{Answer, Origin, Parameter, Pattern, PatternCost, Units};
+use crate::mapping::model::{AccessPattern, Node, Operand, Placeholder, SortCondition, Template};
+use crate::mapping::{PatternProof, aligned};
+use crate::price::{Rates, monthly};
+
+/// All patterns, in the order of the mapping. `answers` are in the same order.
+pub(super) fn patterns(ground: &Ground<'_>, answers: Vec<Option<Answer>>) -> Vec<Pattern> {
+    let all = ground.model.patterns.iter().zip(&ground.proofs.patterns);
+    let answers = answers.into_iter().chain(std::iter::repeat_with(|| None));
+    all.zip(answers)
+        .map(|((pattern, proof), answer)| one(ground, pattern, proof, answer))
+        .collect()
+}
+
+fn one(
+    ground: &Ground<'_>,
+    pattern: &AccessPattern,
+    proof: &PatternProof,
+    answer: Option<Answer>,
+) -> Pattern {
+    let units = Units {
+        least: proof.least_units,
+        most: proof.most_units.map(|most| most.max(proof.least_units)),
+        example: answer.as_ref().and_then(|answer| answer.units),
+    };
+    let order: Vec<&str> = pattern.order.iter().map(|key| &*key.name).collect();
+    let many = !order.is_empty() && proof.operation == "Query";
+    Pattern {
+        name: pattern.name.to_string(),
+        description: pattern.description.clone(),
+        finds: proof.finds.clone(),
+        operation: proof.operation,
+        index: proof.index.clone(),
+        condition: condition(pattern),
+        parameters: parameters(ground, pattern, proof),
+        order: many.then(|| (order.join(", "), pattern.descending)),
+        limit: pattern.limit,
+        filter: filter(pattern),
+        consistent: pattern.consistent,
+        rate: pattern.rate,
+        partitions: proof.partitions,
+        cost: PatternCost {
+            usd_per_million: ground.prices.reads(units.usual() * 1e6),
+            usd_per_month: pattern.rate.map(|rate| {
+                let reads = rate * units.usual();
+                let rates = Rates { reads, writes: 0.0 };
+                monthly(rates, ground.prices).on_demand_usd
+            }),
+        },
+        units,
+        sql: pattern.sql.clone(),
+        command: command(ground.mapping, pattern, answer.as_ref()),
+        answer,
+    }
+}
+
+/// The key condition as people write it: `PK = USER#{userId} and SK begins_with PERSONAL#`.
+fn condition(pattern: &AccessPattern) -> String {
+    let partition = pattern
+        .partition
+        .iter()
+        .map(|(key, template)| format!("{} = {}", key.name, plainly(template)));
+    let sort = pattern.sort.iter().map(|(key, condition)| {
+        let name = &key.name;
+        match condition {
+            SortCondition::Is(one) => format!("{name} = {}", plainly(one)),
+            SortCondition::BeginsWith(one) => format!("{name} begins_with {}", plainly(one)),
+            SortCondition::Between(low, high) => {
+                format!("{name} between {} and {}", plainly(low), plainly(high))
+            }
+            SortCondition::Less(one) => format!("{name} < {}", plainly(one)),
+            SortCondition::LessOrEqual(one) => format!("{name} <= {}", plainly(one)),
+            SortCondition::Greater(one) => format!("{name} > {}", plainly(one)),
+            SortCondition::GreaterOrEqual(one) => format!("{name} >= {}", plainly(one)),
+        }
+    });
+    partition.chain(sort).collect::<Vec<_>>().join(" and ")
+}
+
+/// The filter expression with names and values in their places.
+fn filter(pattern: &AccessPattern) -> Option<String> {
+    let filter = pattern.filter.as_ref()?;
+    let mut text = filter.text.clone();
+    // From the last on, so that `#f1` is not found in `#f10`.
+    for (at, name) in filter.names.iter().enumerate().rev() {
+        text = text.replace(&format!("#f{at}"), name);
+    }
+    for (at, operand) in filter.values.iter().enumerate().rev() {
+        let value = match operand {
+            Operand::Constant(value) => shown(value),
+            Operand::Parameter(index) => {
+                let parameter = pattern.parameters.get(*index);
+                parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
+            }
+        };
+        text = text.replace(&format!(":f{at}"), &value);
+    }
+    Some(text)
+}
+
+fn parameters(
+    ground: &Ground<'_>,
+    pattern: &AccessPattern,
+    proof: &PatternProof,
+) -> Vec<Parameter> {
+    let all = pattern.parameters.iter().enumerate();
+    let of = |(index, parameter): (usize, &crate::mapping::model::Parameter)| {
+        let mut placeholders = pattern.placeholders();
+        let written = placeholders
+            .find(|placeholder| placeholder.place.column == index)
+            .filter(|placeholder| !placeholder.filters.is_empty());
+        Parameter {
+            name: parameter.name.to_string(),
+            kind: parameter.kind.placeholder(),
+            written: written.map(Placeholder::to_string),
+            origins: origins(ground, pattern, proof, index),
+            clock: parameter.from_clock.as_ref().map(Template::to_string),
+        }
+    };
+    all.map(of).collect()
+}
+
+/// The columns that stand in the keys of the found item types where a pattern has a parameter.
+fn origins(
+    ground: &Ground<'_>,
+    pattern: &AccessPattern,
+    proof: &PatternProof,
+    parameter: usize,
+) -> Vec<Origin> {
+    let mut found = Vec::new();
+    let asked = asked(pattern);
+    for item in &ground.model.item_types {
+        if !proof.finds.iter().any(|name| **name == *item.name) {
+            continue;
+        }
+        let Some(tracer) = tracer(ground, item) else {
+            continue;
+        };
+        for (name, template) in &asked {
+            let node = item.attributes.iter().find(|(other, _)| other == *name);
+            let Some(made) = node.and_then(|(_, node)| template_of(node)) else {
+                continue;
+            };
+            for (_, asked, made) in aligned(template, made) {
+                if asked.place.column == parameter
+                    && let Some(origin) = tracer.place(&made.place)
+                    && !found.contains(&origin)
+                {
+                    found.push(origin);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Every key attribute with each template that it is held against.
+fn asked(pattern: &AccessPattern) -> Vec<(&std::sync::Arc<str>, &Template)> {
+    let partition = pattern
+        .partition
+        .iter()
+        .map(|(key, template)| (&key.name, template));
+    let sort = pattern.sort.iter().flat_map(|(key, condition)| {
+        let templates = condition.templates().into_iter();
+        templates.map(|template| (&key.name, template))
+    });
+    partition.chain(sort).collect()
+}
+
+fn template_of(node: &Node) -> Option<&Template> {
+    match node {
+        Node::Template(template) => Some(template),
+        Node::When { value, .. } | Node::Typed { value, .. } => template_of(value),
+        _ => None,
+    }
+}
+
+/// The command that asks a pattern, with the example's values where there is one.
+fn command(mapping: &str, pattern: &AccessPattern, answer: Option<&Answer>) -> String {
+    let mut command = format!("dynafold query {} {}", word(mapping), word(&pattern.name));
+    for (at, parameter) in pattern.parameters.iter().enumerate() {
+        let value = answer.and_then(|answer| answer.parameters.get(at));
+        let value = match value {
+            Some((_, value)) => word(value),
+            None => parameter.kind.placeholder().to_owned(),
+        };
+        command.push_str(&format!(" --{} {value}", parameter.name));
+    }
+    command
+}
+
+/// A word as a POSIX shell takes it.
+fn word(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,274 @@
+//! The table and its indexes: keys, what they hold, and example items laid out by item collection.
+
+use std::cmp::Ordering;
+
+use super::Ground;
+use super::choice::Choice;
+use super::words::cell;
+use crate::document::definition::{Collection, Entry, Key, Member, Place, PlaceKind};
+use crate::format::count;
+use crate::item::{Attribute, Item, sort_order};
+use crate::mapping::model::{
+    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput,
+};
+use crate::mapping::{IndexProof, Membership, MembershipProof};
+
+/// The table, its global indexes, its local ones.
+pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
+    let table = &ground.model.table;
+    let mut places = vec![Place {
+        name: table.name.clone(),
+        kind: PlaceKind::Table,
+        partition: vec![key(&table.partition)],
+        sort: table.sort.iter().map(key).collect(),
+        projection: "everything".to_owned(),
+        billing: billing(table.billing, table.settings.autoscale),
+        members: ground
+            .model
+            .item_types
+            .iter()
+            .map(|item| Member {
+                name: item.name.to_string(),
+                when: None,
+                single_partition: None,
+            })
+            .collect(),
+        collections: Vec::new(),
+    }];
+    let of = |index: &Index, kind| Place {
+        name: index.name.clone(),
+        kind,
+        partition: index.partition.iter().map(key).collect(),
+        sort: index.sort.iter().map(key).collect(),
+        projection: match &index.projection {
+            Projection::All => "every attribute".to_owned(),
+            Projection::Keys => "keys alone".to_owned(),
+            Projection::Include(names) => format!("keys and {}", names.join(", ")),
+        },
+        billing: match (kind, index.throughput) {
+            (PlaceKind::Local, _) => "the table's".to_owned(),
+            (_, Some(own)) => billing(
+                Billing::Provisioned(own),
+                index.autoscale.or(table.settings.autoscale),
+            ),
+            (_, None) => billing(table.billing, index.autoscale.or(table.settings.autoscale)),
+        },
+        members: members(&ground.proofs.indexes, &index.name),
+        collections: Vec::new(),
+    };
+    places.extend(table.indexes.iter().map(|i| of(i, PlaceKind::Global)));
+    places.extend(table.local_indexes.iter().map(|i| of(i, PlaceKind::Local)));
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let projections = std::iter::once(&Projection::All).chain(indexes.map(|i| &i.projection));
+    for (place, projection) in places.iter_mut().zip(projections) {
+        place.collections = collections(ground, choice, place, projection);
+    }
+    places
+}
+
+fn key(key: &KeyAttribute) -> Key {
+    Key {
+        name: key.name.to_string(),
+        key_type: match key.key_type {
+            KeyType::S => "S",
+            KeyType::N => "N",
+            KeyType::B => "B",
+        },
+    }
+}
+
+fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
+    let Billing::Provisioned(Throughput { read, write }) = billing else {
+        return "on demand".to_owned();
+    };
+    let scaled = autoscale.map_or(String::new(), |autoscale| {
+        format!(
+            ", scaled up to {} with {} % in use",
+            count(autoscale.max),
+            autoscale.target
+        )
+    });
+    format!(
+        "{} read and {} write units a second{scaled}",
+        count(read),
+        count(write)
+    )
+}
+
+fn members(proofs: &[IndexProof], index: &str) -> Vec<Member> {
+    let proof = proofs.iter().find(|proof| proof.index == index);
+    let items = proof
+        .map(|proof| proof.items.as_slice())
+        .unwrap_or_default();
+    items
+        .iter()
+        .map(|item| member(&item.item_type, item))
+        .collect()
+}
+
+fn member(name: &str, proof: &MembershipProof) -> Member {
+    Member {
+        name: name.to_owned(),
+        when: match proof.membership {
+            Membership::Always => None,
+            Membership::Sparse => Some(proof.because.clone()),
+        },
+        single_partition: proof.single_partition.clone(),
+    }
+}
+
+/// The indexes that an item type is in.
+pub(super) fn indexes_of(ground: &Ground<'_>, item_type: &str) -> Vec<Member> {
+    let all = ground.proofs.indexes.iter().filter_map(|index| {
+        let mut items = index.items.iter();
+        let item = items.find(|item| item.item_type == item_type)?;
+        Some(member(&index.index, item))
+    });
+    all.collect()
+}
+
+/// What an attribute is for, in the table and the indexes that its item type is in.
+pub(super) fn roles(table: &Table, within: &[Member], name: &str) -> Vec<String> {
+    let is = |key: &KeyAttribute| &*key.name == name;
+    let mut roles = Vec::new();
+    if is(&table.partition) {
+        roles.push("partition key".to_owned());
+    }
+    if table.sort.as_ref().is_some_and(is) {
+        roles.push("sort key".to_owned());
+    }
+    for index in table.indexes.iter().chain(&table.local_indexes) {
+        if within.iter().all(|member| member.name != index.name) {
+            continue;
+        }
+        // That of a local index is the table's own.
+        let is_local = table.local_indexes.contains(index);
+        if !is_local && index.partition.iter().any(is) {
+            roles.push(format!("{} partition key", index.name));
+        }
+        if index.sort.iter().any(is) {
+            roles.push(format!("{} sort key", index.name));
+        }
+    }
+    if table.ttl.as_deref() == Some(name) {
+        roles.push("TTL".to_owned());
+    }
+    roles
+}
+
+/// What the table has besides keys and indexes, as far as the mapping says it.
+pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
+    let settings = &table.settings;
+    let yes = |is: bool| if is { "on" } else { "off" }.to_owned();
+    let mut said = vec![("Billing", billing(table.billing, settings.autoscale))];
+    let ttl = table.ttl.as_ref();
+    said.push((
+        "TTL",
+        ttl.map_or("off".to_owned(), |ttl| format!("by the attribute {ttl}")),
+    ));
+    let stream = settings.stream;
+    said.push((
+        "Stream",
+        stream.map_or("off".to_owned(), |stream| stream.word().to_owned()),
+    ));
+    if let Some(is) = settings.point_in_time_recovery {
+        said.push(("Point-in-time recovery", yes(is)));
+    }
+    if let Some(is) = settings.deletion_protection {
+        said.push(("Deletion protection", yes(is)));
+    }
+    if let Some(class) = settings.class {
+        said.push(("Class", class.word().to_owned()));
+    }
+    if let Some(warm) = settings.warm_throughput {
+        let units = format!(
+            "{} reads, {} writes a second",
+            count(warm.read),
+            count(warm.write)
+        );
+        said.push(("Warm throughput", units));
+    }
+    if !settings.replicas.is_empty() {
+        said.push(("Replicas", settings.replicas.join(", ")));
+    }
+    if !settings.tags.is_empty() {
+        let tags = settings.tags.iter();
+        let tags: Vec<String> = tags
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        said.push(("Tags", tags.join(", ")));
+    }
+    said
+}
+
+/// A partition key's values, and the items that have them with their item types.
+type Group<'i> = (Vec<&'i Attribute>, Vec<(usize, &'i Item)>);
+
+/// The chosen items that are in a place, by partition key in the order in which they are met.
+fn collections(
+    ground: &Ground<'_>,
+    choice: &Choice<'_>,
+    place: &Place,
+    projection: &Projection,
+) -> Vec<Collection> {
+    let table = &ground.model.table;
+    let in_table = |name: &str| {
+        let mut keys = std::iter::once(&table.partition).chain(&table.sort);
+        keys.any(|key| &*key.name == name)
+    };
+    let projected = |name: &str| match projection {
+        Projection::All => true,
+        Projection::Keys => in_table(name),
+        Projection::Include(names) => in_table(name) || names.iter().any(|other| other == name),
+    };
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for index in 0..choice.types() {
+        for chosen in choice.of_type(index) {
+            let item = &chosen.item;
+            let Some(partition) = values(item, &place.partition) else {
+                continue;
+            };
+            if values(item, &place.sort).is_none() {
+                continue;
+            }
+            match groups.iter_mut().find(|(other, _)| *other == partition) {
+                Some((_, items)) => items.push((index, item)),
+                None => groups.push((partition, vec![(index, item)])),
+            }
+        }
+    }
+    let entry = |(index, item): (usize, &Item)| {
+        let item_type = ground.model.item_types.get(index);
+        let others = item.attributes.iter();
+        let others = others.filter(|(name, _)| !place.has_key(name) && projected(name));
+        Entry {
+            item_type: item_type.map_or(String::new(), |item| item.name.to_string()),
+            sort: keyed(item, &place.sort),
+            attributes: others.map(|(name, value)| cell(name, value)).collect(),
+        }
+    };
+    let groups = groups.into_iter().map(|(_, mut items)| {
+        items.sort_by(|(_, a), (_, b)| {
+            let keys = place.sort.iter();
+            let each = keys.map(|key| sort_order(a.get(&key.name), b.get(&key.name)));
+            each.fold(Ordering::Equal, Ordering::then)
+        });
+        let first = items.first().map(|(_, item)| keyed(item, &place.partition));
+        Collection {
+            partition: first.unwrap_or_default(),
+            items: items.into_iter().map(entry).collect(),
+        }
+    });
+    groups.collect()
+}
+
+/// The values of a key; `None` where one is missing and the item is not in the index.
+fn values<'i>(item: &'i Item, keys: &[Key]) -> Option<Vec<&'i Attribute>> {
+    keys.iter().map(|key| item.get(&key.name)).collect()
+}
+
+fn keyed(item: &Item, keys: &[Key]) -> Vec<crate::document::definition::Cell> {
+    let keys = keys.iter();
+    keys.filter_map(|key| Some(cell(&key.name, item.get(&key.name)?)))
+        .collect()
+}

@@ -1,0 +1,177 @@
+//! Figures from all rows, and what all figures come to.
+
+use super::Ground;
+use crate::document::definition::Pattern;
+use crate::document::figures::{
+    Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures,
+};
+use crate::format::count;
+use crate::preview::{Forecast, PlaceForecast};
+use crate::price::{Monthly, Prices, Rates, monthly};
+
+/// Bytes that DynamoDB adds to each item and index entry where it bills storage.
+const OVERHEAD: u64 = 100;
+/// Hot keys of a place that are named.
+const NAMED: usize = 5;
+
+/// What all rows come to.
+pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
+    let item_types = forecast.item_types.iter().map(|each| TypeFigures {
+        name: each.item_type.clone(),
+        items: Some(each.made),
+        at_most: false,
+        mean_bytes: (each.made > 0).then(|| each.mean_bytes()),
+        bytes: Some(each.bytes),
+        write_units: Some(each.write_units),
+    });
+    let places = forecast.places.iter().map(|place| PlaceFigures {
+        name: place.name.clone(),
+        items: place.items,
+        bytes: place.bytes,
+        write_units: place.write_units,
+    });
+    let writes: Vec<f64> = forecast
+        .places
+        .iter()
+        .map(|place| {
+            place
+                .rated
+                .as_ref()
+                .map_or(0.0, |rated| rated.units_per_second)
+        })
+        .collect();
+    let shows = ground.examples.is_some();
+    let hot = forecast.places.iter().filter_map(|place| hot(place, shows));
+    completed(
+        Basis::AllRows,
+        item_types.collect(),
+        places.collect(),
+        steady(ground, patterns, &writes),
+        hot.collect(),
+        ground.prices,
+    )
+}
+
+/// The heaviest partition keys of a place that holds anything. `shows`: whether keys may be named.
+fn hot(place: &PlaceForecast, shows: bool) -> Option<HotPlace> {
+    let hottest = place.hottest.as_ref().filter(|_| place.items > 0)?;
+    let keys = hottest.keys.iter().take(NAMED).enumerate();
+    let lines = keys.map(|(at, key)| {
+        let name = if shows {
+            key.key.clone()
+        } else {
+            format!("key {}", at + 1)
+        };
+        format!(
+            "{name}: {:.1} % of the write units ({})",
+            key.share * 100.0,
+            count(key.least)
+        )
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if let Some(distinct) = hottest.distinct {
+        lines.push(format!("{} partition keys in all", count(distinct)));
+    }
+    if hottest.error > 0 {
+        let others = count(hottest.others_at_most);
+        lines.push(format!("no other key has more than {others} write units"));
+    }
+    Some(HotPlace {
+        name: place.name.clone(),
+        lines,
+    })
+}
+
+/// The declared rates of each place: `writes` in the order of the places, reads by the patterns.
+/// Local indexes share the table's capacity.
+pub(super) fn steady(
+    ground: &Ground<'_>,
+    patterns: &[Pattern],
+    writes: &[f64],
+) -> Vec<SteadyPlace> {
+    let table = &ground.model.table;
+    let is_local = |name: &str| table.local_indexes.iter().any(|index| index.name == name);
+    let mut rates = vec![(table.name.clone(), Rates::default())];
+    let global = table.indexes.iter();
+    rates.extend(global.map(|index| (index.name.clone(), Rates::default())));
+    let names = super::estimate::names(table);
+    for (name, units) in names.iter().zip(writes) {
+        let place = if is_local(name) { &table.name } else { name };
+        if let Some((_, rates)) = rates.iter_mut().find(|(other, _)| other == place) {
+            rates.writes += units;
+        }
+    }
+    for pattern in patterns {
+        let Some(rate) = pattern.rate else { continue };
+        let place = match &pattern.index {
+            Some(index) if !is_local(index) => index,
+            _ => &table.name,
+        };
+        if let Some((_, rates)) = rates.iter_mut().find(|(other, _)| other == place) {
+            rates.reads += rate * pattern.units.usual();
+        }
+    }
+    let all = rates.into_iter().map(|(name, rates)| SteadyPlace {
+        name,
+        rates,
+        cost: monthly(rates, ground.prices),
+    });
+    all.filter(|place| place.rates.reads + place.rates.writes > 0.0)
+        .collect()
+}
+
+/// Adds up what all places come to.
+pub(super) fn completed(
+    basis: Basis,
+    item_types: Vec<TypeFigures>,
+    places: Vec<PlaceFigures>,
+    steady: Vec<SteadyPlace>,
+    hot: Vec<HotPlace>,
+    prices: &Prices,
+) -> Figures {
+    let total = (!places.is_empty()).then(|| {
+        let stored = places
+            .iter()
+            .map(|place| place.bytes + OVERHEAD * place.items);
+        let stored_bytes = stored.sum();
+        let write_units = places.iter().map(|place| place.write_units).sum();
+        Total {
+            stored_bytes,
+            storage_usd_per_month: prices.storage(float(stored_bytes)),
+            write_units,
+            load_usd: prices.writes(float(write_units)),
+        }
+    });
+    let steady_total = (!steady.is_empty()).then(|| {
+        let mut all = (Rates::default(), Monthly::default());
+        for place in &steady {
+            all.0.reads += place.rates.reads;
+            all.0.writes += place.rates.writes;
+            all.1.on_demand_usd += place.cost.on_demand_usd;
+            all.1.provisioned_usd += place.cost.provisioned_usd;
+        }
+        all
+    });
+    let one = |reads, writes| monthly(Rates { reads, writes }, prices);
+    Figures {
+        basis,
+        item_types,
+        places,
+        total,
+        steady,
+        steady_total,
+        one_read: one(1.0, 0.0),
+        one_write: one(0.0, 1.0),
+        hot,
+        prices: prices.clone(),
+    }
+}
+
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "figures for people"
+)]
+pub(super) fn float(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,167 @@
+//! The ERD as a drawing: tables as boxes, foreign keys as lines between their rows.
+//!
+//! [`draw`] makes one SVG element that stands by itself and takes nothing from elsewhere. The page
+//! around it may set its colours and act on it:
+//!
+//! - Colours are CSS variables: `--erd-line`, `--erd-box`, `--erd-head`, `--erd-text`,
+//!   `--erd-faint`, `--erd-accent`, `--erd-mark`. Without them the system's own colours are used, light or dark.
+//! - Each table is a `g.erd-table` with `data-table="schema.table"`, and takes the focus. Each foreign key is
+//!   a `g.erd-edge` with `data-from`, `data-to` (tables) and `data-columns`.
+//! - The classes `erd-dimmed` (set here for tables that are not migrated), and `erd-lit` and `erd-faded`
+//!   (for the page to set) say how strongly a table or a line is drawn.
+//!
+//! The same catalog gives the same text. Names from the database are escaped, and cut where they
+//! are too long for the drawing; the full name is then the element's title.
+
+mod card;
+mod layout;
+mod line;
+mod svg;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
+
+use card::Card;
+use layout::{Layout, Link, Shape, lay_out};
+
+/// How many columns a table may have before some are folded, tried until the drawing is readable.
+const BOUNDS: [usize; 5] = [14, 9, 6, 3, 0];
+/// By how many thousandths a drawing may shrink and still be readable.
+const READABLE: i32 = 760;
+/// Above so many tables only the last bounds are tried.
+const MANY: usize = 60;
+
+/// How a table is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Like all others.
+    Full,
+    /// Faintly: it is there, but nothing becomes of it.
+    Dimmed,
+    /// Not at all, nor the foreign keys from and to it.
+    Hidden,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// How each table is drawn. It is asked about views too.
+    pub shown: &'a dyn Fn(&Table) -> Shown,
+    /// Which columns are marked; they are never folded.
+    pub marked: &'a dyn Fn(&Table, &Column) -> bool,
+}
+
+impl Default for Options<'_> {
+    /// All tables, no views, no marks.
+    fn default() -> Self {
+        Self {
+            shown: &|table| match table.kind {
+                TableKind::View | TableKind::MaterializedView => Shown::Hidden,
+                TableKind::Table | TableKind::Partitioned | TableKind::Foreign => Shown::Full,
+            },
+            marked: &|_, _| false,
+        }
+    }
+}
+
+/// Draws the catalog as one SVG element. Without a table to draw it says so.
+#[must_use]
+pub fn draw(catalog: &Catalog, options: &Options) -> String {
+    let tables: Vec<&Table> = (catalog.tables.iter())
+        .filter(|table| (options.shown)(table) != Shown::Hidden)
+        .collect();
+    let bounds = if tables.len() > MANY {
+        &BOUNDS[3..]
+    } else {
+        &BOUNDS
+    };
+    let mut best: Option<Drawing> = None;
+    for &bound in bounds {
+        let drawing = Drawing::new(catalog, &tables, options, bound);
+        let scale = drawing.layout.scale();
+        if best.as_ref().is_none_or(|best| scale > best.layout.scale()) {
+            best = Some(drawing);
+        }
+        if scale >= READABLE {
+            break;
+        }
+    }
+    best.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))
+}
+
+/// Boxes and lines with their places.
+struct Drawing<'a> {
+    cards: Vec<Card<'a>>,
+    edges: Vec<Edge<'a>>,
+    layout: Layout,
+}
+
+/// A foreign key between two tables that are drawn.
+struct Edge<'a> {
+    child: usize,
+    parent: usize,
+    key: &'a ForeignKey,
+    /// What stands on the line.
+    label: String,
+    /// Whether a row may have no parent.
+    optional: bool,
+    /// Whether a parent has at most one such row.
+    unique: bool,
+}
+
+impl<'a> Drawing<'a> {
+    fn new(catalog: &Catalog, tables: &[&'a Table], options: &Options, bound: usize) -> Self {
+        let cards: Vec<Card> = (tables.iter())
+            .map(|table| Card::new(catalog, table, options, bound))
+            .collect();
+        let edges = edges(&cards);
+        let shapes: Vec<Shape> = (cards.iter())
+            .map(|card| Shape {
+                width: card.width,
+                height: card.height,
+            })
+            .collect();
+        let row = |at: usize, column| cards.get(at).map_or(0, |card: &Card| card.row_of(column));
+        let links: Vec<Link> = (edges.iter())
+            .map(|edge| Link {
+                child: edge.child,
+                child_row: row(edge.child, edge.key.columns.first()),
+                parent: edge.parent,
+                parent_row: row(edge.parent, edge.key.referenced_columns.first()),
+                optional: edge.optional,
+                label: text::width(&edge.label, card::SMALL),
+            })
+            .collect();
+        let layout = lay_out(&shapes, &links);
+        Self {
+            cards,
+            edges,
+            layout,
+        }
+    }
+}
+
+fn edges<'a>(cards: &[Card<'a>]) -> Vec<Edge<'a>> {
+    let mut edges = Vec::new();
+    for (child, card) in cards.iter().enumerate() {
+        let table = card.table;
+        for key in &table.foreign_keys {
+            let is_parent = |other: &Card| other.table.name == key.references;
+            let Some(parent) = cards.iter().position(is_parent) else {
+                continue;
+            };
+            let nullable = |name: &String| table.column(name).is_none_or(|column| column.nullable);
+            edges.push(Edge {
+                child,
+                parent,
+                key,
+                label: text::fit(&key.columns.join(", "), card::SMALL, svg::LABEL_ROOM),
+                optional: key.columns.iter().any(nullable),
+                unique: table.is_unique(&key.columns),
+            });
+        }
+    }
+    edges
+}

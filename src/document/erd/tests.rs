@@ -1,0 +1,258 @@
+//! What holds for every drawing, whatever the catalog.
+
+mod catalogs;
+mod checks;
+
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::catalog::sample::shop;
+use card::{HEAD, ROW};
+use catalogs::{any_catalog, catalog, rentals};
+use checks::{assert_sound, assert_well_formed, crossings};
+
+fn drawing(catalog: &Catalog, bound: usize) -> Drawing<'_> {
+    let tables: Vec<&Table> = catalog.tables.iter().collect();
+    Drawing::new(catalog, &tables, &Options::default(), bound)
+}
+
+/// The element that begins so.
+fn element(svg: &str, start: &str) -> String {
+    let found = svg.lines().find(|line| line.starts_with(start)).unwrap();
+    found.replace("><", ">\n<")
+}
+
+#[test]
+fn a_table_and_a_foreign_key_are_drawn() {
+    let svg = draw(&shop(), &Options::default());
+    insta::assert_snapshot!(element(&svg, "<g class=\"erd-table\" data-table=\"public.users\""), @r#"
+    <g class="erd-table" data-table="public.users" role="group" tabindex="0" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 4)">
+    <rect class="erd-box" width="143" height="58" rx="4"/>
+    <path class="erd-head" d="M0 22V4a4 4 0 0 1 4-4H139a4 4 0 0 1 4 4V22z"/>
+    <text class="erd-name" x="8" y="15">users</text>
+    <text class="erd-key erd-primary" x="8" y="34">PK</text>
+    <text class="erd-column" x="25" y="34">id</text>
+    <text class="erd-type" x="135" y="34">bigint</text>
+    <text class="erd-key" x="8" y="50">UK</text>
+    <text class="erd-column" x="25" y="50">email</text>
+    <text class="erd-type" x="135" y="50">varchar(255)</text>
+    </g>
+    "#);
+    insta::assert_snapshot!(element(&svg, "<g class=\"erd-edge\" data-from=\"public.orders\""), @r#"
+    <g class="erd-edge" data-from="public.orders" data-to="public.users" data-columns="user_id">
+    <title>orders (user_id) refers to users (id), or to nothing: any number for each</title>
+    <path class="erd-line" d="M222 130L165 130Q160 130 160 125L160 43Q160 38 155 38L143 38"/>
+    <path class="erd-end" d="M222 125L213 130L222 135M149 34v8"/>
+    <circle class="erd-none" cx="210" cy="130" r="3"/>
+    <circle class="erd-none" cx="155" cy="38" r="3"/>
+    <text class="erd-label" x="205" y="127" text-anchor="end">user_id</text>
+    </g>
+    "#);
+}
+
+#[test]
+fn trees_have_no_crossings() {
+    let tables: Vec<String> = (0..40).map(|number| format!("t{number}")).collect();
+    let tables: Vec<(&str, usize)> = tables.iter().map(|name| (name.as_str(), 3)).collect();
+    for (children, count) in [(1, 6), (2, 15), (3, 13), (4, 30), (12, 13)] {
+        let keys: Vec<(&str, &str)> = (1..count)
+            .map(|child| (tables[child].0, tables[(child - 1) / children].0))
+            .collect();
+        let catalog = catalog(&tables[..count], &keys);
+        let drawing = drawing(&catalog, 14);
+        assert_sound(&drawing);
+        assert_eq!(
+            crossings(&drawing),
+            0,
+            "{children} children each, {}",
+            drawing.layout.scale()
+        );
+    }
+}
+
+#[test]
+fn a_database_of_common_size_is_readable_and_hardly_crosses() {
+    let catalog = rentals();
+    let drawing = drawing(&catalog, 14);
+    assert_sound(&drawing);
+    assert!(
+        crossings(&drawing) <= 9,
+        "{} crossings",
+        crossings(&drawing)
+    );
+    assert_eq!(crossings(&drawing), drawing.layout.crossings);
+    assert!(
+        drawing.layout.scale() >= READABLE,
+        "{}",
+        drawing.layout.scale()
+    );
+}
+
+#[test]
+fn cycles_loops_and_several_keys_between_two_tables_are_drawn() {
+    let tables = [("a", 2), ("b", 0), ("c", 30), ("alone", 1)];
+    let keys = [
+        ("a", "b"),
+        ("b", "c"),
+        ("c", "a"),
+        ("a", "a"),
+        ("a", "a"),
+        ("b", "c"),
+        ("b", "c"),
+    ];
+    let catalog = catalog(&tables, &keys);
+    for bound in BOUNDS {
+        let drawing = drawing(&catalog, bound);
+        assert_sound(&drawing);
+        assert_eq!(drawing.edges.len(), keys.len());
+    }
+}
+
+#[test]
+fn keys_and_marked_columns_are_not_folded() {
+    let catalog = catalog(&[("long", 40), ("short", 0)], &[("long", "short")]);
+    let options = Options {
+        marked: &|_, column| column.name == "column_39",
+        ..Options::default()
+    };
+    let tables: Vec<&Table> = catalog.tables.iter().collect();
+    let drawing = Drawing::new(&catalog, &tables, &options, 6);
+    let shown: Vec<&str> = (drawing.cards[0].rows.iter())
+        .map(|row| row.column.name.as_str())
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "id",
+            "short_0",
+            "column_0",
+            "column_1",
+            "column_2",
+            "column_39"
+        ]
+    );
+    let svg = draw(&catalog, &options);
+    assert!(svg.contains("class=\"erd-mark\""));
+    assert!(svg.contains(" more columns</text>"), "{svg}");
+}
+
+#[test]
+fn tables_are_dimmed_or_left_out() {
+    let options = Options {
+        shown: &|table| match table.name.name.as_str() {
+            "users" => Shown::Dimmed,
+            "profiles" => Shown::Hidden,
+            _ => Shown::Full,
+        },
+        ..Options::default()
+    };
+    let svg = draw(&shop(), &options);
+    assert!(svg.contains("class=\"erd-table erd-dimmed\" data-table=\"public.users\""));
+    assert!(!svg.contains("profiles"));
+    assert!(svg.contains("aria-label=\"view recent, 1 column\""));
+    let svg = draw(&shop(), &Options::default());
+    assert!(
+        !svg.contains("recent"),
+        "views are drawn only where asked for"
+    );
+}
+
+#[test]
+fn a_unique_foreign_key_is_one_to_one_and_a_nullable_one_optional() {
+    let svg = draw(&shop(), &Options::default());
+    let edge = |from: &str| {
+        let start = format!("<g class=\"erd-edge\" data-from=\"public.{from}\"");
+        element(&svg, &start)
+    };
+    let profile = "profiles (user_id) refers to users (id): at most one for each";
+    assert!(edge("profiles").contains(profile));
+    let order = "orders (user_id) refers to users (id), or to nothing: any number for each";
+    assert!(edge("orders").contains(order));
+    assert_eq!(edge("profiles").matches("erd-none").count(), 1);
+    assert_eq!(edge("orders").matches("erd-none").count(), 2);
+}
+
+#[test]
+fn nothing_to_draw_is_said() {
+    let mut empty = shop();
+    empty.tables.clear();
+    let svg = draw(&empty, &Options::default());
+    assert_well_formed(&svg);
+    assert!(svg.contains("No table to draw"));
+}
+
+#[test]
+fn three_hundred_tables_take_less_than_a_second() {
+    let names: Vec<String> = (0..300).map(|number| format!("table_{number}")).collect();
+    let tables: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 12)).collect();
+    // Each but a few refers to two others, some of them far away.
+    let keys: Vec<(&str, &str)> = (1..300_usize)
+        .filter(|at| at % 11 != 0)
+        .flat_map(|at| [(at, at / 3), (at, at * 7 % 300)])
+        .map(|(child, parent)| (tables[child].0, tables[parent].0))
+        .collect();
+    let catalog = catalog(&tables, &keys);
+    let begun = Instant::now();
+    let svg = draw(&catalog, &Options::default());
+    let taken = begun.elapsed();
+    assert!(taken < Duration::from_secs(1), "{taken:?}");
+    assert_well_formed(&svg);
+    assert_sound(&drawing(&catalog, 3));
+}
+
+#[test]
+fn widths_are_conservative_and_long_names_are_cut() {
+    assert_eq!(text::width("id", 10), 13);
+    assert!(text::width("한국어", 10) >= 30);
+    let long = "a".repeat(200);
+    let cut = text::fit(&long, 11, 100);
+    assert!(cut.ends_with('…') && text::width(&cut, 11) <= 100, "{cut}");
+    assert_eq!(text::fit("short", 11, 100), "short");
+    let catalog = catalog(&[(&long, 0)], &[]);
+    let svg = draw(&catalog, &Options::default());
+    assert!(svg.contains(&format!("<title>{long}</title>aaa")));
+}
+
+#[test]
+fn types_are_said_as_people_say_them() {
+    for (declared, said) in [
+        ("timestamp with time zone", "timestamptz"),
+        ("timestamp(3) without time zone", "timestamp(3)"),
+        ("character varying(255)", "varchar(255)"),
+        ("character(20)", "char(20)"),
+        ("integer[]", "int[]"),
+        ("double precision", "double"),
+        ("smallint(5) unsigned", "smallint unsig."),
+        ("tinyint(1)", "tinyint(1)"),
+        ("int(11)", "int"),
+        ("enum('a','b)')", "enum"),
+        ("numeric(10,2)", "numeric(10,2)"),
+        ("INTEGER", "INTEGER"),
+        ("integers", "integers"),
+        ("", ""),
+    ] {
+        assert_eq!(text::short_type(declared), said, "{declared}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_drawing_is_sound(catalog in any_catalog(), bound in 0_usize..16) {
+        let drawing = drawing(&catalog, bound);
+        assert_sound(&drawing);
+        prop_assert!(crossings(&drawing) <= drawing.layout.crossings);
+        prop_assert_eq!(drawing.edges.len(), catalog.tables.iter().map(|t| t.foreign_keys.len()).sum::<usize>());
+        for card in &drawing.cards {
+            let rows = i32::try_from(card.rows.len()).unwrap();
+            prop_assert!(card.height > HEAD + rows * ROW);
+        }
+        let options = Options::default();
+        let svg = draw(&catalog, &options);
+        assert_well_formed(&svg);
+        prop_assert_eq!(svg, draw(&catalog, &options));
+    }
+}

@@ -1,0 +1,102 @@
+//! Sizes, capacity and cost.
+
+use super::text::{code, money, table, text};
+use crate::document::definition::Definition;
+use crate::document::phrases::{self, units};
+use crate::format::{bytes, count};
+
+pub(super) fn figures(out: &mut String, definition: &Definition) {
+    let figures = &definition.figures;
+    out.push_str(&format!("{}\n\n", phrases::basis(figures)));
+    let unknown = || "?".to_owned();
+    let rows = figures.item_types.iter().map(|each| {
+        let about = if each.at_most { "at most " } else { "" };
+        vec![
+            text(&each.name),
+            each.items
+                .map_or_else(unknown, |items| format!("{about}{}", count(items))),
+            each.mean_bytes.map_or_else(unknown, bytes),
+            each.bytes.map_or_else(unknown, bytes),
+            each.write_units.map_or_else(unknown, count),
+        ]
+    });
+    table(
+        out,
+        &[
+            "Item type",
+            "Items",
+            "Mean size",
+            "Size",
+            "Write units to load",
+        ],
+        rows,
+    );
+    if !figures.places.is_empty() {
+        let rows = figures.places.iter().map(|place| {
+            vec![
+                code(&place.name),
+                count(place.items),
+                bytes(place.bytes),
+                count(place.write_units),
+            ]
+        });
+        table(
+            out,
+            &["Holds", "Items", "Size", "Write units to load"],
+            rows,
+        );
+    }
+    if let Some(total) = &figures.total {
+        out.push_str(&format!(
+            "- Loading: {} write units, {} on demand, once\n- Storage: {} with indexes, {} a month\n\n",
+            count(total.write_units),
+            money(total.load_usd),
+            bytes(total.stored_bytes),
+            money(total.storage_usd_per_month),
+        ));
+    }
+    match &figures.steady_total {
+        None => out.push_str(&format!("{}\n\n", phrases::NO_RATES)),
+        Some((rates, cost)) => {
+            out.push_str("At the declared rates, all the time:\n\n");
+            let row = |name: String, rates: &crate::price::Rates, cost: &crate::price::Monthly| {
+                vec![
+                    name,
+                    units(rates.reads),
+                    units(rates.writes),
+                    money(cost.on_demand_usd),
+                    money(cost.provisioned_usd),
+                ]
+            };
+            let places = figures.steady.iter();
+            let mut rows: Vec<Vec<String>> = places
+                .map(|place| row(code(&place.name), &place.rates, &place.cost))
+                .collect();
+            rows.push(row("all".to_owned(), rates, cost));
+            table(
+                out,
+                &[
+                    "",
+                    "Read units/s",
+                    "Write units/s",
+                    "On demand, a month",
+                    "Provisioned, a month",
+                ],
+                rows,
+            );
+        }
+    }
+    for line in phrases::arithmetic(figures) {
+        out.push_str(&format!("- {}\n", text(&line)));
+    }
+    out.push_str(&format!("- {}\n\n", phrases::prices(figures)));
+    if !figures.hot.is_empty() {
+        out.push_str("Partition keys that take much of what is written:\n\n");
+        for place in &figures.hot {
+            for line in &place.lines {
+                out.push_str(&format!("- {}: {}\n", code(&place.name), text(line)));
+            }
+        }
+        out.push('\n');
+    }
+}

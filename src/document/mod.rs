@@ -1,0 +1,24 @@
+//! The definition document of a mapping: what it says ([`Definition`], made by [`define()`]), and the
+//! two forms in which it is written, a page ([`html()`]) and Markdown ([`markdown()`]); and the
+//! drawing of the ERD ([`erd`]), which stands by itself. Pure: whoever calls it has read the source
+//! and asked the table. Beside it stands what else is made from the same model: [`export`].
+
+pub mod export;
+
+mod define;
+mod definition;
+pub mod erd;
+mod figures;
+mod html;
+mod markdown;
+mod phrases;
+
+pub use define::{Ground, cells, define};
+pub use definition::{
+    Answer, Attribute, Cell, Collection, Definition, Entry, Examples, ItemType, Key, Member,
+    Origin, Parameter, Part, Pattern, PatternCost, Place, PlaceKind, SourceColumn, SourceTable,
+    Units, Warning,
+};
+pub use figures::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
+pub use html::{HTML_MARKER, html};
+pub use markdown::{MARKDOWN_MARKER, markdown};

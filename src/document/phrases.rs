@@ -1,0 +1,300 @@
+//! What both forms of the document say in the same words.
+
+use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind, Units};
+use super::figures::{Basis, Figures};
+use crate::format::{count, counted, rounded};
+
+/// A section: its anchor, its title, and what it is for, said to a reader who knows SQL.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Section {
+    pub(super) anchor: &'static str,
+    pub(super) title: &'static str,
+    pub(super) intro: &'static str,
+}
+
+pub(super) const ERD: Section = Section {
+    anchor: "erd",
+    title: "Relational model",
+    intro: "The tables that the items are made from, with their foreign keys. Tables that the \
+            mapping does not touch are dimmed or left out.",
+};
+pub(super) const PATTERNS: Section = Section {
+    anchor: "patterns",
+    title: "Access patterns",
+    intro: "The questions that this table answers, each in the place of a SQL query. A key \
+            condition reads like a WHERE clause: the partition key must be equal, the sort key may \
+            be a prefix or a range. There are no joins; a question that is not listed here has no \
+            index that serves it.",
+};
+pub(super) const TABLE: Section = Section {
+    anchor: "table",
+    title: "Table and indexes",
+    intro: "One DynamoDB table holds all entities. Its partition key says where an item lies, its \
+            sort key in which order; an index holds the same items under another key.",
+};
+pub(super) const ITEMS: Section = Section {
+    anchor: "items",
+    title: "Item types",
+    intro: "An item is what a row was. Each item type says which rows become items, how their keys \
+            are written ({…} takes a column's value), and what they carry.",
+};
+pub(super) const AGGREGATE: Section = Section {
+    anchor: "aggregate",
+    title: "Item collections",
+    intro: "The same items as the table and each index lay them out. Items with one partition key \
+            lie together in the order of their sort keys; one Query reads them, where SQL would \
+            join.",
+};
+pub(super) const COVERAGE: Section = Section {
+    anchor: "coverage",
+    title: "Where the columns go",
+    intro: "Each column of the relational model with the item types and attributes that carry it, \
+            and what nothing carries.",
+};
+pub(super) const COST: Section = Section {
+    anchor: "cost",
+    title: "Sizes, capacity and cost",
+    intro: "DynamoDB bills what is read, written and stored, not servers. A read unit reads 4 KB \
+            (half a unit if it need not be strongly consistent), a write unit writes 1 KB, and each \
+            index that holds an item is written too.",
+};
+pub(super) const WARNINGS: Section = Section {
+    anchor: "warnings",
+    title: "Warnings",
+    intro: "What `dynafold check` warns of, and what the mapping has accepted.",
+};
+
+/// The sections behind the overview, in their order.
+pub(super) const SECTIONS: [Section; 8] = [
+    ERD, PATTERNS, TABLE, ITEMS, AGGREGATE, COVERAGE, COST, WARNINGS,
+];
+
+/// A number of things: `1 item type`.
+pub(super) fn number(all: usize, noun: &str) -> String {
+    counted(u64::try_from(all).unwrap_or(u64::MAX), noun)
+}
+
+/// The facts of the overview: what there is, and how many.
+pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
+    let indexes = definition.places.len().saturating_sub(1);
+    let read = definition.sources.iter();
+    let read = read
+        .filter(|table| matches!(table.part, Part::Read | Part::Queried))
+        .count();
+    let mut facts = vec![
+        ("Table", definition.table.clone()),
+        ("Mapping", definition.mapping.clone()),
+        (
+            "Source",
+            format!(
+                "{}, {} of {} read",
+                definition.catalog.dbms,
+                count(u64::try_from(read).unwrap_or(u64::MAX)),
+                number(definition.sources.len(), "table")
+            ),
+        ),
+        ("Indexes", indexes.to_string()),
+        ("Item types", definition.item_types.len().to_string()),
+        ("Access patterns", definition.patterns.len().to_string()),
+        (
+            "Warnings",
+            match definition.accepted.len() {
+                0 => definition.warnings.len().to_string(),
+                accepted => format!("{}, {accepted} accepted", definition.warnings.len()),
+            },
+        ),
+    ];
+    if let Some(items) = items(&definition.figures) {
+        facts.push(("Items", items));
+    }
+    facts
+}
+
+/// How many items there are.
+fn items(figures: &Figures) -> Option<String> {
+    let all: Option<u64> = figures.item_types.iter().map(|each| each.items).sum();
+    let about = match figures.basis {
+        Basis::AllRows => "",
+        _ if figures.item_types.iter().any(|each| each.at_most) => "at most about ",
+        _ => "about ",
+    };
+    Some(format!("{about}{}", count(all?)))
+}
+
+/// Where examples are from.
+pub(super) fn examples(examples: Option<&Examples>) -> String {
+    let Some(examples) = examples else {
+        return "No example is shown: the document was made without rows.".to_owned();
+    };
+    let rows = if examples.whole {
+        "Examples are from all rows".to_owned()
+    } else {
+        let rows = counted(examples.rows, "row");
+        format!("Examples are from the first {rows} of each item type")
+    };
+    match &examples.asked {
+        Some(place) => format!("{rows}; answers were asked of {place}."),
+        None => format!("{rows}; answers are those of a table with these items."),
+    }
+}
+
+/// What figures are made from.
+pub(super) fn basis(figures: &Figures) -> &'static str {
+    match figures.basis {
+        Basis::AllRows => "Every row was read: these figures are exact.",
+        Basis::Estimate => {
+            "Estimates: the database's own counts of rows times the mean size of the first rows. \
+             `dynafold docs --all` reads every row."
+        }
+        Basis::Nothing => {
+            "No row was read: counts are the catalog's, and sizes are not known. Make the document \
+             with --source for them."
+        }
+    }
+}
+
+/// Figures of read units: `0.5`, `12`.
+pub(super) fn units(units: f64) -> String {
+    if units >= 1_000.0 {
+        return count(rounded(units));
+    }
+    let text = format!("{units:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "0" && units > 0.0 {
+        return "< 0.01".to_owned();
+    }
+    text.to_owned()
+}
+
+/// What a call may use at least and at most.
+pub(super) fn bounds(of: &Units) -> String {
+    match of.most {
+        Some(most) if most <= of.least => format!("always {}", units(most)),
+        Some(most) => format!("{} to {}", units(of.least), units(most)),
+        None => format!("{} and more: each 4 KB found adds to it", units(of.least)),
+    }
+}
+
+/// What asks a pattern: the table, or an index.
+pub(super) fn asked(definition: &Definition, pattern: &Pattern) -> String {
+    match &pattern.index {
+        Some(index) => index.clone(),
+        None => definition.table.clone(),
+    }
+}
+
+/// Where an answer comes from, and how many items it has.
+pub(super) fn found(found: usize, shown: usize, more: bool) -> String {
+    let all = number(found, "item");
+    let more = if more { ", and further pages" } else { "" };
+    if shown < found {
+        format!("{all}{more}; the first {shown} of them:")
+    } else {
+        format!("{all}{more}:")
+    }
+}
+
+/// What is said where an answer is missing.
+pub(super) fn unanswered(definition: &Definition) -> &'static str {
+    match definition.examples {
+        Some(_) => "No example: nothing among the first rows tells values for its parameters.",
+        None => "No example: the document was made without rows.",
+    }
+}
+
+/// A price in dollars: cents, and the digits behind them where the amount is small.
+pub(super) fn dollars(amount: f64) -> String {
+    if amount >= 10.0 {
+        let cents = rounded(amount * 100.0);
+        return format!("${}.{:02}", count(cents / 100), cents % 100);
+    }
+    if amount > 0.0 && amount < 0.0001 {
+        return "< $0.0001".to_owned();
+    }
+    let digits = format!("{amount:.4}");
+    let mut text = digits.as_str();
+    // `1.6200` is 1.62, and `8.1000` is 8.10.
+    for _ in 0..2 {
+        text = text.strip_suffix('0').unwrap_or(text);
+    }
+    format!("${text}")
+}
+
+/// How a rate becomes a bill, with the prices that are used.
+pub(super) fn arithmetic(figures: &Figures) -> [String; 2] {
+    let prices = &figures.prices.usd;
+    let line = |unit: &str, million: f64, hour: f64, cost: &crate::price::Monthly| {
+        format!(
+            "1 {unit} unit a second, all month: on demand 1 × 3,600 × 24 × 30 = 2,592,000 units × \
+             ${million} a million = {}; provisioned 1 × 24 × 30 = 720 hours × ${hour} = {}. On \
+             demand is cheaper while the mean load is below {:.0} % of the peak.",
+            dollars(cost.on_demand_usd),
+            dollars(cost.provisioned_usd),
+            cost.on_demand_below() * 100.0,
+        )
+    };
+    [
+        line(
+            "read",
+            prices.usd_per_million_read_units,
+            prices.usd_per_read_unit_hour,
+            &figures.one_read,
+        ),
+        line(
+            "write",
+            prices.usd_per_million_write_units,
+            prices.usd_per_write_unit_hour,
+            &figures.one_write,
+        ),
+    ]
+}
+
+/// The date and region of the prices.
+pub(super) fn prices(figures: &Figures) -> String {
+    format!(
+        "Prices of {} in {}, without taxes and free tiers; check yours.",
+        figures.prices.date, figures.prices.region
+    )
+}
+
+/// What a place is.
+pub(super) fn kind(place: &Place) -> &'static str {
+    match place.kind {
+        PlaceKind::Table => "table",
+        PlaceKind::Global => "global secondary index",
+        PlaceKind::Local => "local secondary index",
+    }
+}
+
+/// What is said where there are no rates.
+pub(super) const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
+    (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \
+    costs.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_have_the_digits_that_tell_something() {
+        let all = [0.0, 0.00001, 0.0625, 0.125, 1.62, 8.1, 648.0, 32_400.0];
+        let told = all.map(dollars);
+        let wanted = [
+            "$0.00",
+            "< $0.0001",
+            "$0.0625",
+            "$0.125",
+            "$1.62",
+            "$8.10",
+            "$648.00",
+            "$32,400.00",
+        ];
+        assert_eq!(told.each_ref().map(String::as_str), wanted);
+    }
+
+    #[test]
+    fn units_have_no_empty_digits() {
+        let told = [0.5, 10.0, 2_410.0, 0.001].map(units);
+        assert_eq!(told, ["0.5", "10", "2,410", "< 0.01"]);
+    }
+}
