@@ -80,6 +80,7 @@ impl Case {
         let tables = self.all_is_seen(dataset).await;
         self.every_column_of_every_row_makes_an_item(dataset, &tables);
         self.has_no_faults(dataset);
+        crate::exports::hold_mapping(self.mapping, &dataset.url());
         let mut expected = Vec::new();
         for (item_type, table, condition) in self.items {
             let mut sql = format!("SELECT count(*) FROM {}", quoted(dataset, table));

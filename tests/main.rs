@@ -8,6 +8,10 @@ mod corpus;
 #[cfg(test)]
 mod datasets;
 #[cfg(test)]
+mod docs;
+#[cfg(test)]
+mod exports;
+#[cfg(test)]
 mod failures;
 #[cfg(test)]
 mod item;

@@ -9,6 +9,7 @@ mod bench;
 mod cookbook;
 mod document;
 mod example;
+mod exports;
 mod life;
 mod query;
 mod refused;
@@ -23,7 +24,7 @@ use example::Example;
 /// Makes one test of each example: its mapping, its migration, and the example whose items it makes.
 macro_rules! examples {
     ($($test:ident: $name:literal, $migration:literal, $like:literal;)*) => {
-        const EXAMPLES: &[(&str, &str, &str)] = &[$(($name, $migration, $like)),*];
+        pub(crate) const EXAMPLES: &[(&str, &str, &str)] = &[$(($name, $migration, $like)),*];
 
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

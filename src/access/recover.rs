@@ -25,18 +25,16 @@ pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Option<Vec
         let (low, high) = (first.get(&key.name)?, last.get(&key.name)?);
         let (low, high) = (text(low)?, text(high)?);
         match condition {
-            SortCondition::Is(one)
+            SortCondition::Is(one) => cut(one, &low, true, &mut texts),
+            SortCondition::BeginsWith(one)
             | SortCondition::Greater(one)
-            | SortCondition::GreaterOrEqual(one) => {
-                cut(one, &low, true, &mut texts);
-            }
-            SortCondition::BeginsWith(one) => cut(one, &low, false, &mut texts),
+            | SortCondition::GreaterOrEqual(one) => cut(one, &low, false, &mut texts),
             SortCondition::Less(one) | SortCondition::LessOrEqual(one) => {
-                cut(one, &high, true, &mut texts);
+                cut(one, &high, false, &mut texts);
             }
             SortCondition::Between(from, to) => {
-                cut(from, &low, true, &mut texts);
-                cut(to, &high, true, &mut texts);
+                cut(from, &low, false, &mut texts);
+                cut(to, &high, false, &mut texts);
             }
         }
     }

@@ -74,6 +74,8 @@ pub struct SourceTable {
 pub enum Part {
     /// Item types are made from its rows, or look into them.
     Read,
+    /// A query of the mapping names it. What it takes is not traced.
+    Queried,
     /// Nothing is read from it, but a foreign key leads from or to one that is read.
     Beside,
     /// Nothing is read from it.
@@ -87,6 +89,8 @@ pub struct SourceColumn {
     pub name: String,
     /// Its type, in the database's words.
     pub declared: String,
+    /// Whether parents or children are found by it.
+    pub leads: bool,
     /// Item types, each with the attributes that carry it.
     pub carriers: Vec<(String, Vec<String>)>,
 }
@@ -191,6 +195,8 @@ pub struct ItemType {
     pub name: String,
     /// What its rows are read from, as the mapping writes it.
     pub from: String,
+    /// The query that its rows are read by, where it is not a table.
+    pub query: Option<String>,
     /// The condition on rows, in SQL.
     pub condition: Option<String>,
     /// Parents that are looked up: alias, table, and how they are found.

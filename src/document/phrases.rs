@@ -1,6 +1,6 @@
 //! What both forms of the document say in the same words.
 
-use super::definition::{Definition, Examples, Pattern, Place, PlaceKind, Units};
+use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind, Units};
 use super::figures::{Basis, Figures};
 use crate::format::{count, counted, usd};
 
@@ -16,7 +16,7 @@ pub(super) const ERD: Section = Section {
     anchor: "erd",
     title: "Relational model",
     intro: "The tables that the items are made from, with their foreign keys. Tables that the \
-            mapping does not touch are dimmed.",
+            mapping does not touch are dimmed or left out.",
 };
 pub(super) const PATTERNS: Section = Section {
     anchor: "patterns",
@@ -78,7 +78,9 @@ pub(super) fn number(all: usize, noun: &str) -> String {
 pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
     let indexes = definition.places.len().saturating_sub(1);
     let read = definition.sources.iter();
-    let read = read.filter(|table| table.part == super::Part::Read).count();
+    let read = read
+        .filter(|table| matches!(table.part, Part::Read | Part::Queried))
+        .count();
     let mut facts = vec![
         ("Table", definition.table.clone()),
         ("Mapping", definition.mapping.clone()),
@@ -124,12 +126,11 @@ pub(super) fn examples(examples: Option<&Examples>) -> String {
     let Some(examples) = examples else {
         return "No example is shown: the document was made without rows.".to_owned();
     };
-    let rows = match examples.whole {
-        true => "Examples are from all rows".to_owned(),
-        false => format!(
-            "Examples are from the first {} of each item type",
-            counted(examples.rows, "row")
-        ),
+    let rows = if examples.whole {
+        "Examples are from all rows".to_owned()
+    } else {
+        let rows = counted(examples.rows, "row");
+        format!("Examples are from the first {rows} of each item type")
     };
     match &examples.asked {
         Some(place) => format!("{rows}; answers were asked of {place}."),
@@ -198,9 +199,19 @@ pub(super) fn unanswered(definition: &Definition) -> &'static str {
     }
 }
 
-/// A price: dollars, with as many digits as there are.
+/// A price in dollars: cents, and the digits behind them where the amount is small.
 pub(super) fn dollars(amount: f64) -> String {
-    format!("${}", usd(amount))
+    if !(0.01..10.0).contains(&amount) {
+        return format!("${}", usd(amount));
+    }
+    let text = format!("{amount:.4}");
+    let text = text.strip_suffix("00").unwrap_or(&text);
+    format!(
+        "${}",
+        text.strip_suffix('0')
+            .filter(|_| text.len() > 4)
+            .unwrap_or(text)
+    )
 }
 
 /// How a rate becomes a bill, with the prices that are used.

@@ -126,11 +126,16 @@ impl<'e> Bench<'e> {
 
     /// Loads into DynamoDB Local, verifies, compares and asks.
     pub(super) async fn hold_dynamodb_local(&self) {
+        self.hold_remote(&[]).await;
+    }
+
+    /// The same, with further options for the load.
+    pub(super) async fn hold_remote(&self, further: &[&str]) {
         let endpoint = dynamodb_local::endpoint();
         let remote = ["--target", "dynamodb", "--endpoint-url", &endpoint];
         let arguments = [&remote[..], &["--format", "json"]].concat();
         self.hold_reports(
-            &self.run("migrate", &arguments),
+            &self.run("migrate", &[&arguments, further].concat()),
             &self.run("verify", &arguments),
         );
         let spec = TargetSpec::Dynamodb {

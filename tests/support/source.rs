@@ -19,24 +19,12 @@ pub(crate) enum Source {
 impl Source {
     /// The example database of that name on every server that there is.
     pub(crate) async fn everywhere(migration: &str) -> Vec<Self> {
-        let script = |product: &str| {
-            let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("migrations")
-                .join(product);
-            let mut files: Vec<_> = std::fs::read_dir(folder)
-                .unwrap()
-                .map(|file| file.unwrap().path())
-                .collect();
-            files.sort();
-            let named = |file: &&std::path::PathBuf| {
-                file.file_stem()
-                    .unwrap()
-                    .to_string_lossy()
-                    .ends_with(migration)
-            };
-            std::fs::read_to_string(files.iter().find(named).unwrap()).unwrap()
-        };
-        Self::each(script).await
+        Self::each(|product| script(product, migration)).await
+    }
+
+    /// The example database of that name in a SQLite file.
+    pub(crate) async fn on_sqlite(migration: &str) -> Self {
+        Self::Sqlite(sqlite::Database::new(&script("sqlite", migration)).await)
     }
 
     /// A database on every server that there is, made by the script for its dialect: `sqlite`,
@@ -128,4 +116,23 @@ impl Source {
             database.drop().await;
         }
     }
+}
+
+/// The migration of that name for a product.
+fn script(product: &str, migration: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("migrations")
+        .join(product);
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    files.sort();
+    let named = |file: &&std::path::PathBuf| {
+        file.file_stem()
+            .unwrap()
+            .to_string_lossy()
+            .ends_with(migration)
+    };
+    std::fs::read_to_string(files.iter().find(named).unwrap()).unwrap()
 }

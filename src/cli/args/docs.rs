@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::{SourceArguments, TargetArguments, moment};
+use crate::document::export::ExportFormat;
 
 /// What is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -14,6 +15,16 @@ pub(in crate::cli) enum DocsFormat {
     Html,
     /// The definition document for review in a pull request
     Markdown,
+    /// The table and what belongs to it as a CloudFormation template
+    Cloudformation,
+    /// The same as a Terraform configuration
+    Terraform,
+    /// A NoSQL Workbench data model with the example items
+    Workbench,
+    /// The IAM policy that migrates, verifies and asks this table
+    IamMigration,
+    /// The IAM policy of an application that asks the access patterns
+    IamApplication,
 }
 
 impl DocsFormat {
@@ -25,14 +36,32 @@ impl DocsFormat {
         match self {
             Self::Html => "html",
             Self::Markdown => "md",
+            Self::Cloudformation => "cloudformation.yaml",
+            Self::Terraform => "tf",
+            Self::Workbench => "workbench.json",
+            Self::IamMigration => "iam-migration.json",
+            Self::IamApplication => "iam-application.json",
         }
     }
 
     /// What stands near the beginning of each file of this format, so that it is known again.
     pub(in crate::cli) fn marker(self) -> &'static str {
+        match (self, self.export()) {
+            (_, Some(export)) => export.marker(),
+            (Self::Markdown, _) => crate::document::MARKDOWN_MARKER,
+            _ => crate::document::HTML_MARKER,
+        }
+    }
+
+    /// The export that it is; `None` for the definition document.
+    pub(in crate::cli) fn export(self) -> Option<ExportFormat> {
         match self {
-            Self::Html => crate::document::HTML_MARKER,
-            Self::Markdown => crate::document::MARKDOWN_MARKER,
+            Self::Html | Self::Markdown => None,
+            Self::Cloudformation => Some(ExportFormat::Cloudformation),
+            Self::Terraform => Some(ExportFormat::Terraform),
+            Self::Workbench => Some(ExportFormat::Workbench),
+            Self::IamMigration => Some(ExportFormat::IamMigration),
+            Self::IamApplication => Some(ExportFormat::IamApplication),
         }
     }
 }
@@ -44,7 +73,8 @@ Examples:
   dynafold docs shop.yaml --source postgres://app@db/shop --all -o docs/
   dynafold docs shop.yaml --source sqlite:shop.db --as html -o definition.html
   dynafold docs shop.yaml --catalog catalog.json --as markdown -o -  works offline, without examples
-  dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1")]
+  dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1
+  dynafold docs shop.yaml --catalog catalog.json --as cloudformation --as iam-application -o infra/")]
 pub(in crate::cli) struct Docs {
     /// The mapping file
     pub(in crate::cli) mapping: PathBuf,
@@ -83,9 +113,17 @@ pub(in crate::cli) struct Docs {
     /// The profile of ~/.aws/config to use
     #[arg(long, value_name = "NAME", requires = "target")]
     pub(in crate::cli) profile: Option<String>,
-    /// The AWS region whose prices are shown, and where the target is [default: the price file's]
+    /// The AWS region whose prices are shown, where the target is, and in IAM policies [default: the
+    /// price file's; in policies any]
     #[arg(long, value_name = "REGION")]
     pub(in crate::cli) region: Option<String>,
+    /// The AWS account in IAM policies [default: any]
+    #[arg(long, value_name = "ID", value_parser = account)]
+    pub(in crate::cli) account: Option<String>,
+    /// The parameter by which partitions belong to a caller of the application, or `none` [default:
+    /// the one by which all access patterns find theirs]
+    #[arg(long, value_name = "PARAMETER")]
+    pub(in crate::cli) tenant: Option<String>,
     /// A file of prices, instead of the built-in ones
     #[arg(long, value_name = "FILE")]
     pub(in crate::cli) prices: Option<PathBuf>,
@@ -118,5 +156,13 @@ impl Docs {
             profile: self.profile.clone(),
             region: self.region.clone(),
         })
+    }
+}
+
+fn account(text: &str) -> Result<String, &'static str> {
+    if text.len() == 12 && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        Ok(text.to_owned())
+    } else {
+        Err("an AWS account is twelve digits")
     }
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::access::{Plan, plan, recover, to_json};
+use crate::batch::Batcher;
 use crate::cli::args::{Docs, TargetArguments};
 use crate::cli::failure::Failure;
 use crate::cli::target;
@@ -15,7 +16,7 @@ use crate::mapping::model::{AccessPattern, Model, SortCondition, Table};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
-use crate::target::{Action, Answer, Batch, BatchLimit, Entry, Target, answer};
+use crate::target::{Answer, Entry, Target, answer};
 use crate::value::Value;
 
 /// Item collections that are tried for a pattern.
@@ -78,21 +79,25 @@ async fn filled(table: &Table, samples: &[ItemTypeSample]) -> Result<Arc<dyn Tar
     })
     .await?;
     target.create(table).await?;
-    let items: Vec<_> = samples.iter().flat_map(|sample| &sample.items).collect();
-    for part in items.chunks(BatchLimit::BATCH_WRITE.items) {
-        let mut batch = Batch::new();
-        for item in part {
-            let entry = Entry {
-                action: Action::Put,
-                size: item.size,
-                units: item.units,
-                ..Entry::default()
-            };
-            batch.push(entry, |out| write_item(out, &item.item));
+    target.start(table, true).await?;
+    let mut batcher = Batcher::new(target.batch_limit());
+    let items = samples.iter().flat_map(|sample| &sample.items);
+    // No two items of a sample have one key: any number tells them apart.
+    for (item, fingerprint) in items.zip(0..) {
+        let entry = Entry {
+            size: item.size,
+            units: item.units,
+            fingerprint,
+            ..Entry::default()
+        };
+        if let Some(batch) = batcher.push(entry, |out| write_item(out, &item.item)) {
+            target.write(table, &batch).await?;
         }
-        batch.seal();
+    }
+    if let Some(batch) = batcher.finish() {
         target.write(table, &batch).await?;
     }
+    target.finish().await?;
     Ok(target)
 }
 
@@ -158,10 +163,11 @@ fn ends<'i>(pattern: &AccessPattern, items: &[&'i Item]) -> Vec<(&'i Item, &'i I
         let keys = pattern.partition.iter().map(|(key, _)| key);
         let fingerprint = partition_fingerprint(keys.filter_map(|key| item.get(&key.name)));
         let next = collections.len();
-        let at = match is_range(pattern) {
-            true => *known.entry(fingerprint).or_insert(next),
+        let at = if is_range(pattern) {
+            *known.entry(fingerprint).or_insert(next)
+        } else {
             // Any item tells a part of a collection.
-            false => next,
+            next
         };
         match collections.get_mut(at) {
             Some((first, _)) if before(pattern, item, first) => *first = item,

@@ -15,7 +15,6 @@ use crate::cli::{catalog, mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::{Definition, Examples, Ground, Warning, define};
 use crate::load::Cancel;
-use crate::mapping::Proofs;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
@@ -26,6 +25,8 @@ use crate::source::Source;
 
 /// Rows of each item type that are read: enough for parameters that find something.
 const ROWS: u64 = 1_000;
+/// Rows that are read of all item types together, where that is more.
+const ALL_ROWS: usize = 20_000;
 /// Bytes of the items that are kept, all item types together.
 const BYTES: usize = 64 << 20;
 /// Memory for comparing all keys.
@@ -34,10 +35,8 @@ const KEY_MEMORY: usize = 32 << 20;
 /// A checked mapping, and what its source says.
 pub(super) struct Material {
     pub(super) model: Arc<Model>,
-    pub(super) catalog: Catalog,
-    pub(super) proofs: Proofs,
-    /// The first items of each item type, in the order of the mapping; none where there is no source.
-    /// With --no-examples their values must not be shown.
+    /// The first items of each item type, as many as are to be shown, in the order of the mapping;
+    /// empty where there is no source.
     pub(super) samples: Vec<ItemTypeSample>,
     pub(super) definition: Definition,
 }
@@ -47,17 +46,15 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
     let (mut source, catalog) = opened(arguments).await?;
     let path = &arguments.mapping;
-    let checked = match &mut source {
-        Some(source) => mapping::check(path, &catalog, Some(source.as_mut())).await?,
-        None => mapping::check(path, &catalog, None).await?,
-    };
+    let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;
     let warnings = told(&checked, &checked.diagnostics);
     let accepted = told(&checked, &checked.accepted);
     let proofs = checked.proofs.clone();
     let model = Arc::new(checked.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
     let context = target::context(&model, arguments.now)?;
-    let rows = ROWS.max(u64::from(arguments.limit));
+    let share = ALL_ROWS / model.item_types.len().max(1);
+    let rows = ROWS.max(u64::try_from(share).unwrap_or(ROWS));
     let mut samples = Vec::new();
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");
@@ -80,9 +77,10 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
             asked: asked.place,
         });
     }
-    let forecast = match arguments.all {
-        true => Some(all_rows(arguments, &model, &catalog, context.clone()).await?),
-        false => None,
+    let forecast = if arguments.all {
+        Some(all_rows(arguments, &model, &catalog, context.clone()).await?)
+    } else {
+        None
     };
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let definition = define(Ground {
@@ -101,17 +99,40 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         warnings,
         accepted,
     });
+    let shown = if arguments.no_examples {
+        0
+    } else {
+        usize::from(arguments.limit)
+    };
+    for sample in &mut samples {
+        sample.items.truncate(shown);
+        sample.expired.truncate(shown);
+        sample.rejects.clear();
+    }
     Ok(Material {
         model,
-        catalog,
-        proofs,
         samples,
         definition,
     })
 }
 
+/// The mapping, checked against the catalog, and by the source where there is one.
+pub(super) async fn checked(
+    arguments: &Docs,
+    source: Option<&mut (dyn Source + 'static)>,
+    catalog: &Catalog,
+) -> Result<Checked, Failure> {
+    let path = &arguments.mapping;
+    match source {
+        Some(source) => mapping::check(path, catalog, Some(source)).await,
+        None => mapping::check(path, catalog, None).await,
+    }
+}
+
 /// The source, unless the catalog is read from a file, and the catalog.
-async fn opened(arguments: &Docs) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+pub(super) async fn opened(
+    arguments: &Docs,
+) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
     if let Some(file) = &arguments.catalog {
         return Ok((None, catalog::from_file(file)?));
     }

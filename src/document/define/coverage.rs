@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Ground;
-use crate::catalog::{TableKind, TableName};
+use crate::catalog::{Table, TableKind, TableName};
 use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
+use crate::source::{Relation, Scan};
 
 /// All tables, in the catalog's order.
 pub(super) fn sources(
@@ -14,6 +15,19 @@ pub(super) fn sources(
 ) -> Vec<SourceTable> {
     let passes = ground.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
+    let queries = ground
+        .model
+        .passes
+        .iter()
+        .filter_map(|pass| match &pass.scan.from {
+            Relation::Query(sql) => Some(sql.as_str()),
+            Relation::Table(_) => None,
+        });
+    let queries: Vec<&str> = queries.collect();
+    let mut leading = BTreeSet::new();
+    for pass in &ground.model.passes {
+        follow(&pass.scan, &mut leading);
+    }
     let tables = &ground.catalog.tables;
     let keys = || {
         tables.iter().flat_map(|table| {
@@ -43,25 +57,28 @@ pub(super) fn sources(
         };
         item_types.iter().filter_map(of).collect::<Vec<_>>()
     };
-    let one = |table: &crate::catalog::Table| {
+    let one = |table: &Table| {
         let columns: Vec<SourceColumn> = table
             .columns
             .iter()
             .map(|column| SourceColumn {
                 name: column.name.clone(),
                 declared: column.declared.clone(),
+                leads: leading.contains(&(&table.name, column.name.as_str())),
                 carriers: carriers(&table.name, &column.name),
             })
             .collect();
         let is_in = |item: &ItemType| {
             let carried = columns.iter().flat_map(|column| &column.carriers);
-            let base = ground.model.item_types.iter().any(|each| {
-                *each.name == *item.name
-                    && ground.model.passes.get(each.pass).is_some_and(|pass| {
-                        pass.scan.from == crate::source::Relation::Table(table.name.clone())
-                    })
-            });
-            base || carried.into_iter().any(|(name, _)| *name == item.name)
+            let base =
+                ground.model.item_types.iter().any(|each| {
+                    *each.name == *item.name
+                        && ground.model.passes.get(each.pass).is_some_and(|pass| {
+                            pass.scan.from == Relation::Table(table.name.clone())
+                        })
+                });
+            let queried = (item.query.as_ref()).is_some_and(|sql| names(sql, table));
+            base || queried || carried.into_iter().any(|(name, _)| *name == item.name)
         };
         let within: Vec<String> = item_types
             .iter()
@@ -83,6 +100,8 @@ pub(super) fn sources(
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
                 Part::Read
+            } else if queries.iter().any(|sql| names(sql, table)) {
+                Part::Queried
             } else if beside.contains(&table.name) {
                 Part::Beside
             } else {
@@ -94,4 +113,44 @@ pub(super) fn sources(
         }
     };
     tables.iter().map(one).collect()
+}
+
+/// Whether a query holds a table's name, so that it may read it.
+fn names(sql: &str, table: &Table) -> bool {
+    let is_data = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    is_data && sql.to_lowercase().contains(&table.name.name.to_lowercase())
+}
+
+/// Takes the columns by which a scan finds parents and children.
+fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+    let base = match &scan.from {
+        Relation::Table(name) => Some(name),
+        Relation::Query(_) => None,
+    };
+    let of = |join: Option<usize>| match join {
+        Some(join) => scan.joins.get(join).map(|join| &join.table),
+        None => base,
+    };
+    let mut take = |table: Option<&'g TableName>, column: &'g str| {
+        leading.extend(table.map(|table| (table, column)));
+    };
+    for join in &scan.joins {
+        for on in &join.on {
+            take(of(on.join), &on.ours);
+            take(Some(&join.table), &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        let children = match &embed.rows.from {
+            Relation::Table(name) => Some(name),
+            Relation::Query(_) => None,
+        };
+        for on in &embed.on {
+            take(of(on.join), &on.ours);
+            take(children, &on.theirs);
+        }
+    }
+    for (_, embed) in scan.embeds() {
+        follow(&embed.rows, leading);
+    }
 }

@@ -9,6 +9,7 @@ use crate::document::definition::{Attribute, ItemType};
 use crate::item::write_plain;
 use crate::mapping::model::{self, DynamoType, Expired, Gather, Node, Template};
 use crate::mapping::{PatternProof, SizeProof};
+use crate::source::{Match, Relation, ScanColumn};
 
 /// All item types, in the order of the mapping.
 pub(super) fn item_types(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<ItemType> {
@@ -27,6 +28,7 @@ fn item_type(
     let mut made = ItemType {
         name: item.name.to_string(),
         from: String::new(),
+        query: None,
         condition: None,
         joins: Vec::new(),
         explodes: Vec::new(),
@@ -42,6 +44,9 @@ fn item_type(
     };
     let Some(tracer) = tracer else { return made };
     tracer.name.clone_into(&mut made.from);
+    if let Relation::Query(sql) = &tracer.scan.from {
+        made.query = Some(sql.clone());
+    }
     // Conditions stand behind the columns in every row.
     made.condition = item.condition.and_then(|at| {
         let at = at.checked_sub(tracer.scan.columns.len())?;
@@ -56,7 +61,7 @@ fn item_type(
     for (name, node) in &item.attributes {
         made.attributes.push(Attribute {
             name: name.to_string(),
-            roles: places::roles(&ground.model.table, name),
+            roles: places::roles(&ground.model.table, &made.indexes, name),
             data_type: data_type(node),
             made: written(node, &tracer),
             origins: tracer.of_node(node),
@@ -129,7 +134,7 @@ fn joins(
     let mut used = vec![false; scan.joins.len()];
     let mut mark = |column: usize| {
         let mut next = match scan.columns.get(column) {
-            Some(crate::source::ScanColumn::Column { join, .. }) => *join,
+            Some(ScanColumn::Column { join, .. }) => *join,
             _ => None,
         };
         while let Some(join) = next {
@@ -157,7 +162,7 @@ fn joins(
         .for_each(|each| mark(each.array.column));
     let all = scan.joins.iter().zip(&used);
     let all = all.filter(|(_, used)| **used).map(|(join, _)| {
-        let pair = |on: &crate::source::Match| {
+        let pair = |on: &Match| {
             let ours = match on.join.and_then(|join| scan.joins.get(join)) {
                 Some(other) => format!("{}.{}", other.alias, on.ours),
                 None => on.ours.clone(),

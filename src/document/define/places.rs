@@ -127,8 +127,8 @@ pub(super) fn indexes_of(ground: &Ground<'_>, item_type: &str) -> Vec<Member> {
     all.collect()
 }
 
-/// What an attribute is for.
-pub(super) fn roles(table: &Table, name: &str) -> Vec<String> {
+/// What an attribute is for, in the table and the indexes that its item type is in.
+pub(super) fn roles(table: &Table, within: &[Member], name: &str) -> Vec<String> {
     let is = |key: &KeyAttribute| &*key.name == name;
     let mut roles = Vec::new();
     if is(&table.partition) {
@@ -138,6 +138,9 @@ pub(super) fn roles(table: &Table, name: &str) -> Vec<String> {
         roles.push("sort key".to_owned());
     }
     for index in table.indexes.iter().chain(&table.local_indexes) {
+        if within.iter().all(|member| member.name != index.name) {
+            continue;
+        }
         // That of a local index is the table's own.
         let is_local = table.local_indexes.contains(index);
         if !is_local && index.partition.iter().any(is) {
@@ -198,6 +201,9 @@ pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
     said
 }
 
+/// A partition key's values, and the items that have them with their item types.
+type Group<'i> = (Vec<&'i Attribute>, Vec<(usize, &'i Item)>);
+
 /// The chosen items that are in a place, by partition key in the order in which they are met.
 fn collections(
     ground: &Ground<'_>,
@@ -215,7 +221,7 @@ fn collections(
         Projection::Keys => in_table(name),
         Projection::Include(names) => in_table(name) || names.iter().any(|other| other == name),
     };
-    let mut groups: Vec<(Vec<&Attribute>, Vec<(usize, &Item)>)> = Vec::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
     for index in 0..choice.types() {
         for chosen in choice.of_type(index) {
             let item = &chosen.item;

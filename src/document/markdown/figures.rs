@@ -1,8 +1,8 @@
 //! Sizes, capacity and cost.
 
-use super::text::{code, table, text};
+use super::text::{code, money, table, text};
 use crate::document::definition::Definition;
-use crate::document::phrases::{self, dollars, units};
+use crate::document::phrases::{self, units};
 use crate::format::{bytes, count};
 
 pub(super) fn figures(out: &mut String, definition: &Definition) {
@@ -50,9 +50,9 @@ pub(super) fn figures(out: &mut String, definition: &Definition) {
         out.push_str(&format!(
             "- Loading: {} write units, {} on demand, once\n- Storage: {} with indexes, {} a month\n\n",
             count(total.write_units),
-            dollars(total.load_usd),
+            money(total.load_usd),
             bytes(total.stored_bytes),
-            dollars(total.storage_usd_per_month),
+            money(total.storage_usd_per_month),
         ));
     }
     match &figures.steady_total {
@@ -64,8 +64,8 @@ pub(super) fn figures(out: &mut String, definition: &Definition) {
                     name,
                     units(rates.reads),
                     units(rates.writes),
-                    dollars(cost.on_demand_usd),
-                    dollars(cost.provisioned_usd),
+                    money(cost.on_demand_usd),
+                    money(cost.provisioned_usd),
                 ]
             };
             let places = figures.steady.iter();

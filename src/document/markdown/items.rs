@@ -1,7 +1,7 @@
 //! The table, its indexes, the item types, and examples of them.
 
 use super::patterns::{items, origin};
-use super::text::{code, table, text};
+use super::text::{code, fenced, prose, table, text};
 use crate::document::definition::{Cell, Definition, ItemType, Key, Member, Place};
 use crate::document::phrases;
 use crate::format::bytes;
@@ -46,7 +46,7 @@ pub(super) fn places(out: &mut String, definition: &Definition) {
 fn members(members: &[Member]) -> String {
     let all = members.iter().map(|member| match &member.when {
         None => text(&member.name),
-        Some(when) => format!("some {} ({})", text(&member.name), text(when)),
+        Some(when) => format!("some {} ({})", text(&member.name), prose(when)),
     });
     all.collect::<Vec<_>>().join("<br>")
 }
@@ -59,7 +59,13 @@ pub(super) fn item_types(out: &mut String, definition: &Definition) {
 
 fn item_type(out: &mut String, item: &ItemType) {
     out.push_str(&format!("### Item type {}\n\n", text(&item.name)));
-    let mut facts = vec![("From", code(&item.from))];
+    let mut facts = vec![(
+        "From",
+        match &item.query {
+            Some(_) => "a query, below".to_owned(),
+            None => code(&item.from),
+        },
+    )];
     if let Some(condition) = &item.condition {
         facts.push(("Where", code(condition)));
     }
@@ -74,7 +80,7 @@ fn item_type(out: &mut String, item: &ItemType) {
     }
     for member in &item.indexes {
         let when = member.when.as_ref();
-        let when = when.map_or(String::new(), |when| format!(", {}", text(when)));
+        let when = when.map_or(String::new(), |when| format!(", {}", prose(when)));
         let single = member.single_partition.as_ref();
         let single = single.map_or(String::new(), |value| {
             format!(", all under the partition key {}", code(value))
@@ -96,6 +102,9 @@ fn item_type(out: &mut String, item: &ItemType) {
         out.push_str(&format!("- {name}: {fact}\n"));
     }
     out.push('\n');
+    if let Some(sql) = &item.query {
+        fenced(out, "sql", sql);
+    }
     let rows = item.attributes.iter().map(|attribute| {
         let origins: Vec<String> = attribute.origins.iter().map(origin).collect();
         vec![

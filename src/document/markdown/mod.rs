@@ -9,7 +9,7 @@ mod text;
 use super::definition::{Definition, Part, Warning};
 use super::phrases::{self, SECTIONS, Section};
 use crate::catalog::{Catalog, TableName, mermaid};
-use text::{code, slug, table, text};
+use text::{code, prose, slug, table, text};
 
 /// What a Markdown document begins with.
 pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
@@ -75,7 +75,7 @@ fn erd(out: &mut String, definition: &Definition) {
         .iter()
         .filter_map(|table| match part(&table.name) {
             Some(Part::Read) => Some(table.clone()),
-            Some(Part::Beside) => {
+            Some(Part::Queried | Part::Beside) => {
                 let mut table = table.clone();
                 table.columns.clear();
                 Some(table)
@@ -135,6 +135,7 @@ fn coverage(out: &mut String, definition: &Definition) {
                 code(&column.name),
                 text(&column.declared),
                 match carriers.as_slice() {
+                    [] if column.leads => "*nothing*; it leads to other rows".to_owned(),
                     [] => "*nothing*".to_owned(),
                     carriers => carriers.join("<br>"),
                 },
@@ -174,17 +175,17 @@ fn warnings(out: &mut String, definition: &Definition) {
             let place = format!("{}:{}:{}", definition.mapping, warning.line, warning.column);
             let label = match warning.label.as_str() {
                 "" => String::new(),
-                label => format!(" ({})", text(label)),
+                label => format!(" ({})", prose(label)),
             };
             let help = warning.help.as_ref();
             let help = help.map_or(String::new(), |help| {
-                format!(" To mend it: {}.", text(help))
+                format!(" To mend it: {}.", prose(help))
             });
             out.push_str(&format!(
                 "- {} at {}: {}{label}.{help}\n",
                 code(&warning.code),
                 code(&place),
-                text(&warning.message),
+                prose(&warning.message),
             ));
         }
         out.push('\n');

@@ -1,6 +1,6 @@
 //! The access patterns.
 
-use super::text::{code, fenced, slug, table, text};
+use super::text::{code, fenced, money, slug, table, text};
 use crate::document::definition::{Cell, Definition, Origin, Pattern};
 use crate::document::phrases;
 
@@ -18,9 +18,9 @@ pub(super) fn patterns(out: &mut String, definition: &Definition) {
             code(&pattern.condition),
             finds.join(", "),
             phrases::units(pattern.units.usual()),
-            phrases::dollars(pattern.cost.usd_per_million),
+            money(pattern.cost.usd_per_million),
             match (pattern.rate, pattern.cost.usd_per_month) {
-                (Some(rate), Some(cost)) => format!("{} at {rate}/s", phrases::dollars(cost)),
+                (Some(rate), Some(cost)) => format!("{} at {rate}/s", money(cost)),
                 _ => String::new(),
             },
         ]

@@ -1,5 +1,7 @@
 //! Text in Markdown: whatever it holds, it stands there as it is and breaks no table.
 
+use crate::document::phrases::dollars;
+
 /// Text outside of code. Newlines become spaces.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -8,7 +10,7 @@ pub(super) fn text(text: &str) -> String {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '|' | '$' => {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' => {
                 out.push('\\');
                 out.push(sign);
             }
@@ -19,13 +21,23 @@ pub(super) fn text(text: &str) -> String {
     out
 }
 
-/// Text as code, also within a table.
+/// Prose of ours, in which names stand between backticks.
+pub(super) fn prose(prose: &str) -> String {
+    let parts = prose.split('`').enumerate();
+    let parts = parts.map(|(at, part)| match at % 2 {
+        0 => text(part),
+        _ => code(part),
+    });
+    parts.collect()
+}
+
+/// Text as code.
 pub(super) fn code(text: &str) -> String {
     if text.is_empty() {
         return String::new();
     }
-    let plain = |sign: char| !matches!(sign, '`' | '|' | '\\') && !sign.is_control();
-    if text.chars().all(plain) && text.trim() == text {
+    let plain = |sign: char| sign != '`' && !sign.is_control();
+    if text.chars().all(plain) && text.trim() == text && !text.contains("\\|") {
         return format!("`{text}`");
     }
     // A code span cannot hold all of these in a table.
@@ -40,6 +52,11 @@ pub(super) fn code(text: &str) -> String {
     }
     out.push_str("</code>");
     out
+}
+
+/// A price. GitHub would take what stands between two dollar signs for mathematics.
+pub(super) fn money(amount: f64) -> String {
+    text(&dollars(amount))
 }
 
 /// A block of code.
@@ -60,7 +77,8 @@ pub(super) fn table(out: &mut String, head: &[&str], rows: impl IntoIterator<Ite
         out.push('|');
         for cell in cells {
             out.push(' ');
-            out.push_str(cell);
+            // Also within code: what escapes it is the table's.
+            out.push_str(&cell.replace('|', "\\|"));
             out.push_str(" |");
         }
         out.push('\n');
@@ -92,12 +110,20 @@ mod tests {
     fn text_stands_as_it_is() {
         assert_eq!(
             text("a|b <i>*x*</i>\n_y_"),
-            "a\\|b &lt;i&gt;\\*x\\*&lt;/i&gt; \\_y\\_"
+            "a|b &lt;i&gt;\\*x\\*&lt;/i&gt; \\_y\\_"
         );
         assert_eq!(code("USER#{id}"), "`USER#{id}`");
-        assert_eq!(code("a|b"), "<code>a&#124;b</code>");
         assert_eq!(code("a`<b>\n"), "<code>a&#96;&#60;b&#62;<br></code>");
+        assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
         assert_eq!(code(""), "");
+        assert_eq!(prose("is `a_b` a_b?"), "is `a_b` a\\_b?");
+    }
+
+    #[test]
+    fn a_cell_ends_where_it_should() {
+        let mut out = String::new();
+        table(&mut out, &["x"], [vec![code("{a | pad(3)}")]]);
+        assert_eq!(out, "| x |\n| --- |\n| `{a \\| pad(3)}` |\n\n");
     }
 
     #[test]

@@ -1,0 +1,150 @@
+//! Infrastructure made from a mapping: one small writer for each format, all of one model.
+//!
+//! [`infrastructure`] says what is to be there, in no format's words; [`yaml`] and [`hcl`] know how
+//! a format is written and nothing of DynamoDB; a format's own file puts the two together. What a
+//! format cannot say is a warning or a refusal, never left out in silence. Pure and deterministic:
+//! no clock, no names made up by chance.
+
+mod archive;
+mod cloudformation;
+mod hcl;
+mod iam;
+mod infrastructure;
+mod names;
+mod terraform;
+mod workbench;
+mod yaml;
+
+use jiff::Timestamp;
+
+use crate::mapping::model::Model;
+use crate::preview::ItemTypeSample;
+use infrastructure::Infrastructure;
+
+/// What an export is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// A CloudFormation template.
+    Cloudformation,
+    /// A Terraform configuration.
+    Terraform,
+    /// A NoSQL Workbench data model.
+    Workbench,
+    /// The IAM policy that loads, verifies and asks the table.
+    IamMigration,
+    /// The IAM policy of the application, which asks the access patterns.
+    IamApplication,
+}
+
+impl ExportFormat {
+    /// What stands near the beginning of each export of this format.
+    #[must_use]
+    pub fn marker(self) -> &'static str {
+        match self {
+            Self::Cloudformation | Self::Terraform => "# Written by `dynafold docs`",
+            Self::Workbench => r#""Author": "dynafold docs""#,
+            Self::IamMigration => r#""Sid": "DynafoldMigration"#,
+            Self::IamApplication => r#""Sid": "DynafoldApplication"#,
+        }
+    }
+}
+
+/// What an export needs besides the mapping.
+#[derive(Debug, Clone, Default)]
+pub struct ExportOptions {
+    /// The region in ARNs; any without it.
+    pub region: Option<String>,
+    /// The account in ARNs; any without it.
+    pub account: Option<String>,
+    /// Whom a partition belongs to.
+    pub tenant: Tenant,
+    /// The date of a Workbench model, which has to have one; 1970 without it.
+    pub now: Option<Timestamp>,
+}
+
+/// Whom the partitions that an application asks for belong to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Tenant {
+    /// To the one parameter by which all access patterns find their partition, where there is one.
+    #[default]
+    Inferred,
+    /// To the parameter of this name.
+    Parameter(String),
+    /// To nobody.
+    Nobody,
+}
+
+/// An export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// The file's text.
+    pub text: String,
+    /// What the format cannot say, and what has to be known to use it.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is no export.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// When a text holds what CloudFormation puts something else in place of.
+    #[error(
+        "CloudFormation takes the place of `{{{{resolve:…}}}}` in {what}, and has no way to write it as it is"
+    )]
+    Resolved {
+        /// Where the text stands.
+        what: String,
+    },
+    /// When a mapping has no access pattern, and an application therefore asks nothing.
+    #[error("the mapping has no access patterns, so there is nothing to allow")]
+    NoPatterns,
+    /// When `--tenant` names what no access pattern finds its partition by.
+    #[error("no access pattern finds its partition by `{name}`")]
+    UnknownTenant {
+        /// The parameter.
+        name: String,
+        /// Those by which partitions are found.
+        known: Vec<String>,
+    },
+}
+
+impl ExportError {
+    /// What can be done about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Resolved { .. } => {
+                "write the text otherwise, or export to Terraform, which takes it as it is"
+                    .to_owned()
+            }
+            Self::NoPatterns => {
+                "say under `access_patterns` what the application asks for".to_owned()
+            }
+            Self::UnknownTenant { known, .. } if known.is_empty() => {
+                "none finds its partition by a parameter: say --tenant none".to_owned()
+            }
+            Self::UnknownTenant { known, .. } => {
+                format!("say one of {}, or none", known.join(", "))
+            }
+        }
+    }
+}
+
+/// Writes an export. `samples` are example items; only a Workbench model holds any.
+///
+/// # Errors
+///
+/// [`ExportError`] when the format cannot say what the mapping says.
+pub fn export(
+    format: ExportFormat,
+    model: &Model,
+    samples: &[ItemTypeSample],
+    options: &ExportOptions,
+) -> Result<Export, ExportError> {
+    match format {
+        ExportFormat::Cloudformation => cloudformation::write(&Infrastructure::of(model)),
+        ExportFormat::Terraform => Ok(terraform::write(&Infrastructure::of(model))),
+        ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
+        ExportFormat::IamMigration => Ok(iam::migration(model, options)),
+        ExportFormat::IamApplication => iam::application(model, options),
+    }
+}

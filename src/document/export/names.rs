@@ -1,0 +1,81 @@
+//! Names for things that are called otherwise: unique, and of the characters that a format takes.
+
+/// Gives names out, each once.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    given: Vec<String>,
+}
+
+impl Names {
+    /// A name of letters and digits, the words of the text run together: `by-date` is `ByDate`.
+    pub(super) fn camel(&mut self, text: &str) -> String {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let name = words.map(capitalized).collect();
+        self.give(name, "")
+    }
+
+    /// A name of letters, digits and underscores that begins with a letter: `GSI1.a` is `gsi1_a`.
+    pub(super) fn snake(&mut self, text: &str) -> String {
+        let letter = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        };
+        let mut name: String = text.chars().map(letter).collect();
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            name.insert_str(0, "i_");
+        }
+        self.give(name, "_")
+    }
+
+    /// Numbers a name that was given already.
+    fn give(&mut self, name: String, joint: &str) -> String {
+        let numbered = (2..=self.given.len() + 1).map(|number| format!("{name}{joint}{number}"));
+        // One more than were given: at least one of them is free.
+        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let free = names.find(|name| !self.given.contains(name));
+        let free = free.unwrap_or(name);
+        self.given.push(free.clone());
+        free
+    }
+}
+
+fn capitalized(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_only_in_their_punctuation_stay_apart() {
+        let mut names = Names::default();
+        let made: Vec<String> = ["GSI1.a", "GSI1-a", "GSI1_a", "by-date", "1st", "...", "---"]
+            .into_iter()
+            .map(|text| names.camel(&format!("Index-{text}")))
+            .collect();
+        assert_eq!(
+            made,
+            [
+                "IndexGSI1A",
+                "IndexGSI1A2",
+                "IndexGSI1A3",
+                "IndexByDate",
+                "Index1st",
+                "Index",
+                "Index2"
+            ]
+        );
+        let mut names = Names::default();
+        let made: Vec<String> = ["GSI1.a", "gsi1-a", "gsi1_a_2", "1st", "..."]
+            .into_iter()
+            .map(|text| names.snake(text))
+            .collect();
+        assert_eq!(made, ["gsi1_a", "gsi1_a_2", "gsi1_a_2_2", "i_1st", "i____"]);
+    }
+}

@@ -1,0 +1,349 @@
+//! NoSQL Workbench data models, version 3.0: the table, its global indexes, and one facet for each
+//! item type with its sampled items.
+//!
+//! The format has no published reference; what is written here is what models in public have in
+//! common. What they never say is told as a warning.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Map, Value, json};
+
+use super::infrastructure::{Bounds, key_type, policy, projection};
+use super::{Export, ExportOptions};
+use crate::catalog::Family;
+use crate::item::{Attribute, write_item};
+use crate::mapping::model::{
+    Billing, DynamoType, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
+};
+use crate::preview::ItemTypeSample;
+
+/// What a table has in the Workbench that is paid for by request.
+const UNPAID: Throughput = Throughput { read: 5, write: 5 };
+/// The role that scales capacity.
+const ROLE: &str = "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable";
+
+pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportOptions) -> Export {
+    let table = &model.table;
+    let mut warnings = unsaid(table);
+    let attributes = attributes(model, samples, &mut warnings);
+    let typed: Vec<Value> = attributes
+        .iter()
+        .filter(|(name, _)| !is_key(table, name))
+        .map(|(name, kind)| json!({ "AttributeName": name.as_ref(), "AttributeType": kind }))
+        .collect();
+    let facets = model.item_types.iter().map(|item_type| {
+        let sample = samples.iter().find(|s| s.item_type == *item_type.name);
+        facet(table, item_type, sample)
+    });
+    let date = date(options.now);
+    let text = json!({
+        "ModelName": table.name,
+        "ModelMetadata": {
+            "Author": "dynafold docs",
+            "DateCreated": date,
+            "DateLastModified": date,
+            "Description": format!("The DynamoDB table {}", table.name),
+            "AWSService": "Amazon DynamoDB",
+            "Version": "3.0",
+        },
+        "DataModel": [{
+            "TableName": table.name,
+            "KeyAttributes": key(&table.partition, table.sort.as_ref()),
+            "NonKeyAttributes": typed,
+            "TableFacets": facets.collect::<Vec<Value>>(),
+            "GlobalSecondaryIndexes": table.indexes.iter().filter_map(index).collect::<Vec<Value>>(),
+            "TableData": [],
+            "DataAccess": { "MySql": {} },
+            "BillingMode": "PROVISIONED",
+            "ProvisionedCapacitySettings": capacity(table),
+        }],
+    });
+    Export {
+        text: format!("{text:#}\n"),
+        warnings,
+    }
+}
+
+/// What the format cannot say of a table.
+fn unsaid(table: &Table) -> Vec<String> {
+    let settings = &table.settings;
+    let mut warnings = Vec::new();
+    let of = |index: &Index| format!("`{}`", index.name);
+    let wide: Vec<String> = table
+        .indexes
+        .iter()
+        .filter(|i| is_wide(i))
+        .map(of)
+        .collect();
+    if !wide.is_empty() {
+        warnings.push(format!(
+            "NoSQL Workbench knows no key of several attributes: the model is without {}",
+            wide.join(", ")
+        ));
+    }
+    let local: Vec<String> = table.local_indexes.iter().map(of).collect();
+    if !local.is_empty() {
+        warnings.push(format!(
+            "a Workbench model says nothing of local indexes: it is without {}",
+            local.join(", ")
+        ));
+    }
+    if table.billing == Billing::OnDemand {
+        warnings.push(format!(
+            "a Workbench model knows no way to pay by request: it says {} read and {} write units, the Workbench's own default",
+            UNPAID.read, UNPAID.write
+        ));
+    }
+    let own = table
+        .indexes
+        .iter()
+        .filter(|index| index.throughput.is_some());
+    let own: Vec<String> = own.map(of).collect();
+    if !own.is_empty() {
+        warnings.push(format!(
+            "a Workbench model says nothing of an index's own capacity: that of {} is left out",
+            own.join(", ")
+        ));
+    }
+    let further = [
+        ("ttl", table.ttl.is_some()),
+        ("stream", settings.stream.is_some()),
+        (
+            "point_in_time_recovery",
+            settings.point_in_time_recovery.is_some(),
+        ),
+        (
+            "deletion_protection",
+            settings.deletion_protection.is_some(),
+        ),
+        ("class", settings.class.is_some()),
+        ("tags", !settings.tags.is_empty()),
+        ("warm_throughput", settings.warm_throughput.is_some()),
+        ("replicas", !settings.replicas.is_empty()),
+    ];
+    let further = further.into_iter().filter(|(_, is_said)| *is_said);
+    let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();
+    if !further.is_empty() {
+        warnings.push(format!(
+            "a Workbench model says nothing of {}",
+            further.join(", ")
+        ));
+    }
+    warnings
+}
+
+/// Whether an index's key has more attributes than the format knows.
+fn is_wide(index: &Index) -> bool {
+    index.partition.len() > 1 || index.sort.len() > 1
+}
+
+fn is_key(table: &Table, name: &str) -> bool {
+    let mut keys = std::iter::once(&table.partition).chain(&table.sort);
+    keys.any(|key| *key.name == *name)
+}
+
+fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
+    let attribute =
+        |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key_type(key) });
+    let mut members = Map::new();
+    members.insert("PartitionKey".to_owned(), attribute(partition));
+    if let Some(sort) = sort {
+        members.insert("SortKey".to_owned(), attribute(sort));
+    }
+    Value::Object(members)
+}
+
+fn index(index: &Index) -> Option<Value> {
+    let [partition] = index.partition.as_slice() else {
+        return None;
+    };
+    let sort = match index.sort.as_slice() {
+        [] => None,
+        [sort] => Some(sort),
+        _ => return None,
+    };
+    let (kind, names) = projection(&index.projection);
+    let mut projected = Map::new();
+    projected.insert("ProjectionType".to_owned(), json!(kind));
+    if !names.is_empty() {
+        projected.insert("NonKeyAttributes".to_owned(), json!(names));
+    }
+    Some(json!({
+        "IndexName": index.name,
+        "KeyAttributes": key(partition, sort),
+        "Projection": projected,
+    }))
+}
+
+/// An item type: how its key is made, which attributes it has, and its items.
+fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -> Value {
+    let alias = |key: &KeyAttribute| {
+        let made = item_type
+            .attributes
+            .iter()
+            .find(|(name, _)| *name == key.name);
+        made.and_then(|(_, node)| template(node))
+            .unwrap_or_else(|| key.name.to_string())
+    };
+    let mut aliases = Map::new();
+    aliases.insert(
+        "PartitionKeyAlias".to_owned(),
+        json!(alias(&table.partition)),
+    );
+    if let Some(sort) = &table.sort {
+        aliases.insert("SortKeyAlias".to_owned(), json!(alias(sort)));
+    }
+    let items = sample.iter().flat_map(|sample| &sample.items);
+    let items: Vec<Value> = items
+        .map(|item| {
+            let mut text = String::new();
+            write_item(&mut text, &item.item);
+            serde_json::from_str(&text).unwrap_or(Value::Null)
+        })
+        .collect();
+    let mut names: Vec<&str> = item_type
+        .attributes
+        .iter()
+        .map(|(name, _)| name.as_ref())
+        .collect();
+    let spread = sample.iter().flat_map(|sample| &sample.items);
+    for (name, _) in spread.flat_map(|item| &item.item.attributes) {
+        if !names.contains(&name.as_ref()) {
+            names.push(name);
+        }
+    }
+    names.retain(|name| !is_key(table, name));
+    json!({
+        "FacetName": &*item_type.name,
+        "KeyAttributeAlias": aliases,
+        "TableData": items,
+        "NonKeyAttributes": names,
+        "DataAccess": { "MySql": {} },
+    })
+}
+
+/// The template of a key, as the mapping writes it.
+fn template(node: &Node) -> Option<String> {
+    match node {
+        Node::Template(template) => Some(template.to_string()),
+        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        _ => None,
+    }
+}
+
+/// All attributes with their types: what key attributes must be, what sampled items show, what the
+/// mapping tells.
+fn attributes(
+    model: &Model,
+    samples: &[ItemTypeSample],
+    warnings: &mut Vec<String>,
+) -> Vec<(Arc<str>, &'static str)> {
+    let mut known: Vec<(Arc<str>, &'static str)> = Vec::new();
+    let mut mixed: Vec<String> = Vec::new();
+    let mut add = |name: &Arc<str>, kind: &'static str| {
+        match known.iter().find(|(other, _)| other == name) {
+            None => known.push((name.clone(), kind)),
+            // NULL stands for a value of any type.
+            Some((_, other)) if *other == kind || kind == "NULL" => {}
+            Some(_) => {
+                if !mixed.contains(&format!("`{name}`")) {
+                    mixed.push(format!("`{name}`"));
+                }
+            }
+        }
+    };
+    for index in &model.table.indexes {
+        for key in index.partition.iter().chain(&index.sort) {
+            add(&key.name, key_type(key));
+        }
+    }
+    for item_type in &model.item_types {
+        let sample = samples.iter().find(|s| s.item_type == *item_type.name);
+        let items = || sample.iter().flat_map(|sample| &sample.items);
+        for (name, node) in &item_type.attributes {
+            let values = items().filter_map(|item| item.item.get(name));
+            let mut seen = values.map(Attribute::type_name);
+            let seen = seen.find(|kind| *kind != "NULL");
+            add(name, seen.unwrap_or_else(|| kind(node)));
+        }
+        for (name, value) in items().flat_map(|item| &item.item.attributes) {
+            add(name, value.type_name());
+        }
+    }
+    if !mixed.is_empty() {
+        warnings.push(format!(
+            "an attribute has one type in a Workbench model: the first of {}, which item types use with several",
+            mixed.join(", ")
+        ));
+    }
+    known
+}
+
+/// The type that a value has as far as the mapping tells; text where only the rows do.
+fn kind(node: &Node) -> &'static str {
+    match node {
+        Node::Template(template) => match template.family() {
+            Family::Number => "N",
+            Family::Boolean => "BOOL",
+            Family::Binary => "B",
+            Family::List => "L",
+            Family::Map | Family::Document => "M",
+            Family::Set => "SS",
+            Family::Text | Family::Time | Family::Any => "S",
+        },
+        Node::Constant(value) => value.type_name(),
+        Node::Map { .. } => "M",
+        Node::List(_) => "L",
+        Node::When { value, .. } => kind(value),
+        Node::Typed { wanted, .. } => match wanted {
+            DynamoType::S => "S",
+            DynamoType::N => "N",
+            DynamoType::B => "B",
+            DynamoType::Bool => "BOOL",
+            DynamoType::Ss => "SS",
+            DynamoType::Ns => "NS",
+            DynamoType::Bs => "BS",
+            DynamoType::L => "L",
+            DynamoType::M => "M",
+        },
+        Node::Embed(embed) => match embed.gather {
+            Gather::List => "L",
+            Gather::Set => "SS",
+            Gather::Map(_) => "M",
+        },
+    }
+}
+
+fn capacity(table: &Table) -> Value {
+    let units = match table.billing {
+        Billing::OnDemand => UNPAID,
+        Billing::Provisioned(units) => units,
+    };
+    let scaling = |first: u64| {
+        let bounds = Bounds::of(policy(table, None), first);
+        json!({
+            "ScalableTargetRequest": {
+                "MinCapacity": bounds.min,
+                "MaxCapacity": bounds.max,
+                "ServiceRole": ROLE,
+            },
+            "ScalingPolicyConfiguration": { "TargetValue": bounds.target },
+        })
+    };
+    json!({
+        "ProvisionedThroughput": {
+            "ReadCapacityUnits": units.read,
+            "WriteCapacityUnits": units.write,
+        },
+        "AutoScalingRead": scaling(units.read),
+        "AutoScalingWrite": scaling(units.write),
+    })
+}
+
+/// A date as the Workbench writes it: `May 17, 2021, 03:17 PM`.
+fn date(now: Option<Timestamp>) -> String {
+    let time = now.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
+    time.strftime("%b %d, %Y, %I:%M %p").to_string()
+}

@@ -1,0 +1,380 @@
+//! YAML as people write it, in block style, for templates with CloudFormation's short functions.
+//!
+//! Whatever a text holds, a reader of YAML 1.1 and one of 1.2 get it back as it was: what either
+//! could take for something else than text is quoted.
+
+/// A value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Yaml {
+    /// A text.
+    Text(String),
+    /// A whole number.
+    Number(u64),
+    /// True or false.
+    Bool(bool),
+    /// Lines that stay lines.
+    Lines(String),
+    /// A text with a tag: `!Ref Table`.
+    Tagged(&'static str, String),
+    /// A list.
+    List(Vec<Yaml>),
+    /// A map.
+    Map(Map),
+}
+
+/// A map, in order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Map {
+    entries: Vec<Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Entry {
+    /// Lines of comment that stand above it.
+    comment: Option<String>,
+    key: String,
+    value: Yaml,
+}
+
+impl Map {
+    /// Adds an entry.
+    pub(super) fn put(mut self, key: &str, value: impl Into<Yaml>) -> Self {
+        self.entries.push(Entry {
+            comment: None,
+            key: key.to_owned(),
+            value: value.into(),
+        });
+        self
+    }
+
+    /// Adds an entry where there is a value.
+    pub(super) fn maybe(self, key: &str, value: Option<impl Into<Yaml>>) -> Self {
+        match value {
+            Some(value) => self.put(key, value),
+            None => self,
+        }
+    }
+
+    /// Adds an entry with a comment above it.
+    pub(super) fn explained(mut self, comment: &str, key: &str, value: impl Into<Yaml>) -> Self {
+        self = self.put(key, value);
+        if let Some(last) = self.entries.last_mut() {
+            last.comment = Some(comment.to_owned());
+        }
+        self
+    }
+
+    /// Adds the entries of another map.
+    pub(super) fn extend(mut self, other: Self) -> Self {
+        self.entries.extend(other.entries);
+        self
+    }
+
+    /// The map as a document.
+    pub(super) fn document(&self) -> String {
+        let mut out = String::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let is_long = matches!(entry.value, Yaml::Map(_) | Yaml::List(_));
+            if at > 0 && is_long {
+                out.push('\n');
+            }
+            write_entry(&mut out, entry, 0);
+        }
+        out
+    }
+}
+
+impl From<Map> for Yaml {
+    fn from(map: Map) -> Self {
+        Self::Map(map)
+    }
+}
+
+impl From<&str> for Yaml {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Yaml {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Yaml {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<bool> for Yaml {
+    fn from(truth: bool) -> Self {
+        Self::Bool(truth)
+    }
+}
+
+impl From<Vec<Self>> for Yaml {
+    fn from(elements: Vec<Self>) -> Self {
+        Self::List(elements)
+    }
+}
+
+fn indent(out: &mut String, depth: usize) {
+    out.extend(std::iter::repeat_n("  ", depth));
+}
+
+fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
+    for line in entry.comment.iter().flat_map(|comment| comment.lines()) {
+        indent(out, depth);
+        out.push_str(&format!("# {line}\n"));
+    }
+    indent(out, depth);
+    out.push_str(&scalar(&entry.key));
+    out.push(':');
+    write_value(out, &entry.value, depth);
+}
+
+/// Writes what stands behind a colon.
+fn write_value(out: &mut String, value: &Yaml, depth: usize) {
+    match value {
+        Yaml::Map(map) if !map.entries.is_empty() => {
+            out.push('\n');
+            for entry in &map.entries {
+                write_entry(out, entry, depth + 1);
+            }
+        }
+        Yaml::List(elements) if !elements.is_empty() => {
+            out.push('\n');
+            for element in elements {
+                write_element(out, element, depth + 1);
+            }
+        }
+        Yaml::Lines(text) => {
+            out.push_str(" |\n");
+            for line in text.lines() {
+                if !line.is_empty() {
+                    indent(out, depth + 1);
+                    out.push_str(line);
+                }
+                out.push('\n');
+            }
+        }
+        short => out.push_str(&format!(" {}\n", inline(short))),
+    }
+}
+
+/// Writes an element of a list: the first line of what it is stands behind the dash.
+fn write_element(out: &mut String, element: &Yaml, depth: usize) {
+    let mut block = String::new();
+    match element {
+        Yaml::Map(map) if !map.entries.is_empty() => {
+            for entry in &map.entries {
+                write_entry(&mut block, entry, depth + 1);
+            }
+        }
+        short => {
+            indent(&mut block, depth + 1);
+            block.push_str(&format!("{}\n", inline(short)));
+        }
+    }
+    indent(out, depth);
+    out.push_str("- ");
+    out.push_str(block.trim_start_matches(' '));
+}
+
+/// What fits on a line.
+fn inline(value: &Yaml) -> String {
+    match value {
+        Yaml::Text(text) => scalar(text),
+        Yaml::Lines(text) => quoted(text),
+        Yaml::Number(number) => number.to_string(),
+        Yaml::Bool(truth) => truth.to_string(),
+        Yaml::Tagged(tag, text) => format!("!{tag} {}", scalar(text)),
+        Yaml::List(elements) => {
+            let elements: Vec<String> = elements.iter().map(inline).collect();
+            format!("[{}]", elements.join(", "))
+        }
+        Yaml::Map(_) => "{}".to_owned(),
+    }
+}
+
+/// A text as it stands in a line.
+fn scalar(text: &str) -> String {
+    if is_plain(text) {
+        return text.to_owned();
+    }
+    let printable = |c: char| matches!(c, ' '..='~' | '\u{a1}'..='\u{d7ff}' | '\u{e000}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'..='\u{10ffff}');
+    // Line separators count as line breaks in YAML 1.1.
+    if text
+        .chars()
+        .all(|c| printable(c) && !matches!(c, '\u{2028}' | '\u{2029}'))
+    {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    quoted(text)
+}
+
+/// A text between double quotes, with escapes.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            ' '..='~' => out.push(c),
+            c if u32::from(c) <= 0xffff => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push_str(&format!("\\U{:08X}", u32::from(c))),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a text is read as itself without quotes, in any place and by any reader.
+fn is_plain(text: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan",
+    ];
+    let first = |c: char| c.is_ascii_alphabetic() || c == '/';
+    let within = |c: char| c.is_ascii_alphanumeric() || "_./:$*()+' -".contains(c);
+    text.starts_with(first)
+        && text.chars().all(within)
+        && !text.ends_with([' ', ':'])
+        && !text.contains(": ")
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::mapping::yaml::parse;
+
+    /// What a reader makes of a text in every place where one can stand.
+    fn read_back(text: &str) -> Vec<String> {
+        let inner = Map::default().put("a", text).put(text, "b");
+        let list = vec![Yaml::from(text), inner.clone().into()];
+        let document = Map::default()
+            .put("alone", text)
+            .put("inner", inner)
+            .put("list", list)
+            .put("flow", vec![Yaml::List(vec![text.into()])])
+            .document();
+        let root = parse(&document).unwrap_or_else(|fault| panic!("{fault:?}\n{document}"));
+        let text_of = |node: &crate::mapping::yaml::Node| node.text().unwrap().to_owned();
+        let inner = root.get("inner").unwrap();
+        let list = root.get("list").unwrap().elements();
+        let flow = root.get("flow").unwrap().elements()[0].elements();
+        vec![
+            text_of(root.get("alone").unwrap()),
+            text_of(&inner.entries()[0].value),
+            inner.entries()[1].key.clone(),
+            text_of(&list[0]),
+            list[1].entries()[1].key.clone(),
+            text_of(&flow[0]),
+        ]
+    }
+
+    #[test]
+    fn what_could_be_read_as_something_else_is_quoted() {
+        for text in [
+            "",
+            " ",
+            "yes",
+            "No",
+            "on",
+            "NULL",
+            "~",
+            "true",
+            "12",
+            "1e3",
+            "0x1f",
+            "1:30",
+            "2026-01-01",
+            ".inf",
+            "=",
+            "<<",
+            "- a",
+            "a: b",
+            "a:",
+            "a #b",
+            "#a",
+            "&a",
+            "*a",
+            "!a",
+            "|",
+            ">",
+            "%a",
+            "@a",
+            "`a`",
+            "'",
+            "'a",
+            "\"",
+            "a\nb",
+            "\ta",
+            "{a}",
+            "[a]",
+            "a, b",
+            "${AWS::Region}",
+            "{{resolve:ssm:x}}",
+            "?",
+            "é",
+            "안녕",
+            "\u{85}",
+            "\u{2028}",
+            "\u{feff}",
+            "🎲",
+            "a\\b",
+            "-",
+            "---",
+            "...",
+        ] {
+            for found in read_back(text) {
+                assert_eq!(found, text);
+            }
+            let written = scalar(text);
+            let quoted = written.starts_with(['\'', '"']);
+            assert!(quoted, "{written}");
+        }
+        for text in [
+            "AWS::DynamoDB::Table",
+            "PK",
+            "arn:aws:s3",
+            "a b",
+            "table/${Table}",
+        ] {
+            assert_eq!(scalar(text).starts_with('\''), text.contains('{'), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_is_read_back_as_it_was(text in any::<String>()) {
+            for found in read_back(&text) {
+                prop_assert_eq!(&found, &text);
+            }
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_indentation() {
+        let document = Map::default()
+            .put(
+                "code",
+                Yaml::Lines("def f():\n    pass\n\nf()\n".to_owned()),
+            )
+            .put("next", 1)
+            .document();
+        assert_eq!(
+            document,
+            "code: |\n  def f():\n      pass\n\n  f()\nnext: 1\n"
+        );
+        let root = parse(&document).unwrap();
+        let code = root.get("code").unwrap().text();
+        assert_eq!(code, Some("def f():\n    pass\n\nf()\n"));
+    }
+}

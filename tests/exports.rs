@@ -1,0 +1,195 @@
+//! The exports of `docs`: of every worked example, judged by the tools of their formats; some of them
+//! as a whole; what is refused, and what is warned of.
+
+mod archive;
+mod policies;
+mod refused;
+mod whole;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use dynafold::mapping::yaml::{Node, parse};
+
+use crate::support::cli::{Ran, command, run};
+use crate::support::source::Source;
+
+/// Every format, and how its file's name ends.
+const FORMATS: [(&str, &str); 5] = [
+    ("cloudformation", "cloudformation.yaml"),
+    ("terraform", "tf"),
+    ("workbench", "workbench.json"),
+    ("iam-migration", "iam-migration.json"),
+    ("iam-application", "iam-application.json"),
+];
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs `docs` on a mapping. What it takes from the environment is awkward.
+fn docs(mapping: &Path, url: &str, further: &[&str]) -> Ran {
+    let first = ["docs", mapping.to_str().unwrap(), "--source", url];
+    let mut command = command(&[&first, further].concat());
+    command
+        .env("AWKWARD_NAME", "it's ${y} a:b")
+        .env("AWKWARD_TAG", r#"a "b" \ ${c} %{d} $${e} 안녕: #x"#);
+    run(&mut command)
+}
+
+/// Makes every export of a mapping in a folder.
+pub(crate) fn make(mapping: &Path, url: &str, folder: &Path) -> Ran {
+    let folder = format!("{}/", folder.display());
+    let formats = FORMATS.iter().flat_map(|(format, _)| ["--as", format]);
+    let arguments: Vec<&str> = formats.chain(["-o", &folder]).collect();
+    docs(mapping, url, &arguments).exits(0)
+}
+
+/// The folder of the linters; `None`, with a plain word on stderr, where `tests/run` has none.
+fn linters() -> Option<PathBuf> {
+    let kept = root().join("target/linters");
+    let named = std::env::var_os("DYNAFOLD_TEST_LINTERS").map(PathBuf::from);
+    let named = named.unwrap_or_else(|| kept.clone());
+    if named == Path::new("none") {
+        // Past the test harness, which keeps what a passing test prints to itself.
+        let test = std::thread::current();
+        let line = format!(
+            "NOT TESTED: {} needs the linters, and DYNAFOLD_TEST_LINTERS is none\n",
+            test.name().unwrap_or("a test")
+        );
+        std::io::stderr().write_all(line.as_bytes()).unwrap();
+        return None;
+    }
+    assert!(
+        python(&named).is_file(),
+        "there are no linters in {}: run tests/run, or set DYNAFOLD_TEST_LINTERS to none to go without",
+        named.display()
+    );
+    Some(named)
+}
+
+fn python(linters: &Path) -> PathBuf {
+    linters.join("venv/bin/python")
+}
+
+/// What the linters say of the exports in a folder; `None` where there are no linters.
+fn judged(folder: &Path) -> Option<(bool, String)> {
+    let linters = linters()?;
+    let ran = Command::new(python(&linters))
+        .arg(root().join("tests/exports/lint.py"))
+        .args([folder, &linters])
+        .stderr(Stdio::inherit())
+        .output()
+        .unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    Some((ran.status.success(), said))
+}
+
+/// Fails unless the linters find nothing in the exports of these mappings.
+fn hold(folder: &Path, stems: &[&str]) {
+    for stem in stems {
+        for (_, ending) in FORMATS {
+            let file = folder.join(format!("{stem}.{ending}"));
+            assert!(file.is_file(), "{}", file.display());
+        }
+    }
+    if let Some((well, said)) = judged(folder) {
+        assert!(well, "{said}");
+        let judged = said.lines().filter(|line| line.starts_with("judged "));
+        assert_eq!(judged.count(), stems.len() * FORMATS.len(), "{said}");
+    }
+}
+
+/// Fails unless every export of a mapping of ours passes its linters.
+pub(crate) fn hold_mapping(name: &str, url: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let mapping = root().join(format!("mappings/{name}.yaml"));
+    make(&mapping, url, folder.path());
+    hold(folder.path(), &[name]);
+}
+
+/// A mapping of these tests, and a database for it.
+async fn bench(name: &str) -> (PathBuf, Source) {
+    let mapping = root().join(format!("tests/exports/{name}.yaml"));
+    (mapping, Source::on_sqlite("messages").await)
+}
+
+/// A template, without its functions' names: `!Ref Table` is `Table`.
+pub(crate) fn template(text: &str) -> Node {
+    parse(text).unwrap_or_else(|fault| panic!("{fault:?}\n{text}"))
+}
+
+/// The node behind these keys.
+pub(crate) fn at<'n>(node: &'n Node, keys: &[&str]) -> &'n Node {
+    keys.iter().fold(node, |node, key| {
+        node.get(key)
+            .unwrap_or_else(|| panic!("no {key} of {keys:?}"))
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_export_of_every_worked_example_passes_its_linters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut stems = Vec::new();
+    for (name, migration, _) in crate::patterns::EXAMPLES {
+        let source = Source::on_sqlite(migration).await;
+        let mapping = root().join(format!("mappings/{name}.yaml"));
+        make(&mapping, &source.url(), folder.path());
+        stems.push(*name);
+    }
+    hold(folder.path(), &stems);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_export_of_all_that_a_mapping_can_say_passes_its_linters() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["full", "global"] {
+        let (mapping, source) = bench(name).await;
+        make(&mapping, &source.url(), folder.path());
+    }
+    hold(folder.path(), &["full", "global"]);
+}
+
+#[test]
+fn the_linters_find_a_fault_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let policy = |action: &str, condition: &str| {
+        format!(
+            r#"{{"Version": "2012-10-17", "Statement": [{{"Effect": "Allow", "Action": "{action}",
+              "Resource": "arn:aws:dynamodb:*:*:table/x", "Condition": {condition}}}]}}"#
+        )
+    };
+    let wrong = [
+        "Resources: { Table: { Type: AWS::DynamoDB::Table, Properties: { Key: x } } }".to_owned(),
+        "resource \"a\" \"b\" {\nx=1\n}\n".to_owned(),
+        r#"{"ModelName": "x"}"#.to_owned(),
+        policy("dynamodb:NoSuchAction", "{}"),
+        policy(
+            "dynamodb:Query",
+            r#"{"StringLike": {"dynamodb:NoSuchKey": "x"}}"#,
+        ),
+    ];
+    for ((_, ending), text) in FORMATS.iter().zip(wrong) {
+        std::fs::write(folder.path().join(format!("wrong.{ending}")), text).unwrap();
+    }
+    let Some((well, said)) = judged(folder.path()) else {
+        return;
+    };
+    assert!(!well, "{said}");
+    for (_, ending) in FORMATS {
+        let fault = format!("wrong.{ending}:");
+        // Without Terraform nobody minds how a configuration is indented.
+        let is_judged = ending != "tf" || run_terraform();
+        assert!(!is_judged || said.contains(&fault), "{fault}\n{said}");
+    }
+}
+
+fn run_terraform() -> bool {
+    let mut version = Command::new("terraform");
+    version
+        .arg("version")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    version.status().is_ok_and(|status| status.success())
+}

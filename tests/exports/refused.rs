@@ -1,0 +1,56 @@
+//! What cannot be exported is refused in words, and nothing is written.
+
+use super::{bench, docs};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_said_is_refused() {
+    let (mapping, source) = bench("full").await;
+    let text = std::fs::read_to_string(mapping).unwrap();
+    let patterns = text.find("access_patterns:").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let changed = folder.path().join("changed.yaml");
+    let resolved = text.replace(
+        "cost-center\": \"no\"",
+        "cost-center\": \"{{resolve:ssm:x}}\"",
+    );
+    for (text, arguments, code, words) in [
+        (
+            resolved.as_str(),
+            &["--as", "cloudformation"][..],
+            1,
+            "in the tag `cost-center`",
+        ),
+        (
+            &text[..patterns],
+            &["--as", "iam-application"],
+            1,
+            "the mapping has no access patterns",
+        ),
+        (
+            &text,
+            &["--as", "iam-application", "--tenant", "user"],
+            1,
+            "say one of day, r, userId, or none",
+        ),
+        (
+            &text,
+            &["--as", "iam-application", "--account", "1"],
+            2,
+            "an AWS account is twelve digits",
+        ),
+    ] {
+        std::fs::write(&changed, text).unwrap();
+        let further = [arguments, &["-o", "-"]].concat();
+        let ran = docs(&changed, &source.url(), &further).exits(code);
+        assert_eq!(ran.stdout, "");
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
+    // Terraform resolves nothing.
+    std::fs::write(&changed, resolved).unwrap();
+    let ran = docs(&changed, &source.url(), &["--as", "terraform", "-o", "-"]).exits(0);
+    assert!(
+        ran.stdout.contains("\"{{resolve:ssm:x}}\""),
+        "{}",
+        ran.stdout
+    );
+}

@@ -1,0 +1,62 @@
+//! Whole exports as they were reviewed, and what each warns of.
+
+use super::{at, bench, docs, root, template};
+use crate::support::source::Source;
+
+/// An export of a mapping of these tests, and what was warned of below it.
+async fn whole(name: &str, format: &str) -> String {
+    let (mapping, source) = bench(name).await;
+    let made = docs(&mapping, &source.url(), &["--as", format, "-o", "-"]).exits(0);
+    let again = docs(&mapping, &source.url(), &["--as", format, "-o", "-"]).exits(0);
+    assert_eq!(made.stdout, again.stdout);
+    format!("{}\n{}", made.stdout, made.stderr)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn templates_and_configurations_are_as_reviewed() {
+    insta::assert_snapshot!("full.cloudformation", whole("full", "cloudformation").await);
+    insta::assert_snapshot!("full.terraform", whole("full", "terraform").await);
+    insta::assert_snapshot!(
+        "global.cloudformation",
+        whole("global", "cloudformation").await
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workbench_model_is_as_reviewed() {
+    let source = Source::on_sqlite("personalization").await;
+    let mapping = root().join("mappings/personalization.yaml");
+    let arguments = ["--as", "workbench", "--limit", "2", "-o", "-"];
+    let made = docs(&mapping, &source.url(), &arguments).exits(0);
+    insta::assert_snapshot!(
+        "personalization.workbench",
+        format!("{}\n{}", made.stdout, made.stderr)
+    );
+    let dated = [&arguments[..], &["--now", "2026-01-31T15:04:05Z"]].concat();
+    let dated = docs(&mapping, &source.url(), &dated).exits(0).json();
+    assert_eq!(
+        dated["ModelMetadata"]["DateCreated"],
+        "Jan 31, 2026, 03:04 PM"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn awkward_texts_come_through_a_template_as_they_are() {
+    let (mapping, source) = bench("full").await;
+    let made = docs(
+        &mapping,
+        &source.url(),
+        &["--as", "cloudformation", "-o", "-"],
+    )
+    .exits(0);
+    let template = template(&made.stdout);
+    let table = at(&template, &["Resources", "Table", "Properties"]);
+    let tags = at(table, &["Tags"]).elements().iter();
+    let tags: Vec<&str> = tags
+        .map(|tag| at(tag, &["Value"]).text().unwrap())
+        .collect();
+    assert_eq!(tags, [r#"a "b" \ ${c} %{d} $${e} 안녕: #x"#, "no", ""]);
+    let index = &at(table, &["GlobalSecondaryIndexes"]).elements()[1];
+    let names = at(index, &["Projection", "NonKeyAttributes"]).elements();
+    assert_eq!(names[1].text(), Some("it's ${y} a:b"));
+}
