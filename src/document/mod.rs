@@ -1,13 +1,13 @@
 //! The definition document of a mapping: what it says ([`Definition`], made by [`define()`]), and the
-//! two forms in which it is written, a page ([`html()`]) and Markdown ([`markdown()`]). Pure:
-//! whoever calls it has read the source and asked the table. Beside it stand what else is made from
-//! the same model, [`export`], and the drawing of the ERD, [`erd`].
+//! two forms in which it is written, a page ([`html()`]) and Markdown ([`markdown()`]); and the
+//! drawing of the ERD ([`erd`]), which stands by itself. Pure: whoever calls it has read the source
+//! and asked the table. Beside it stands what else is made from the same model: [`export`].
 
-pub mod erd;
 pub mod export;
 
 mod define;
 mod definition;
+pub mod erd;
 mod figures;
 mod html;
 mod markdown;

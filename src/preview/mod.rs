@@ -17,6 +17,6 @@ pub use forecast::{
     Collections, Collision, Collisions, Forecast, ForecastOutcome, Heaviness, Hot,
     ItemTypeForecast, LargeItem, PlaceForecast, PlaceKind, Rated, SizeClass, SourceRow,
 };
-pub use sample::{ItemTypeSample, SampleItem, SampleReject, sample, sample_within};
+pub use sample::{ItemTypeSample, Most, SampleItem, SampleReject, sample, sample_within};
 pub use sketch::{Heavy, Sketch};
 pub use survey::{ItemSink, Survey, SurveyOptions, Surveyed, survey};

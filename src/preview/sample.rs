@@ -7,7 +7,7 @@ use crate::item::{BuildFingerprintHasher, Elements, Folded, Folder, Item, Reject
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
-use crate::source::{Scan, Source, SourceError};
+use crate::source::{Relation, Scan, Source, SourceError};
 use futures_util::StreamExt as _;
 use serde_json::value::RawValue;
 
@@ -67,10 +67,26 @@ pub async fn sample(
     limit: u64,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
-    sample_within(source, model, context, limit, usize::MAX, wanted).await
+    let most = Most {
+        rows: limit,
+        bytes: usize::MAX,
+        by_key: false,
+    };
+    sample_within(source, model, context, most, wanted).await
 }
 
-/// As [`sample`], but keeps no more than about so many bytes of items, each item type its share.
+/// How much is sampled.
+#[derive(Debug, Clone, Copy)]
+pub struct Most {
+    /// Most rows of each item type.
+    pub rows: u64,
+    /// About the most bytes of items that are kept, each item type its share of them.
+    pub bytes: usize,
+    /// Whether rows come in the order of their keys: the same in every copy of a database.
+    pub by_key: bool,
+}
+
+/// As [`sample`], within bounds.
 ///
 /// # Errors
 ///
@@ -79,11 +95,10 @@ pub async fn sample_within(
     source: &mut dyn Source,
     model: &Model,
     context: Context,
-    limit: u64,
-    bytes: usize,
+    most: Most,
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
-    let share = bytes / model.item_types.len().max(1);
+    let share = most.bytes / model.item_types.len().max(1);
     source.begin().await?;
     let mut sieve = Sieve::new(Folder::new(model, context));
     let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
@@ -95,7 +110,7 @@ pub async fn sample_within(
         if !wanted(&item_type.name) {
             continue;
         }
-        let scan = first_rows(pass, item_type, limit);
+        let scan = first_rows(pass, item_type, most);
         let mut sample = ItemTypeSample {
             item_type: item_type.name.to_string(),
             from: pass.name.clone(),
@@ -146,9 +161,13 @@ pub async fn sample_within(
 
 /// The pass's scan for one item type alone. Conditions keep their places in the row; those of
 /// other item types are made false, so that the limit counts this type's rows.
-fn first_rows(pass: &Pass, item_type: &ItemType, limit: u64) -> Scan {
+fn first_rows(pass: &Pass, item_type: &ItemType, most: Most) -> Scan {
     let mut scan = pass.scan.clone();
-    scan.limit = Some(limit);
+    scan.limit = Some(most.rows);
+    if most.by_key && scan.key.is_empty() && matches!(scan.from, Relation::Table(_)) {
+        let key = item_type.row_key.iter().take(item_type.key_columns());
+        scan.key = key.map(|(_, column)| *column).collect();
+    }
     if let Some(own) = item_type.condition {
         scan.keep_unmatched = false;
         let first = scan.columns.len();

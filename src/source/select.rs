@@ -137,6 +137,16 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// A column of the base relation as it is stored: an index knows its order.
+    pub(super) fn stored(&self, index: usize) -> Option<String> {
+        match self.scan.columns.get(index)? {
+            ScanColumn::Column {
+                join: None, name, ..
+            } => Some(format!("{}.{}", self.base, self.dialect.quote(name))),
+            _ => None,
+        }
+    }
+
     /// One of the scan's conditions as a value.
     pub(super) fn condition(&self, index: usize) -> Option<String> {
         self.flag(index)

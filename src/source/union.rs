@@ -22,6 +22,11 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
         let conditions = (0..scan.conditions.len()).filter_map(|index| base.condition(index));
         let mut sql = base.select(&named(columns.chain(conditions)), true);
         if let Some(limit) = scan.limit {
+            let key = scan.key.iter().filter_map(|column| base.stored(*column));
+            let key: Vec<String> = key.collect();
+            if !key.is_empty() {
+                sql.push_str(&format!("\nORDER BY {}", key.join(", ")));
+            }
             sql.push_str(&format!("\nLIMIT {limit}"));
         }
         return sql;

@@ -156,3 +156,44 @@ async fn an_application_is_bound_to_the_partitions_that_its_patterns_ask_for() {
     assert_eq!(sids[0].1, like("StringLike", &["*.*"]));
     assert_eq!(sids[1].1, Value::Null);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_condition_takes_no_text_for_a_pattern_and_no_key_for_a_text() {
+    let (mapping, source) = bench("full").await;
+    let text = std::fs::read_to_string(mapping).unwrap();
+    let text = text.replace("PK: \"USER#{user_id}\"", "PK: \"A*?${{#{user_id}\"");
+    let (before, _) = text.split_once("access_patterns:").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let changed = folder.path().join("changed.yaml");
+    let own = r#"A${*}${?}${$}{#${aws:PrincipalTag/userId}"#;
+    let (exact, local) = ("PK: \"A*?${{#{userId}\"", "index: LSI1, key: { PK");
+    for (pattern, expected) in [
+        (exact.to_owned(), vec![like("StringEquals", &[own])]),
+        // Another order of the same partitions: an index of the table's own.
+        (
+            format!("{exact} }} }}\n  b: {{ {local}: \"A*?${{{{#{{userId}}\""),
+            {
+                let bound = like("StringEquals", &[own]);
+                vec![bound.clone(), bound]
+            },
+        ),
+        (
+            "PK: \"A*?${{#{userId}[x{y}]\"".to_owned(),
+            vec![like("StringLike", &["A${*}${?}${$}{#*"])],
+        ),
+        (
+            "PK: \"{whole}\"".to_owned(),
+            vec![like("StringEquals", &["${aws:PrincipalTag/whole}"])],
+        ),
+        ("PK: \"{a}{b}\"".to_owned(), vec![Value::Null]),
+    ] {
+        let patterns = format!("{before}access_patterns:\n  a: {{ key: {{ {pattern} }} }}\n");
+        std::fs::write(&changed, patterns).unwrap();
+        let arguments = ["--as", "iam-application", "-o", "-"];
+        let made = docs(&changed, &source.url(), &arguments).exits(0);
+        let policy = made.json();
+        let found = policy["Statement"].as_array().unwrap().iter();
+        let found: Vec<Value> = found.map(|s| s["Condition"].clone()).collect();
+        assert_eq!(found, expected, "{pattern}");
+    }
+}

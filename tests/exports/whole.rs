@@ -1,6 +1,11 @@
 //! Whole exports as they were reviewed, and what each warns of.
 
+use std::path::Path;
+
+use serde_json::json;
+
 use super::{at, bench, docs, root, template};
+use crate::support::cli::dynafold;
 use crate::support::source::Source;
 
 /// An export of a mapping of these tests, and what was warned of below it.
@@ -59,4 +64,45 @@ async fn awkward_texts_come_through_a_template_as_they_are() {
     let index = &at(table, &["GlobalSecondaryIndexes"]).elements()[1];
     let names = at(index, &["Projection", "NonKeyAttributes"]).elements();
     assert_eq!(names[1].text(), Some("it's ${y} a:b"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_workbench_model_without_examples_tells_types_from_the_mapping() {
+    let source = Source::on_sqlite("personalization").await;
+    let mapping = root().join("mappings/personalization.yaml");
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = folder.path().join("catalog.json");
+    let inspected = dynafold(&["inspect", "--source", &source.url(), "--format", "json"]).exits(0);
+    std::fs::write(&catalog, inspected.stdout).unwrap();
+    let (mapping, catalog) = (mapping.to_str().unwrap(), catalog.to_str().unwrap());
+    let offline = [
+        "docs",
+        mapping,
+        "--catalog",
+        catalog,
+        "--as",
+        "workbench",
+        "-o",
+        "-",
+    ];
+    let offline = dynafold(&offline).exits(0).json();
+    let hidden = ["--as", "workbench", "--no-examples", "-o", "-"];
+    let hidden = docs(Path::new(mapping), &source.url(), &hidden)
+        .exits(0)
+        .json();
+    assert_eq!(offline, hidden);
+    let table = &offline["DataModel"][0];
+    for facet in table["TableFacets"].as_array().unwrap() {
+        assert_eq!(facet["TableData"], json!([]));
+    }
+    let types = table["NonKeyAttributes"].as_array().unwrap().iter();
+    let types = types.map(|a| {
+        (
+            a["AttributeName"].as_str().unwrap(),
+            a["AttributeType"].as_str().unwrap(),
+        )
+    });
+    let types: Vec<(&str, &str)> = types.collect();
+    let expected = ["data", "email", "name", "gender", "title"].map(|name| (name, "S"));
+    assert_eq!(types, expected);
 }

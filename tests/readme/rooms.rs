@@ -4,8 +4,9 @@
 use super::{files, root};
 
 /// Rooms that do no I/O.
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "access/",
+    "document/",
     "mapping/",
     "item/",
     "value/",
@@ -18,7 +19,16 @@ const PURE: [&str; 8] = [
 /// What only some rooms name: the words, and where they may stand.
 const WORDS: [(&[&str], &[&str]); 4] = [
     (&["sqlx"], &["source/"]),
-    (&["aws_", "dynoxide::"], &["target/"]),
+    (
+        &[
+            "aws_config::",
+            "aws_sdk",
+            "aws_smithy",
+            "aws_types::",
+            "dynoxide::",
+        ],
+        &["target/"],
+    ),
     (&["rusqlite::"], &["target/", "load/state/"]),
     (
         &[

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    Check, Demo, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, Query,
+    Check, Demo, Docs, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, Query,
     QueryFormat, SourceArguments, TargetArguments, Verify,
 };
 use super::failure::Failure;
 use super::output::Output;
-use super::{Outcome, check, init, inspect, migrate, preview, query, verify};
+use super::{Outcome, check, docs, init, inspect, migrate, preview, query, verify};
 use crate::source::sqlite;
 
 const SCHEMA: &str = include_str!("../../../migrations/sqlite/20260101000001_personalization.sql");
@@ -102,13 +102,17 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         step(output, "Ask it.", &commands.query)?;
         query::run(&settings(&paths), output).await?;
     }
+    step(output, "Write it down, for others to read.", &commands.docs)?;
+    docs::run(&document(folder, &paths.mapping, source()), output).await?;
     output.text(&format!(
         "\nAll of this is in {}. Try next:\n\
+         \x20 open {} in a browser\n\
          \x20 edit {} and run `{}` again\n\
          \x20 {} --items PERSONAL --limit 10\n\
          \x20 {} --format mermaid\n\
          \x20 dynafold init --source postgres://user@host/database   a starter mapping of your own\n",
         folder.display(),
+        paths.mapping.with_extension("html").display(),
         paths.mapping.display(),
         commands.check,
         commands.preview.trim_end_matches(" --limit 3"),
@@ -167,6 +171,29 @@ fn first_items(mapping: &Path, source: SourceArguments) -> Preview {
     }
 }
 
+/// The definition document, in both forms.
+fn document(folder: &Path, mapping: &Path, source: SourceArguments) -> Docs {
+    Docs {
+        mapping: mapping.to_owned(),
+        source,
+        catalog: None,
+        formats: Vec::new(),
+        output: Some(folder.to_owned()),
+        force: false,
+        limit: 5,
+        no_examples: false,
+        all: false,
+        target: None,
+        endpoint_url: None,
+        profile: None,
+        region: None,
+        account: None,
+        tenant: None,
+        prices: None,
+        now: None,
+    }
+}
+
 /// The settings of a user at a service.
 fn settings(paths: &Paths) -> Query {
     let parameters = SETTINGS_OF.iter();
@@ -204,6 +231,7 @@ struct Commands {
     migrate: String,
     verify: String,
     query: String,
+    docs: String,
 }
 
 impl Paths {
@@ -217,6 +245,8 @@ impl Paths {
             "--target {}",
             quoted(&format!("local:{}", self.table.display()))
         );
+        let folder = self.mapping.parent().unwrap_or(Path::new("."));
+        let folder = quoted(&folder.display().to_string());
         let parameters = SETTINGS_OF.map(|(name, value)| format!("--{name} {value}"));
         let parameters = parameters.join(" ");
         Commands {
@@ -226,6 +256,7 @@ impl Paths {
             migrate: format!("dynafold migrate {mapping} {source} {target}"),
             verify: format!("dynafold verify {mapping} {source} {target}"),
             query: format!("dynafold query {mapping} {SETTINGS} {parameters} {target}"),
+            docs: format!("dynafold docs {mapping} {source} -o {folder}"),
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::load::Cancel;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
-    Forecast, ForecastOutcome, ItemTypeSample, Survey, SurveyOptions, sample_within, survey,
+    Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, SurveyOptions, sample_within, survey,
 };
 use crate::proof;
 use crate::source::Source;
@@ -59,7 +59,12 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     if let Some(source) = &mut source {
         output.note("reading the first rows of each item type");
         let own = context.clone();
-        samples = sample_within(source.as_mut(), &model, own, rows, BYTES, &|_| true).await?;
+        let most = Most {
+            rows,
+            bytes: BYTES,
+            by_key: true,
+        };
+        samples = sample_within(source.as_mut(), &model, own, most, &|_| true).await?;
         for warning in source.warnings() {
             output.warning(&warning);
         }

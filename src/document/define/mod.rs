@@ -8,6 +8,8 @@ mod origins;
 mod patterns;
 mod places;
 mod sums;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use super::definition::{Answer, Definition, Examples, Warning};

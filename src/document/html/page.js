@@ -90,7 +90,15 @@
     const choose = (name) => {
       fates.classList.toggle("chosen", name !== null);
       for (const fate of all(".fate", fates)) fate.hidden = fate.dataset.fate !== name;
-      for (const table of tables) table.setAttribute("aria-pressed", String(table.dataset.table === name));
+      for (const table of tables) {
+        table.setAttribute("aria-pressed", String(table.dataset.table === name));
+        table.classList.toggle("erd-lit", table.dataset.table === name);
+      }
+      for (const line of all(".erd .erd-edge")) {
+        const touches = line.dataset.from === name || line.dataset.to === name;
+        line.classList.toggle("erd-lit", touches);
+        line.classList.toggle("erd-faded", name !== null && !touches);
+      }
       for (const part of all("[data-sources]")) {
         part.classList.toggle("lit", name !== null && JSON.parse(part.dataset.sources).includes(name));
       }

@@ -1,17 +1,25 @@
 //! The relational side: the ERD with what becomes of each table, the columns, and the warnings.
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 use super::frame::{folded, wide};
 use super::items::{item_link, joined, pattern_link};
 use super::text::{prose, source_id};
+use crate::catalog::Table;
 use crate::document::definition::{Definition, Part, SourceTable, Warning};
+use crate::document::erd::{Options, Shown, draw};
 use crate::document::phrases;
 use crate::format::count;
+
+/// Most tables that are drawn though nothing touches them.
+const DIMMED: usize = 60;
 
 /// The ERD. Without the script the list below it says the same.
 pub(super) fn erd(definition: &Definition) -> Markup {
     html! {
+        @if !definition.catalog.tables.is_empty() {
+            div.erd { (PreEscaped(drawn(definition))) }
+        }
         p.hint hidden { "Choose a table to see what becomes of it." }
         div.fates aria-live="polite" {
             @for source in definition.sources.iter().filter(|source| is_drawn(source)) {
@@ -19,6 +27,24 @@ pub(super) fn erd(definition: &Definition) -> Markup {
             }
         }
     }
+}
+
+/// The drawing: what nothing touches is dimmed, and left out where there is much of it.
+fn drawn(definition: &Definition) -> String {
+    let sources = &definition.sources;
+    let untouched = sources.iter().filter(|source| source.part == Part::Unread);
+    let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
+    let shown = |table: &Table| match sources.iter().find(|source| source.id == table.name) {
+        Some(source) if !is_drawn(source) => Shown::Hidden,
+        Some(source) if source.part == Part::Unread && few => Shown::Dimmed,
+        Some(source) if source.part == Part::Unread => Shown::Hidden,
+        _ => Shown::Full,
+    };
+    let options = Options {
+        shown: &shown,
+        ..Options::default()
+    };
+    draw(&definition.catalog, &options)
 }
 
 /// Views that nothing reads are left out.

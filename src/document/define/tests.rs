@@ -1,0 +1,218 @@
+//! A small mapping over the catalog of a shop, and what the definition says of it.
+
+use super::{Ground, define};
+use crate::access::recover;
+use crate::catalog::Catalog;
+use crate::catalog::sample::shop;
+use crate::document::{Basis, Definition, Part};
+use crate::item::{Attribute, Item, text_of};
+use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::mapping::{Described, Proofs, Raw, resolve};
+use crate::price::Prices;
+
+const MAPPING: &str = r#"
+dynafold: 1
+table:
+  name: shop
+  key: { partition: PK, sort: SK }
+  indexes:
+    BY_EMAIL: { partition: email, project: keys }
+  type_attribute: false
+items:
+  ORDER:
+    from: orders
+    where: "placed_at IS NOT NULL"
+    join: { u: user_id }
+    key: { PK: "USER#{user_id | pad(8)}", SK: "ORDER#{placed_at}#{id | pad(8)}" }
+    columns: [u.email]
+    accept: [key-null, empty-key, key-length]
+    write_rate: 10
+  LINE:
+    from: '"Order Details"'
+    key: { PK: "ORDER#{`Order ID` | pad(8)}", SK: "LINE#{no | pad(4)}" }
+    columns: [price]
+access_patterns:
+  ordersOfUser:
+    items: [ORDER]
+    key: { PK: "USER#{userId | pad(8)}", SK: { between: ["ORDER#{from}", "ORDER#{until}"] } }
+    order: desc
+    rate: 100
+  orderLines:
+    description: The lines of an order
+    items: [LINE]
+    key: { PK: "ORDER#{orderId | pad(8)}", SK: { begins_with: "LINE#" } }
+"#;
+
+fn resolved(catalog: &Catalog) -> (Model, Proofs) {
+    let (raw, faults) = Raw::read(MAPPING, &|_| None);
+    let resolution = resolve(&raw.unwrap(), faults, catalog, &Described::new());
+    let messages: Vec<_> = resolution.diagnostics.iter().map(|d| &d.message).collect();
+    let model = resolution.model.unwrap_or_else(|| panic!("{messages:#?}"));
+    (model, resolution.proofs.unwrap())
+}
+
+fn definition() -> Definition {
+    let catalog = shop();
+    let (model, proofs) = resolved(&catalog);
+    let prices = Prices::read(include_str!("../../cli/prices.json"), None).unwrap();
+    define(Ground {
+        mapping: "shop.yaml",
+        model: &model,
+        catalog: &catalog,
+        proofs: &proofs,
+        context: &Context::default(),
+        samples: &[],
+        rows: 0,
+        examples: None,
+        shown: 5,
+        answers: Vec::new(),
+        forecast: None,
+        prices: &prices,
+        warnings: Vec::new(),
+        accepted: Vec::new(),
+    })
+}
+
+#[test]
+fn attributes_tell_their_columns_through_joins() {
+    let definition = definition();
+    let order = &definition.item_types[0];
+    let facts: Vec<(&str, String, String)> = order
+        .attributes
+        .iter()
+        .map(|attribute| {
+            let origins = attribute.origins.iter();
+            let origins: Vec<_> = origins
+                .map(|o| format!("{}.{}", o.table, o.column))
+                .collect();
+            (
+                attribute.name.as_str(),
+                attribute.roles.join(", "),
+                origins.join(", "),
+            )
+        })
+        .collect();
+    let fact =
+        |name: &'static str, roles: &str, origins: &str| (name, roles.into(), origins.into());
+    assert_eq!(
+        facts,
+        [
+            fact("PK", "partition key", "orders.user_id"),
+            fact("SK", "sort key", "orders.placed_at, orders.id"),
+            fact("email", "BY_EMAIL partition key", "users.email"),
+        ]
+    );
+    assert_eq!(order.condition.as_deref(), Some("placed_at IS NOT NULL"));
+    let join = |a: &str, b: &str, c: &str| (a.to_owned(), b.to_owned(), c.to_owned());
+    assert_eq!(order.joins, [join("u", "users", "id = user_id")]);
+    assert_eq!(order.notes, ["10 writes a second at peak"]);
+}
+
+#[test]
+fn patterns_read_as_people_write_them() {
+    let definition = definition();
+    let [orders, lines] = definition.patterns.as_slice() else {
+        panic!("{:?}", definition.patterns);
+    };
+    assert_eq!(
+        orders.condition,
+        "PK = USER#{userId} and SK between ORDER#{from} and ORDER#{until}"
+    );
+    assert_eq!(
+        lines.condition,
+        "PK = ORDER#{orderId} and SK begins_with LINE#"
+    );
+    assert_eq!(orders.order, Some(("SK".to_owned(), true)));
+    let user = &orders.parameters[0];
+    assert_eq!(user.written.as_deref(), Some("{userId | pad(8)}"));
+    assert_eq!(
+        (&*user.origins[0].table, &*user.origins[0].column),
+        ("orders", "user_id")
+    );
+    assert_eq!(orders.parameters[2].origins[0].column, "placed_at");
+    assert_eq!(
+        lines.command,
+        "dynafold query shop.yaml orderLines --orderId NUMBER"
+    );
+    // Half a unit a call, a hundred calls a second, thirty days, at 0.125 USD a million.
+    assert!((orders.cost.usd_per_month.unwrap() - 16.2).abs() < 1e-9);
+    assert_eq!(lines.cost.usd_per_month, None);
+}
+
+#[test]
+fn tables_and_columns_tell_what_becomes_of_them() {
+    let definition = definition();
+    let parts: Vec<(&str, Part)> = definition
+        .sources
+        .iter()
+        .map(|source| (source.name.as_str(), source.part))
+        .collect();
+    assert_eq!(
+        parts,
+        [
+            ("Order Details", Part::Read),
+            ("orders", Part::Read),
+            ("profiles", Part::Beside),
+            ("recent", Part::Unread),
+            ("users", Part::Read),
+            ("vault.secrets", Part::Unread),
+        ]
+    );
+    let users = &definition.sources[4];
+    assert_eq!(users.item_types, ["ORDER"]);
+    assert_eq!(users.patterns, ["ordersOfUser"]);
+    let [id, email] = users.columns.as_slice() else {
+        panic!("{users:?}");
+    };
+    assert!(id.leads && id.carriers.is_empty(), "{id:?}");
+    assert_eq!(
+        email.carriers,
+        [("ORDER".to_owned(), vec!["email".to_owned()])]
+    );
+}
+
+#[test]
+fn without_rows_nothing_is_said_of_sizes() {
+    let figures = definition().figures;
+    assert_eq!(figures.basis, Basis::Nothing);
+    assert_eq!((figures.total, figures.places.len()), (None, 0));
+    assert!(figures.item_types.iter().all(|each| each.bytes.is_none()));
+    let (rates, _) = figures.steady_total.unwrap();
+    assert!((rates.reads - 50.0).abs() < 1e-9, "{rates:?}");
+}
+
+#[test]
+fn parameters_are_recovered_from_keys() {
+    let (model, _) = resolved(&shop());
+    let item = |partition: &str, sort: &str| Item {
+        attributes: vec![
+            ("PK".into(), Attribute::S(partition.into())),
+            ("SK".into(), Attribute::S(sort.into())),
+        ],
+    };
+    let texts = |pattern: usize, first: &Item, last: &Item| -> Option<Vec<String>> {
+        let values = recover(&model.patterns[pattern], first, last)?;
+        let texts = values
+            .iter()
+            .map(|value| text_of(value).unwrap().to_owned());
+        Some(texts.collect())
+    };
+    let first = item(
+        "USER#00000007",
+        "ORDER#2026-01-01T00:00:00.000000Z#00000001",
+    );
+    let last = item(
+        "USER#00000007",
+        "ORDER#2026-02-01T00:00:00.000000Z#00000009",
+    );
+    let found = texts(0, &first, &last).unwrap();
+    assert_eq!(found[0], "7");
+    assert!(
+        found[1].starts_with("2026-01-01T") && found[2].starts_with("2026-02-01T"),
+        "{found:?}"
+    );
+    let line = item("ORDER#00000012", "LINE#0001");
+    assert_eq!(texts(1, &line, &line), Some(vec!["12".to_owned()]));
+    assert_eq!(texts(1, &first, &first), None);
+}
