@@ -26,7 +26,7 @@ const HOSTILE: &str = r#"
     INSERT INTO notes (id, body) VALUES
         (1, '</script><script>alert(3)</script><img src=x onerror=alert(4)>'),
         (2, '"onload="alert(5)" ''quoted'' &amp; &lt;'),
-        (3, 'שלום עולם مرحبا بالعالم ‮backwards'),
+        (3, 'שלום עולם مرحبا بالعالم ' || char(8238) || 'backwards'),
         (5, '😀👩‍👩‍👧‍👦 한국어 日本語 z͑ͫ̓a̴̜l̸g̷o'),
         (6, 'javascript:alert(6)'),
         (7, char(1, 8, 27, 127, 8232));
@@ -40,12 +40,12 @@ items:
   NOTE:
     from: notes
     where: "body <> '</pre><b>'"
-    key: { PK: "NOTE#{body | sha256 | left(6)}<b>&", SK: "<i>{id | pad(6)}" }
+    key: { PK: "<b>&NOTE#{id | pad(3)}", SK: "<i>NOTE" }
 access_patterns:
   note:
     description: "One <i>note</i> by `id` </td></table><script>alert(7)</script>"
     items: [NOTE]
-    key: { PK: "{PK}", SK: { begins_with: "<i>" } }
+    key: { PK: "<b>&NOTE#{id | pad(3)}", SK: "<i>NOTE" }
     sql: "SELECT '</pre></details><script>alert(8)</script>' FROM notes"
 "#;
 
