@@ -117,7 +117,7 @@ await check("the table of patterns filters, and says how many are left", async (
 await check("a table of the ERD can be chosen with the mouse and with the keyboard", async (page) => {
   const tables = page.locator(".erd svg [data-table]");
   const count = await tables.count();
-  const chosen = () => page.locator(".erd svg [data-table][aria-pressed=true]").count();
+  const chosen = () => page.locator(".erd svg [data-table] [aria-pressed=true]").count();
   const fates = () => page.locator(".fate:visible").count();
   const at = await tables.evaluateAll((all) => {
     const lit = (table) =>
@@ -143,7 +143,7 @@ await check("a table of the ERD can be chosen with the mouse and with the keyboa
   await page.mouse.move(0, 0);
   const after = [await chosen(), await page.locator(".lit").count()];
   faults.push(...expect(String(after) === "0,0", `a second click: ${after}`));
-  await table.focus();
+  await table.locator("[role=button]").focus();
   await page.keyboard.press("Enter");
   await state("Enter", true);
   await page.keyboard.press("Escape");

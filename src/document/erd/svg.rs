@@ -136,16 +136,17 @@ fn write_edge(out: &mut String, drawing: &Drawing, edge: &Edge, route: &[(i32, i
     );
 }
 
-/// The group's label says for screen readers what its parts show.
+/// The group's label says what the lines show. The head is an element of its own, for the page to make
+/// a button of: one whose name is all that it shows.
 fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
     let dimmed = if card.dimmed { " erd-dimmed" } else { "" };
     let (wide, high) = (place.width, card.height);
     let _ = write!(
         out,
-        "<g class=\"erd-table{dimmed}\" data-table=\"{}\" role=\"group\" tabindex=\"0\" aria-label=\"{}\" \
-         transform=\"translate({} {})\"><g aria-hidden=\"true\">\
+        "<g class=\"erd-table{dimmed}\" data-table=\"{}\" role=\"group\" aria-label=\"{}\" \
+         transform=\"translate({} {})\">\
          <rect class=\"erd-box\" width=\"{wide}\" height=\"{high}\" rx=\"4\"/>\
-         <path class=\"erd-head\" d=\"M0 {HEAD}V4a4 4 0 0 1 4-4H{}a4 4 0 0 1 4 4V{HEAD}z\"/>",
+         <g class=\"erd-grip\"><path class=\"erd-head\" d=\"M0 {HEAD}V4a4 4 0 0 1 4-4H{}a4 4 0 0 1 4 4V{HEAD}z\"/>",
         escape(&card.table.name.to_string()),
         escape(&summary(drawing, card)),
         place.x,
@@ -161,6 +162,7 @@ fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
         title,
     };
     name.write(out);
+    out.push_str("</g>");
     if !card.kind.is_empty() {
         let x = wide - SIDE;
         Words {
@@ -189,7 +191,7 @@ fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
         }
         .write(out);
     }
-    out.push_str("</g></g>\n");
+    out.push_str("</g>\n");
 }
 
 fn write_row(out: &mut String, card: &Card, row: &Row, top: i32, wide: i32) {
