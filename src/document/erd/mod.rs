@@ -5,8 +5,9 @@
 //!
 //! - Colours are CSS variables: `--erd-line`, `--erd-box`, `--erd-head`, `--erd-text`,
 //!   `--erd-faint`, `--erd-accent`, `--erd-mark`. Without them the system's own colours are used, light or dark.
-//! - Each table is a `g.erd-table` with `data-table="schema.table"`, and takes the focus. Each foreign key is
-//!   a `g.erd-edge` with `data-from`, `data-to` (tables) and `data-columns`.
+//! - Each table is a `g.erd-table` with `data-table="schema.table"`; its `g.erd-grip` shows the name and is
+//!   what the page may make a button. Each foreign key is a `g.erd-edge` with `data-from`, `data-to`
+//!   (tables) and `data-columns`.
 //! - The classes `erd-dimmed` (set here for tables that are not migrated), and `erd-lit` and `erd-faded`
 //!   (for the page to set) say how strongly a table or a line is drawn.
 //!

@@ -28,10 +28,12 @@ fn element(svg: &str, start: &str) -> String {
 fn a_table_and_a_foreign_key_are_drawn() {
     let svg = draw(&shop(), &Options::default());
     insta::assert_snapshot!(element(&svg, "<g class=\"erd-table\" data-table=\"public.users\""), @r#"
-    <g class="erd-table" data-table="public.users" role="group" tabindex="0" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 4)">
+    <g class="erd-table" data-table="public.users" role="group" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 4)">
     <rect class="erd-box" width="143" height="58" rx="4"/>
+    <g class="erd-grip">
     <path class="erd-head" d="M0 22V4a4 4 0 0 1 4-4H139a4 4 0 0 1 4 4V22z"/>
     <text class="erd-name" x="8" y="15">users</text>
+    </g>
     <text class="erd-key erd-primary" x="8" y="34">PK</text>
     <text class="erd-column" x="25" y="34">id</text>
     <text class="erd-type" x="135" y="34">bigint</text>

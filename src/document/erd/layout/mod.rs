@@ -20,8 +20,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use grid::{Grid, Side};
 
-/// The page that a drawing is shaped for: a window of 1280 × 800 less its margins.
-const PAGE: (i32, i32) = (1216, 720);
+/// The space that a drawing is shaped for: what the page leaves of a window of 1280 × 800.
+const PAGE: (i32, i32) = (960, 740);
 /// How many layerings of one component are tried.
 const TRIALS: usize = 12;
 /// And of how many of them links within a layer are turned round.
