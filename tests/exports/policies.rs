@@ -165,7 +165,7 @@ async fn a_condition_takes_no_text_for_a_pattern_and_no_key_for_a_text() {
     let (before, _) = text.split_once("access_patterns:").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let changed = folder.path().join("changed.yaml");
-    let own = r#"A${*}${?}${$}{#${aws:PrincipalTag/userId}"#;
+    let own = r"A${*}${?}${$}{#${aws:PrincipalTag/userId}";
     let (exact, local) = ("PK: \"A*?${{#{userId}\"", "index: LSI1, key: { PK");
     for (pattern, expected) in [
         (exact.to_owned(), vec![like("StringEquals", &[own])]),
