@@ -353,7 +353,13 @@ async fn answers_are_asked_of_a_table_that_is_named() {
     assert!(markdown.contains("jiwoo@example.com"), "{markdown}");
     let elsewhere = format!("local:{}", desk.path("none.ddb").display());
     let ran = desk.docs(&["--target", &elsewhere]).exits(1);
-    assert!(ran.stderr.contains("error: "), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("`dynafold migrate` makes and fills the table"),
+        "{}",
+        ran.stderr
+    );
+    assert!(!desk.path("personalization.html").exists());
 }
 
 #[tokio::test]

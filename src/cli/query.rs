@@ -69,7 +69,7 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
 }
 
 /// A table that is not there may not have been loaded yet.
-fn refused(error: TargetError) -> Failure {
+pub(super) fn refused(error: TargetError) -> Failure {
     let is_missing = error.code == "ResourceNotFoundException";
     let failure = Failure::from(error);
     if is_missing {

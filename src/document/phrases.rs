@@ -2,7 +2,7 @@
 
 use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind, Units};
 use super::figures::{Basis, Figures};
-use crate::format::{count, counted, usd};
+use crate::format::{count, counted, rounded};
 
 /// A section: its anchor, its title, and what it is for, said to a reader who knows SQL.
 #[derive(Debug, Clone, Copy)]
@@ -155,6 +155,9 @@ pub(super) fn basis(figures: &Figures) -> &'static str {
 
 /// Figures of read units: `0.5`, `12`.
 pub(super) fn units(units: f64) -> String {
+    if units >= 1_000.0 {
+        return count(rounded(units));
+    }
     let text = format!("{units:.2}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "0" && units > 0.0 {
@@ -201,17 +204,20 @@ pub(super) fn unanswered(definition: &Definition) -> &'static str {
 
 /// A price in dollars: cents, and the digits behind them where the amount is small.
 pub(super) fn dollars(amount: f64) -> String {
-    if !(0.01..10.0).contains(&amount) {
-        return format!("${}", usd(amount));
+    if amount >= 10.0 {
+        let cents = rounded(amount * 100.0);
+        return format!("${}.{:02}", count(cents / 100), cents % 100);
     }
-    let text = format!("{amount:.4}");
-    let text = text.strip_suffix("00").unwrap_or(&text);
-    format!(
-        "${}",
-        text.strip_suffix('0')
-            .filter(|_| text.len() > 4)
-            .unwrap_or(text)
-    )
+    if amount > 0.0 && amount < 0.0001 {
+        return "< $0.0001".to_owned();
+    }
+    let digits = format!("{amount:.4}");
+    let mut text = digits.as_str();
+    // `1.6200` is 1.62, and `8.1000` is 8.10.
+    for _ in 0..2 {
+        text = text.strip_suffix('0').unwrap_or(text);
+    }
+    format!("${text}")
 }
 
 /// How a rate becomes a bill, with the prices that are used.
@@ -264,3 +270,31 @@ pub(super) fn kind(place: &Place) -> &'static str {
 pub(super) const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \
     (calls a second) and `write_rate` on an item type (writes a second) this shows what a month \
     costs.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_have_the_digits_that_tell_something() {
+        let all = [0.0, 0.00001, 0.0625, 0.125, 1.62, 8.1, 648.0, 32_400.0];
+        let told = all.map(dollars);
+        let wanted = [
+            "$0.00",
+            "< $0.0001",
+            "$0.0625",
+            "$0.125",
+            "$1.62",
+            "$8.10",
+            "$648.00",
+            "$32,400.00",
+        ];
+        assert_eq!(told.each_ref().map(String::as_str), wanted);
+    }
+
+    #[test]
+    fn units_have_no_empty_digits() {
+        let told = [0.5, 10.0, 2_410.0, 0.001].map(units);
+        assert_eq!(told, ["0.5", "10", "2,410", "< 0.01"]);
+    }
+}

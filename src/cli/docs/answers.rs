@@ -9,7 +9,7 @@ use crate::access::{Plan, plan, recover, to_json};
 use crate::batch::Batcher;
 use crate::cli::args::{Docs, TargetArguments};
 use crate::cli::failure::Failure;
-use crate::cli::target;
+use crate::cli::{query, target};
 use crate::document::{self, cells};
 use crate::item::{Item, partition_fingerprint, sort_order, text_of, write_item};
 use crate::mapping::model::{AccessPattern, Model, SortCondition, Table};
@@ -59,7 +59,8 @@ pub(super) async fn ask(
         let items = promised(pattern, proof, samples);
         let mut found = best(made.as_ref(), table, pattern, &items, context).await?;
         if let (Some(found), Some(target)) = (&mut found, &elsewhere) {
-            found.answer = answer(target.as_ref(), table, &found.plan, false).await?;
+            let asked = answer(target.as_ref(), table, &found.plan, false).await;
+            found.answer = asked.map_err(query::refused)?;
         }
         answers.push(found.map(|found| told(pattern, table, found)));
     }

@@ -118,7 +118,17 @@ pub(super) fn sources(
 /// Whether a query holds a table's name, so that it may read it.
 fn names(sql: &str, table: &Table) -> bool {
     let is_data = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
-    is_data && sql.to_lowercase().contains(&table.name.name.to_lowercase())
+    let (sql, name) = (sql.to_lowercase(), table.name.name.to_lowercase());
+    let of_a_word = |sign: char| sign.is_alphanumeric() || sign == '_';
+    let mut places = sql.match_indices(&name);
+    is_data
+        && places.any(|(at, _)| {
+            let before = sql.get(..at).and_then(|text| text.chars().next_back());
+            let after = sql
+                .get(at + name.len()..)
+                .and_then(|text| text.chars().next());
+            !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
+        })
 }
 
 /// Takes the columns by which a scan finds parents and children.

@@ -33,7 +33,7 @@
     setTheme(theme);
   });
 
-  // What is long is folded away, and unfolded for paper and for links that lead into it.
+  // What is long is folded away, and unfolded for paper.
   const folds = all("details.fold");
   const expandButton = one("#expand");
   const setFolds = (open) => {

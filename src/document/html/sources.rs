@@ -85,7 +85,11 @@ fn fate(definition: &Definition, source: &SourceTable) -> Markup {
                         li {
                             (joined(std::slice::from_ref(name), |name| item_link(definition, name)))
                             @let names = attributes(name);
-                            @if !names.is_empty() { ": " code { (names.join(", ")) } }
+                            @if names.is_empty() {
+                                span.sub { "no column of it is traced" }
+                            } @else {
+                                ": " code { (names.join(", ")) }
+                            }
                         }
                     }
                 }

@@ -8,7 +8,7 @@ mod text;
 
 use super::definition::{Definition, Part, Warning};
 use super::phrases::{self, SECTIONS, Section};
-use crate::catalog::{Catalog, TableName, mermaid};
+use crate::catalog::{TableName, mermaid};
 use text::{code, prose, slug, table, text};
 
 /// What a Markdown document begins with.
@@ -61,40 +61,16 @@ fn begin(out: &mut String, section: Section) {
     out.push_str(&format!("## {}\n\n{}\n\n", section.title, section.intro));
 }
 
-/// The tables that are read, whole; of their neighbours the names.
+/// The tables that the mapping or its foreign keys touch.
 fn erd(out: &mut String, definition: &Definition) {
-    let part = |name: &TableName| {
+    let is_touched = |name: &TableName| {
         let mut sources = definition.sources.iter();
-        sources
-            .find(|source| source.id == *name)
-            .map(|source| source.part)
+        sources.any(|source| source.id == *name && source.part != Part::Unread)
     };
-    let catalog = &definition.catalog;
-    let tables = catalog
-        .tables
-        .iter()
-        .filter_map(|table| match part(&table.name) {
-            Some(Part::Read) => Some(table.clone()),
-            Some(Part::Queried | Part::Beside) => {
-                let mut table = table.clone();
-                table.columns.clear();
-                Some(table)
-            }
-            _ => None,
-        });
-    let mut shown = Catalog {
-        tables: tables.collect(),
-        ..catalog.clone()
-    };
-    let names: Vec<_> = shown
-        .tables
-        .iter()
-        .map(|table| table.name.clone())
-        .collect();
+    let mut shown = definition.catalog.clone();
+    shown.tables.retain(|table| is_touched(&table.name));
     for table in &mut shown.tables {
-        table
-            .foreign_keys
-            .retain(|key| names.contains(&key.references));
+        table.foreign_keys.retain(|key| is_touched(&key.references));
     }
     text::fenced(out, "mermaid", &mermaid(&shown));
     let others = definition
@@ -144,10 +120,17 @@ fn coverage(out: &mut String, definition: &Definition) {
         table(out, &["Column", "Type", "Carried by"], rows);
         out.push_str("</details>\n\n");
     }
-    let unread = definition
-        .sources
-        .iter()
-        .filter(|source| source.part != Part::Read);
+    let queried = definition.sources.iter();
+    let queried = queried.filter(|source| source.part == Part::Queried);
+    let queried: Vec<String> = queried.map(|source| code(&source.name)).collect();
+    if !queried.is_empty() {
+        out.push_str(&format!(
+            "Queries of the mapping name these tables; which columns they take is not traced: {}.\n\n",
+            queried.join(", ")
+        ));
+    }
+    let unread = definition.sources.iter();
+    let unread = unread.filter(|source| matches!(source.part, Part::Beside | Part::Unread));
     let unread: Vec<String> = unread
         .map(|source| match source.kind {
             Some(kind) => format!("{} ({kind})", code(&source.name)),
@@ -155,7 +138,7 @@ fn coverage(out: &mut String, definition: &Definition) {
         })
         .collect();
     if unread.is_empty() {
-        out.push_str("Every table is read.\n\n");
+        out.push_str("Every other table is read.\n\n");
     } else {
         out.push_str(&format!(
             "From these tables nothing is read: {}.\n\n",
