@@ -7,11 +7,10 @@ import { launch } from "./launch.mjs";
 
 const [browserPath, file, folder] = process.argv.slice(2);
 const browser = await launch(browserPath);
-for (const [name, section, colorScheme] of [
-  ["definition-erd", "#erd", "light"],
-  ["definition-aggregate", "#aggregate", "dark"],
+for (const [name, section, colorScheme, viewport] of [
+  ["definition-erd", "#erd", "light", { width: 1280, height: 990 }],
+  ["definition-aggregate", "#aggregate", "dark", { width: 1400, height: 800 }],
 ]) {
-  const viewport = { width: 1280, height: 800 };
   const context = await browser.newContext({ viewport, colorScheme });
   const page = await context.newPage();
   await page.goto(pathToFileURL(file).href);
