@@ -2,6 +2,8 @@
 
 // `cfg(test)` tells clippy that all of this is tests, helpers too.
 #[cfg(test)]
+mod browser;
+#[cfg(test)]
 mod cli;
 #[cfg(test)]
 mod corpus;

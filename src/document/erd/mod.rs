@@ -5,8 +5,9 @@
 //!
 //! - Colours are CSS variables: `--erd-line`, `--erd-box`, `--erd-head`, `--erd-text`,
 //!   `--erd-faint`, `--erd-accent`, `--erd-mark`. Without them the system's own colours are used, light or dark.
-//! - Each table is a `g.erd-table` with `data-table="schema.table"`, and takes the focus. Each foreign key is
-//!   a `g.erd-edge` with `data-from`, `data-to` (tables) and `data-columns`.
+//! - Each table is a `g.erd-table` with `data-table="schema.table"`; its `g.erd-grip` shows the name and is
+//!   what the page may make a button. Each foreign key is a `g.erd-edge` with `data-from`, `data-to`
+//!   (tables) and `data-columns`.
 //! - The classes `erd-dimmed` (set here for tables that are not migrated), and `erd-lit` and `erd-faded`
 //!   (for the page to set) say how strongly a table or a line is drawn.
 //!
@@ -24,14 +25,13 @@ mod text;
 use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 
 use card::Card;
-use layout::{Layout, Link, Shape, lay_out};
+use layout::{Layout, Link, READABLE, Shape, lay_out};
 
 /// How many columns a table may have before some are folded, tried until the drawing is readable.
 const BOUNDS: [usize; 5] = [14, 9, 6, 3, 0];
-/// By how many thousandths a drawing may shrink and still be readable.
-const READABLE: i32 = 760;
-/// Above so many tables only the last bounds are tried.
+/// Above so many tables they are folded from the start, to so many columns.
 const MANY: usize = 60;
+const FOLDED: [usize; 1] = [3];
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,9 +73,9 @@ pub fn draw(catalog: &Catalog, options: &Options) -> String {
         .filter(|table| (options.shown)(table) != Shown::Hidden)
         .collect();
     let bounds = if tables.len() > MANY {
-        &BOUNDS[3..]
+        FOLDED.as_slice()
     } else {
-        &BOUNDS
+        BOUNDS.as_slice()
     };
     let mut best: Option<Drawing> = None;
     for &bound in bounds {

@@ -29,9 +29,9 @@ pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     let (wide, high) = (wide + 2 * MARGIN, high + 2 * MARGIN);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"erd-drawing\" role=\"group\" \
-         aria-labelledby=\"erd-title\" aria-describedby=\"erd-desc\" width=\"{wide}\" height=\"{high}\" \
-         viewBox=\"-{MARGIN} -{MARGIN} {wide} {high}\">\n<title id=\"erd-title\">{}</title>\n\
-         <desc id=\"erd-desc\">{}</desc>\n<style>{STYLE}</style>\n",
+         aria-labelledby=\"erd-drawing-title\" aria-describedby=\"erd-drawing-desc\" width=\"{wide}\" height=\"{high}\" \
+         viewBox=\"-{MARGIN} -{MARGIN} {wide} {high}\">\n<title id=\"erd-drawing-title\">{}</title>\n\
+         <desc id=\"erd-drawing-desc\">{}</desc>\n<style>{STYLE}</style>\n",
         escape(&format!("Tables of {}", catalog.database)),
         escape(&description(drawing)),
     );
@@ -136,15 +136,17 @@ fn write_edge(out: &mut String, drawing: &Drawing, edge: &Edge, route: &[(i32, i
     );
 }
 
+/// The group's label says what the lines show. The head is an element of its own, for the page to make
+/// a button of: one whose name is all that it shows.
 fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
     let dimmed = if card.dimmed { " erd-dimmed" } else { "" };
     let (wide, high) = (place.width, card.height);
     let _ = write!(
         out,
-        "<g class=\"erd-table{dimmed}\" data-table=\"{}\" role=\"group\" tabindex=\"0\" aria-label=\"{}\" \
+        "<g class=\"erd-table{dimmed}\" data-table=\"{}\" role=\"group\" aria-label=\"{}\" \
          transform=\"translate({} {})\">\
          <rect class=\"erd-box\" width=\"{wide}\" height=\"{high}\" rx=\"4\"/>\
-         <path class=\"erd-head\" d=\"M0 {HEAD}V4a4 4 0 0 1 4-4H{}a4 4 0 0 1 4 4V{HEAD}z\"/>",
+         <g class=\"erd-grip\"><path class=\"erd-head\" d=\"M0 {HEAD}V4a4 4 0 0 1 4-4H{}a4 4 0 0 1 4 4V{HEAD}z\"/>",
         escape(&card.table.name.to_string()),
         escape(&summary(drawing, card)),
         place.x,
@@ -160,6 +162,7 @@ fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
         title,
     };
     name.write(out);
+    out.push_str("</g>");
     if !card.kind.is_empty() {
         let x = wide - SIDE;
         Words {

@@ -87,11 +87,13 @@
   const fates = one(".fates");
   if (tables.length && fates) {
     one(".hint").hidden = false;
+    // The table's name is the button.
+    const grip = (table) => table.querySelector(".erd-grip");
     const choose = (name) => {
       fates.classList.toggle("chosen", name !== null);
       for (const fate of all(".fate", fates)) fate.hidden = fate.dataset.fate !== name;
       for (const table of tables) {
-        table.setAttribute("aria-pressed", String(table.dataset.table === name));
+        grip(table).setAttribute("aria-pressed", String(table.dataset.table === name));
         table.classList.toggle("erd-lit", table.dataset.table === name);
       }
       for (const line of all(".erd .erd-edge")) {
@@ -110,8 +112,8 @@
     };
     for (const table of tables) {
       const name = table.dataset.table;
-      table.setAttribute("role", "button");
-      table.setAttribute("tabindex", "0");
+      grip(table).setAttribute("role", "button");
+      grip(table).setAttribute("tabindex", "0");
       table.addEventListener("click", () => toggle(name));
       table.addEventListener("keydown", (event) => {
         if (event.key !== "Enter" && event.key !== " ") return;

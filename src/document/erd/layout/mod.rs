@@ -20,8 +20,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use grid::{Grid, Side};
 
-/// The page that a drawing is shaped for: a window of 1280 × 800 less its margins.
-const PAGE: (i32, i32) = (1216, 720);
+/// The space that a drawing is shaped for: what the page leaves of a window of 1280 × 800.
+const PAGE: (i32, i32) = (960, 740);
+/// By how many thousandths a drawing may shrink and still be readable.
+pub(super) const READABLE: i32 = 760;
 /// How many layerings of one component are tried.
 const TRIALS: usize = 12;
 /// And of how many of them links within a layer are turned round.
@@ -77,10 +79,12 @@ impl Layout {
         scale(self.width, self.height)
     }
 
-    /// Readable first, then without crossings.
+    /// Readable first, then without crossings, then large.
     fn merit(&self) -> i32 {
         let crossings = i32::try_from(self.crossings).unwrap_or(i32::MAX);
-        self.scale().saturating_sub(crossings.saturating_mul(60))
+        let scale = self.scale();
+        let readable = scale.min(READABLE) + (scale - READABLE).max(0) / 4;
+        readable.saturating_sub(crossings.saturating_mul(60))
     }
 }
 
