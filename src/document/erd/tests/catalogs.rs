@@ -16,7 +16,7 @@ fn name(name: &str) -> TableName {
 fn column(name: &str, nullable: bool) -> Column {
     Column {
         name: name.to_owned(),
-        declared: "timestamp with time zone".to_owned(),
+        declared: "bigint".to_owned(),
         data_type: DataType::Printed,
         nullable,
         default: None,
