@@ -57,8 +57,8 @@ fn a_table_and_a_foreign_key_are_drawn() {
 #[test]
 fn trees_have_no_crossings() {
     let tables: Vec<String> = (0..40).map(|number| format!("t{number}")).collect();
-    let tables: Vec<(&str, usize)> = tables.iter().map(|name| (name.as_str(), 3)).collect();
-    for (children, count) in [(1, 6), (2, 15), (3, 13), (4, 30), (12, 13)] {
+    let tables: Vec<(&str, usize)> = tables.iter().map(|name| (name.as_str(), 1)).collect();
+    for (children, count) in [(1, 6), (2, 15), (3, 13), (4, 13), (12, 13)] {
         let keys: Vec<(&str, &str)> = (1..count)
             .map(|child| (tables[child].0, tables[(child - 1) / children].0))
             .collect();

@@ -83,8 +83,8 @@ impl Layout {
     fn merit(&self) -> i32 {
         let crossings = i32::try_from(self.crossings).unwrap_or(i32::MAX);
         let scale = self.scale();
-        let readable = scale.min(READABLE) + (scale - READABLE).max(0) / 4;
-        readable.saturating_sub(crossings.saturating_mul(60))
+        let readable = scale.min(READABLE) + (scale - READABLE).max(0) / 8;
+        readable.saturating_sub(crossings.saturating_mul(30))
     }
 }
 

@@ -14,7 +14,7 @@ fn name(name: &str) -> TableName {
 }
 
 fn column(name: &str, nullable: bool) -> Column {
-    let declared = "timestamp with time zone".to_owned();
+    let declared = "bigint".to_owned();
     Column {
         nullable,
         ..Column::new(name.to_owned(), declared, DataType::Printed)
