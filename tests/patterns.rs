@@ -11,6 +11,7 @@ mod document;
 mod example;
 mod exports;
 mod life;
+mod proved;
 mod query;
 mod refused;
 mod risks;
@@ -70,6 +71,7 @@ async fn hold(example: &Example) {
             source.product()
         );
         bench.hold_embedded().await;
+        proved::hold(example, bench.run_embedded("verify", &["--patterns"]));
         bench.hold_dynamodb_local().await;
         source.drop().await;
     }

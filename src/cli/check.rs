@@ -4,9 +4,15 @@ use serde_json::json;
 
 use super::args::{Check, Format};
 use super::failure::Failure;
+use super::mapping::Checked;
 use super::output::Output;
 use super::{Outcome, catalog, mapping, proofs};
-use crate::diagnostic::{Severity, to_json};
+use crate::catalog::Catalog;
+use crate::diagnostic::{Code, Diagnostic, Severity, to_json};
+use crate::load::Cancel;
+use crate::mapping::template::Context;
+use crate::source::Source;
+use crate::verify::patterns::{Ground, Proving, foresee};
 
 pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
     let checked = match &arguments.catalog {
@@ -21,7 +27,10 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
         }
         None => {
             let (mut source, catalog) = catalog::read(&arguments.source).await?;
-            mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?
+            let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut()));
+            let mut checked = checked.await?;
+            Box::pin(answers(&mut checked, &catalog, source.as_mut())).await?;
+            checked
         }
     };
     if checked.model.is_none() {
@@ -51,4 +60,55 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
         (0, warnings) if warnings == 0 || !arguments.deny_warnings => Ok(Outcome::Well),
         _ => Err(Failure::silent()),
     }
+}
+
+/// Tells of access patterns whose answers cannot be compared with those of their SQL.
+async fn answers(
+    checked: &mut Checked,
+    catalog: &Catalog,
+    source: &mut dyn Source,
+) -> Result<(), Failure> {
+    let Some(model) = &checked.model else {
+        return Ok(());
+    };
+    let cancel = Cancel::default();
+    let context = Context {
+        time_zone: model.time_zone.clone(),
+        ..Context::default()
+    };
+    let proving = Proving {
+        ground: Ground {
+            catalog,
+            model,
+            context: &context,
+        },
+        finds: checked.finds(),
+        names: &[],
+        values: 0,
+        examples: 0,
+        cancel: &cancel,
+        progress: &|_, _, _, _| {},
+    };
+    for (name, why) in foresee(&proving, source).await? {
+        let mut places = checked.answers.iter();
+        let Some((_, span, accepted)) = places.find(|(other, ..)| *other == name) else {
+            continue;
+        };
+        let message = format!("the answers of `{name}` cannot be proved: {why}");
+        let warning = Diagnostic::new(Code::UnprovedAnswer, span.clone(), message).with_help(
+            "`verify --patterns` compares by the columns of its `sql`; if it need not be proved: accept: [unproved-answer]",
+        );
+        if *accepted {
+            checked.accepted.push(warning);
+        } else {
+            checked.diagnostics.push(warning);
+        }
+    }
+    checked
+        .diagnostics
+        .sort_by_key(|diagnostic| diagnostic.span.start);
+    checked
+        .accepted
+        .sort_by_key(|diagnostic| diagnostic.span.start);
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Reads a mapping file and holds it against a catalog, as several commands do.
 
+use std::collections::HashMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::catalog;
@@ -23,6 +25,8 @@ pub(super) struct Checked {
     pub(super) accepted: Vec<Diagnostic>,
     /// What was shown of the mapping, if it has no errors.
     pub(super) proofs: Option<Proofs>,
+    /// Access patterns with SQL, where it stands, and whether a doubt about it is accepted.
+    pub(super) answers: Vec<(String, Range<usize>, bool)>,
     /// What the catalog says of itself: it may explain a fault.
     pub(super) notices: Vec<String>,
 }
@@ -79,6 +83,13 @@ impl Checked {
         self.proofs.as_ref().is_some_and(Proofs::keys_differ)
     }
 
+    /// The item types that each access pattern finds.
+    pub(super) fn finds(&self) -> HashMap<String, Vec<String>> {
+        let patterns = self.proofs.iter().flat_map(|proofs| &proofs.patterns);
+        let finds = patterns.map(|proof| (proof.pattern.clone(), proof.finds.clone()));
+        finds.collect()
+    }
+
     /// The model, or the faults on stderr and a failure.
     pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
         if self.model.is_none() {
@@ -124,12 +135,18 @@ pub(super) async fn check(
             diagnostics: faults,
             accepted: Vec::new(),
             proofs: None,
+            answers: Vec::new(),
             notices: Vec::new(),
         });
     };
     let variables = raw.variables();
     let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let variables = variables.collect();
+    let answers = raw.answers().map(|(name, sql)| {
+        let accepted = raw.accepts(Code::UnprovedAnswer, sql.span.start);
+        (name.to_owned(), sql.span.clone(), accepted)
+    });
+    let answers = answers.collect();
     let mut described = Described::new();
     if let Some(source) = source.as_deref_mut() {
         for sql in raw.queries() {
@@ -181,6 +198,7 @@ pub(super) async fn check(
         model,
         diagnostics,
         accepted,
+        answers,
         notices: catalog.notices.clone(),
     })
 }

@@ -106,22 +106,11 @@ pub(super) async fn confirm(
     if !target.is_billed() {
         return Ok(());
     }
-    let can_go_on = yes || output.can_ask();
-    if can_go_on {
+    if yes || output.can_ask() {
         // Whoever cannot log in should not be asked about money first.
         target.describe(&model.table.name).await?;
     }
     let estimate = estimate(source, model, context, usage).await?;
-    output.note(&format!("{}: {estimate}", target.place()));
-    if yes {
-        return Ok(());
-    }
-    if !can_go_on {
-        return Err(
-            Failure::usage("this costs money, and there is no terminal to ask at")
-                .with_help("say --yes to go on without the question"),
-        );
-    }
     let question = match usage {
         Use::Writes => format!("Write to the table `{}`?", model.table.name),
         Use::Reads | Use::Samples(_) => format!("Read the table `{}`?", model.table.name),
@@ -130,7 +119,56 @@ pub(super) async fn confirm(
             model.table.name
         ),
     };
-    if output.ask(&question) {
+    agree(target, &estimate, &question, yes, output)
+}
+
+/// Says what so many calls of access patterns cost at least and asks whether to go on.
+pub(super) async fn confirm_calls(
+    target: &dyn Target,
+    table: &Table,
+    calls: u64,
+    least: f64,
+    yes: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    if !target.is_billed() {
+        return Ok(());
+    }
+    if yes || output.can_ask() {
+        target.describe(&table.name).await?;
+    }
+    let prices = prices::shipped()?;
+    let estimate = format!(
+        "about {} of access patterns, {} read units at least, {:.2} USD on demand (prices of {} in {}; check yours)",
+        format::counted(calls, "call"),
+        format::count(format::rounded(least.ceil())),
+        prices.reads(least),
+        prices.date,
+        prices.region,
+    );
+    let question = format!("Ask the table `{}`?", table.name);
+    agree(target, &estimate, &question, yes, output)
+}
+
+/// Shows an estimate and asks, unless that was answered already.
+fn agree(
+    target: &dyn Target,
+    estimate: &str,
+    question: &str,
+    yes: bool,
+    output: &Output,
+) -> Result<(), Failure> {
+    output.note(&format!("{}: {estimate}", target.place()));
+    if yes {
+        return Ok(());
+    }
+    if !output.can_ask() {
+        return Err(
+            Failure::usage("this costs money, and there is no terminal to ask at")
+                .with_help("say --yes to go on without the question"),
+        );
+    }
+    if output.ask(question) {
         Ok(())
     } else {
         Err(Failure::failed("nothing was done"))

@@ -1,5 +1,7 @@
 //! `dynafold verify`: the table against the source, item by item.
 
+mod patterns;
+
 use std::sync::Arc;
 
 use super::args::{Format, Verify};
@@ -15,6 +17,9 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
+    if arguments.answers.patterns {
+        return Box::pin(patterns::run(arguments, output)).await;
+    }
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let keys = if checked.keys_differ() {

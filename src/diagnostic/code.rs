@@ -136,6 +136,8 @@ codes! {
     NeverMatches = "never-matches", Warning;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
     ParameterForm = "parameter-form", Warning;
+    /// What an access pattern answers cannot be compared with what its SQL answers.
+    UnprovedAnswer = "unproved-answer", Warning;
     /// A warning is accepted that there is none of.
     UnneededAcceptance = "unneeded-acceptance", Warning;
     /// Something could not be checked without a connection to the source.

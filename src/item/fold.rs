@@ -133,6 +133,17 @@ impl Folder {
         self.limits.entries(item, size)
     }
 
+    /// What one attribute is for a row, by what it is made from; nothing is said of why a row does not
+    /// make it.
+    pub(crate) fn attribute(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, ()> {
+        self.node(node, row, keep_null).map_err(drop)
+    }
+
     fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
         item.attributes.reserve_exact(shape.attributes.len());
         for field in &shape.attributes {

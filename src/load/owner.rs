@@ -42,16 +42,30 @@ pub(crate) enum Unowned {
 impl Owners {
     /// Finds what tells the item types of a mapping apart.
     pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
-        let marks: Vec<Mark> = model
-            .item_types
-            .iter()
-            .map(|item| mark(item, &model.table))
+        for item in &model.item_types {
+            let mark = mark(item, &model.table);
+            let mut beginnings = mark.beginnings.iter();
+            if mark.constants.is_empty() && beginnings.all(|(text, _)| text.is_empty()) {
+                return Err(Unowned::Anything(item.name.clone()));
+            }
+        }
+        Self::among(model.item_types.iter(), &model.table, &|_| true)
+    }
+
+    /// Finds what tells some item types from one another, by the attributes that are held.
+    pub(crate) fn among<'m>(
+        item_types: impl Iterator<Item = &'m ItemType>,
+        table: &Table,
+        holds: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Unowned> {
+        let marks: Vec<Mark> = item_types
+            .map(|item| {
+                let mut mark = mark(item, table);
+                mark.constants.retain(|(name, _)| holds(name));
+                mark
+            })
             .collect();
         for (at, mark) in marks.iter().enumerate() {
-            if mark.constants.is_empty() && mark.beginnings.iter().all(|(text, _)| text.is_empty())
-            {
-                return Err(Unowned::Anything(mark.name.clone()));
-            }
             if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
                 return Err(Unowned::Alike(mark.name.clone(), other.name.clone()));
             }
@@ -59,7 +73,7 @@ impl Owners {
         Ok(Self {
             type_attribute: type_attribute(&marks),
             marks,
-            keys: keys(&model.table),
+            keys: keys(table),
         })
     }
 

@@ -6,6 +6,7 @@ pub mod model;
 mod proof;
 mod raw;
 mod resolve;
+pub(crate) mod sql;
 mod starter;
 pub mod template;
 mod variables;
@@ -17,6 +18,6 @@ pub use proof::{
     SizeProof, TypesProof, Verdict, Writes,
 };
 pub use raw::{Raw, Spanned};
-pub(crate) use resolve::aligned;
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
+pub(crate) use resolve::{aligned, kind_of, writing};
 pub use starter::starter;

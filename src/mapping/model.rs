@@ -9,7 +9,7 @@ mod shown;
 mod table;
 
 pub use pattern::{
-    AccessPattern, FilterExpression, Operand, Parameter, ParameterKind, SortCondition,
+    AccessPattern, FilterExpression, Operand, Origin, Parameter, ParameterKind, SortCondition,
 };
 pub use settings::{Autoscale, Settings, StreamView, TableClass};
 pub use table::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};

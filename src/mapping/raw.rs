@@ -17,7 +17,7 @@ use super::grammar::{MAPPING, validate};
 use super::model::{Autoscale, Billing, KeyType, Projection, Throughput};
 use super::variables::{PutIn, substitute};
 use super::yaml::{Content, Entry, Node, parse};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Code, Diagnostic};
 
 /// Something written, with its place.
 #[derive(Debug, Clone)]
@@ -166,6 +166,22 @@ impl Raw {
         self.items.iter().filter_map(|item| match &item.from {
             RawFrom::Query { sql, .. } => Some(sql),
             RawFrom::Table(_) => None,
+        })
+    }
+
+    /// The access patterns that have SQL, by their names, with the SQL.
+    pub fn answers(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
+        let patterns = self.patterns.iter();
+        patterns.filter_map(|pattern| Some((pattern.name.value.as_str(), pattern.sql.as_ref()?)))
+    }
+
+    /// Whether a warning of this code is accepted at a place of the file.
+    #[must_use]
+    pub fn accepts(&self, code: Code, at: usize) -> bool {
+        let mut all = self.acceptances.iter();
+        all.any(|acceptance| {
+            let mut codes = acceptance.codes.iter();
+            acceptance.within.contains(&at) && codes.any(|one| one.value == code.as_str())
         })
     }
 }

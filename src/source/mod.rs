@@ -176,6 +176,18 @@ pub trait Source: Send {
     /// Reads rows.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
 
+    /// How this database writes SQL.
+    fn dialect(&self) -> &'static dyn Dialect;
+
+    /// Runs one query of the mapping's as it stands, so that its own order is kept, and reads all of
+    /// its rows under these columns: what [`Self::describe`] gives for it. After [`Self::begin`]. A
+    /// query that would write is refused by the database, and the snapshot goes on after it.
+    fn ask<'a>(
+        &'a mut self,
+        sql: &'a str,
+        columns: &'a [Column],
+    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>>;
+
     /// Cuts a scan's base relation into ranges of about `rows` rows, in the order of their keys, that
     /// cover every row exactly once: rows that are added later too. Empty: it cannot be cut and is
     /// read in one piece. That is so for queries and views, without a usable key, with a limit, and

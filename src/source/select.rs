@@ -7,7 +7,7 @@ use super::{Join, Match, Relation, Scan, ScanColumn};
 use crate::catalog::{DataType, TableName};
 
 /// What differs between the databases' SQL.
-pub trait Dialect {
+pub trait Dialect: Send + Sync {
     /// Quotes an identifier.
     fn quote(&self, identifier: &str) -> String;
 

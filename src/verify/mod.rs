@@ -8,6 +8,7 @@
 //! should be; nothing else is, and nothing is deleted.
 
 mod compare;
+pub mod patterns;
 mod report;
 mod run;
 

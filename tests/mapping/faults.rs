@@ -202,7 +202,7 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
 }
 
 /// Codes that only a connection shows; tests of the commands cover them.
-const ONLINE: &[Code] = &[Code::Sql];
+const ONLINE: &[Code] = &[Code::Sql, Code::UnprovedAnswer];
 
 /// The catalog of pattern 1, with what a case needs of it changed.
 fn catalog_for(code: Code) -> Catalog {

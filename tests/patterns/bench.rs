@@ -13,6 +13,7 @@ use crate::support::source::Source;
 use crate::support::{dynamodb_local, embedded};
 
 use super::example::Example;
+use super::proved;
 
 /// A folder with the mapping, and a source.
 pub(super) struct Bench<'e> {
@@ -34,7 +35,8 @@ impl<'e> Bench<'e> {
             product,
             table: format!("{name}-{product}-{}", std::process::id()),
         };
-        std::fs::write(bench.path("mapping.yaml"), &example.mapping).unwrap();
+        let mapping = proved::in_words_of(product, &example.mapping);
+        std::fs::write(bench.path("mapping.yaml"), mapping).unwrap();
         bench
     }
 
@@ -138,6 +140,8 @@ impl<'e> Bench<'e> {
             &self.run("migrate", &[&arguments, further].concat()),
             &self.run("verify", &arguments),
         );
+        let arguments = [&arguments[..], &["--patterns"]].concat();
+        proved::hold(self.example, self.run("verify", &arguments));
         let spec = TargetSpec::Dynamodb {
             endpoint_url: Some(endpoint.clone()),
             profile: None,

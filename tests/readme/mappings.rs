@@ -5,11 +5,16 @@
 //! error. Those in docs/patterns.md are of other tables, and tested with them. Those in
 //! docs/rehearse.md are no mappings.
 
+use std::collections::HashMap;
+
 use dynafold::catalog::{Catalog, Column, DataType, Table, TableKind, TableName};
 use dynafold::diagnostic::{Code, Diagnostic, Severity, render};
+use dynafold::load::Cancel;
 use dynafold::mapping::model::Model;
+use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::source::{Source, SourceError, connect, sqlite};
+use dynafold::verify::patterns::{Ground, Proving, foresee};
 use tempfile::TempDir;
 
 use super::blocks::{Block, blocks, page, pages};
@@ -76,13 +81,42 @@ impl Shop {
             }
         }
         let resolution = resolve(&raw, faults, &self.catalog, &described);
-        let (model, diagnostics) = (resolution.model, resolution.diagnostics);
+        let (model, mut diagnostics) = (resolution.model, resolution.diagnostics);
+        if let Some(model) = model.as_ref().filter(|_| !offline) {
+            diagnostics.extend(self.unproved(&raw, model).await);
+        }
         for pass in model.iter().flat_map(|model| &model.passes) {
             if !pass.scan.conditions.is_empty() {
                 self.source.prepare(&pass.scan).await.unwrap();
             }
         }
         (model, diagnostics)
+    }
+}
+
+impl Shop {
+    /// What `check` adds where there is a source: answers that cannot be proved.
+    async fn unproved(&mut self, raw: &Raw, model: &Model) -> Vec<Diagnostic> {
+        let (context, cancel) = (Context::default(), Cancel::default());
+        let proving = Proving {
+            ground: Ground {
+                catalog: &self.catalog,
+                model,
+                context: &context,
+            },
+            finds: HashMap::new(),
+            names: &[],
+            values: 0,
+            examples: 0,
+            cancel: &cancel,
+            progress: &|_, _, _, _| {},
+        };
+        let found = foresee(&proving, self.source.as_mut()).await.unwrap();
+        let found = found.into_iter().map(|(name, why)| {
+            let (_, sql) = raw.answers().find(|(other, _)| *other == name).unwrap();
+            Diagnostic::new(Code::UnprovedAnswer, sql.span.clone(), why)
+        });
+        found.collect()
     }
 }
 

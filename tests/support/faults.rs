@@ -67,6 +67,16 @@ impl Source for FakeSource {
     fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
         self.count(&scan.from)
     }
+    fn dialect(&self) -> &'static dyn dynafold::source::Dialect {
+        unreachable!("no load asks for it")
+    }
+    fn ask<'a>(
+        &'a mut self,
+        _: &'a str,
+        _: &'a [Column],
+    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
+        unreachable!("no load asks for it")
+    }
     fn cut<'a>(
         &'a mut self,
         _: &'a Scan,

@@ -14,7 +14,8 @@ Examples:
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --format json
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --sample 10000
   dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --repair
-  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7")]
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --items ORDER --partition TENANT#7
+  dynafold verify shop.yaml --source postgres://app@db/shop --target dynamodb --patterns --values 100")]
 pub(in crate::cli) struct Verify {
     /// The mapping file
     pub(in crate::cli) mapping: PathBuf,
@@ -45,6 +46,8 @@ pub(in crate::cli) struct Verify {
     /// Connections that read side by side, where the database allows it [default: one a processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(in crate::cli) readers: Option<u16>,
+    #[command(flatten)]
+    pub(in crate::cli) answers: Answers,
     /// The moment by which items have expired, in RFC 3339 [default: the clock at the start]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(in crate::cli) now: Option<Timestamp>,
@@ -54,4 +57,19 @@ pub(in crate::cli) struct Verify {
     /// Text for people or JSON for programs
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub(in crate::cli) format: Format,
+}
+
+/// What is asked where answers are compared instead of items.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct Answers {
+    /// Compare answers instead of items: each access pattern's with those of its SQL
+    #[arg(long, conflicts_with_all = ["sample", "repair", "items", "partition", "allow_unexpected", "readers"])]
+    pub(in crate::cli) patterns: bool,
+    /// Only this access pattern; may be said several times
+    #[arg(long = "pattern", value_name = "NAME", requires = "patterns")]
+    pub(in crate::cli) pattern: Vec<String>,
+    /// Values that each access pattern is asked with; all that there are, where they are no more
+    #[arg(long, value_name = "N", requires = "patterns", default_value_t = 20,
+          value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(in crate::cli) values: u16,
 }

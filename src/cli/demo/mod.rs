@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::args::{
-    Check, Demo, Docs, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat, Query,
-    QueryFormat, SourceArguments, TargetArguments, Verify,
+    Answers, Check, Demo, Docs, Format, Inspect, InspectFormat, Migrate, Preview, PreviewFormat,
+    Query, QueryFormat, SourceArguments, TargetArguments, Verify,
 };
 use super::failure::Failure;
 use super::output::Output;
@@ -86,6 +86,11 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         mapping: paths.mapping.clone(),
         source: source(),
         target: target(),
+        answers: Answers {
+            patterns: false,
+            pattern: Vec::new(),
+            values: 20,
+        },
         sample: None,
         repair: false,
         max_wcu: None,

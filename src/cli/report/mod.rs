@@ -1,6 +1,7 @@
 //! The reports of `migrate` and `verify` as people read them.
 
 mod migration;
+mod patterns;
 mod verification;
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
@@ -8,6 +9,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets};
 use super::format::count;
 
 pub(super) use migration::{migration, migration_outcome};
+pub(super) use patterns::patterns;
 pub(super) use verification::verification;
 
 /// A column of figures: its name, its figure of a book, and whether it stands there when all its

@@ -2,8 +2,7 @@
 
 use super::{Ground, define};
 use crate::access::recover;
-use crate::catalog::Catalog;
-use crate::catalog::sample::shop;
+use crate::catalog::{Catalog, DataType, sample};
 use crate::document::{Basis, Definition, Part};
 use crate::item::{Attribute, Item, text_of};
 use crate::mapping::model::Model;
@@ -26,7 +25,6 @@ items:
     join: { u: user_id }
     key: { PK: "USER#{user_id | pad(8)}", SK: "ORDER#{placed_at}#{id | pad(8)}" }
     columns: [u.email]
-    accept: [key-null, empty-key, key-length]
     write_rate: 10
   LINE:
     from: '"Order Details"'
@@ -43,6 +41,26 @@ access_patterns:
     items: [LINE]
     key: { PK: "ORDER#{orderId | pad(8)}", SK: { begins_with: "LINE#" } }
 "#;
+
+/// The shop with the types of its columns, which the sample leaves to be printed.
+fn shop() -> Catalog {
+    let mut shop = sample::shop();
+    let columns = shop.tables.iter_mut().flat_map(|table| &mut table.columns);
+    for column in columns {
+        column.data_type = match column.declared.as_str() {
+            "bigint" | "smallint" => DataType::Integer {
+                bits: 64,
+                unsigned: false,
+            },
+            "timestamp with time zone" => DataType::Timestamp {
+                digits: 6,
+                zone: true,
+            },
+            _ => DataType::Text { max_chars: None },
+        };
+    }
+    shop
+}
 
 fn resolved(catalog: &Catalog) -> (Model, Proofs) {
     let (raw, faults) = Raw::read(MAPPING, &|_| None);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::{KeyAttribute, Placeholder, Template};
+use crate::catalog::TableName;
 use crate::item::Attribute;
 use crate::value::TimeKind;
 
@@ -39,6 +40,9 @@ pub struct AccessPattern {
     pub consistent: bool,
     /// The relational query that it replaces.
     pub sql: Option<String>,
+    /// Where values of parameters come from, as `params` says it; of those that the relational query
+    /// alone has too.
+    pub origins: Vec<(Arc<str>, Origin)>,
     /// Attributes with the SQL columns that they are called otherwise.
     pub answer: Vec<(String, String)>,
     /// Requests a second at peak.
@@ -123,6 +127,20 @@ pub struct Parameter {
     pub from_clock: Option<Template>,
     /// Whether only a schema tells how it is read, and there was none.
     pub needs_schema: bool,
+}
+
+/// Where the values of a parameter come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of the source.
+    Column {
+        /// The table.
+        table: TableName,
+        /// The column.
+        column: String,
+    },
+    /// A moment that is counted from the clock. Its one place is the clock.
+    Clock(Template),
 }
 
 /// How the text of a parameter is read.

@@ -27,7 +27,8 @@ pub(super) fn take(
             let (taken, left) = diagnostics.drain(..).partition(|d| within(d));
             *diagnostics = left;
             accepted.extend::<Vec<Diagnostic>>(taken);
-            if accepted.len() == before {
+            // What the source alone tells is not known here.
+            if accepted.len() == before && code != Code::UnprovedAnswer {
                 found.push(unneeded(written));
             }
         }

@@ -38,7 +38,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::Scan;
 
 pub use outline::{Outline, outline};
-pub(crate) use patterns::aligned;
+pub(crate) use patterns::{aligned, kind_of, writing};
 
 use item::Resolved;
 use pass::Passes;

@@ -26,7 +26,7 @@ use self::error::{help, place, timed_out};
 use self::scan::{MysqlDialect, object};
 use super::watch::PATIENCE;
 use super::{
-    Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
+    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, server_url, statement,
 };
 use crate::catalog::{Catalog, Column, Dbms};
@@ -208,6 +208,21 @@ impl Source for Mysql {
         let watch = cancel::watch(self.patience, self.options.clone(), server.session.clone());
         scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
+        })
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &MysqlDialect
+    }
+
+    fn ask<'a>(
+        &'a mut self,
+        sql: &'a str,
+        columns: &'a [Column],
+    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
+        Box::pin(async {
+            let asked = scan::ask(&mut self.connection, sql, columns).await;
+            asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
         })
     }
 

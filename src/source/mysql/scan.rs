@@ -6,12 +6,12 @@ use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{AssertSqlSafe, Decode, Executor as _, MySql, Row as _, SqlSafeStr as _, ValueRef as _};
 
 use super::decode::decode;
-use crate::catalog::DataType;
+use crate::catalog::{Column, DataType};
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
 use crate::source::watch::Watch;
-use crate::source::{Chunk, Dialect, Relation, Scan, SourceError, statement};
+use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, statement};
 use crate::value::Value;
 
 /// The SQL of MySQL and MariaDB.
@@ -85,6 +85,29 @@ pub(super) fn scan<'a>(
         move |row, output| read(row, output, &outputs),
         move |cause| fault(object(&scan.from), cause),
     )
+}
+
+/// Runs one query and reads all of its rows.
+pub(super) async fn ask(
+    connection: &mut MySqlConnection,
+    sql: &str,
+    columns: &[Column],
+) -> Result<Vec<Row>, sqlx::Error> {
+    let sql = sql.trim().trim_end_matches(';').to_owned();
+    // SQL from outside: preparing takes one statement only. Without the sign there is but one.
+    if sql.contains(';') {
+        let alone = AssertSqlSafe(sql.clone()).into_sql_str();
+        (&mut *connection).prepare(alone).await?;
+    }
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql))
+        .fetch_all(connection)
+        .await?;
+    let row = |row: &MySqlRow| {
+        let columns = columns.iter().enumerate();
+        let values = columns.map(|(at, column)| Ok(decode(bytes(row, at)?, &column.data_type)));
+        values.collect::<Result<Row, sqlx::Error>>()
+    };
+    rows.iter().map(row).collect()
 }
 
 /// What the server sent for one column.

@@ -43,8 +43,8 @@ use self::elsewhere::Backend;
 use self::error::Subject;
 use super::watch::PATIENCE;
 use super::{
-    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Scan, Source, SourceError,
-    server_url,
+    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
+    SourceError, server_url,
 };
 use crate::catalog::{Catalog, Column, Dbms};
 
@@ -294,6 +294,23 @@ impl Source for Postgres {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         stream::once(scan::open(self, scan)).try_flatten().boxed()
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &Sql
+    }
+
+    fn ask<'a>(
+        &'a mut self,
+        sql: &'a str,
+        columns: &'a [Column],
+    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
+        Box::pin(async move {
+            self.open_snapshot().await?;
+            self.step_aside().await?;
+            let rows = scan::ask(self, sql, columns).await;
+            self.step_back(rows).await
+        })
     }
 
     fn cut<'a>(

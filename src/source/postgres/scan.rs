@@ -8,9 +8,12 @@ use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
 use super::error::{self, Subject};
 use super::{Postgres, Sql};
+use crate::catalog::Column;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output};
-use crate::source::{Chunk, Dialect as _, Relation, Scan, Source as _, SourceError, statement};
+use crate::source::{
+    Chunk, Dialect as _, Relation, Row, Scan, Source as _, SourceError, statement,
+};
 use crate::value::Value;
 
 /// Sends a scan's SELECT and hands out its rows.
@@ -62,6 +65,30 @@ fn read(row: &PgRow, output: usize, decoders: &[Decoder]) -> Result<(Value, usiz
     };
     let raw = raw.as_bytes().map_err(sqlx::Error::Decode)?;
     Ok((decoder.read(raw), raw.len()))
+}
+
+/// Runs one query and reads all of its rows.
+pub(super) async fn ask(
+    source: &mut Postgres,
+    sql: &str,
+    columns: &[Column],
+) -> Result<Vec<Row>, SourceError> {
+    let subject = Subject::Query(sql);
+    let alone = sql.trim().trim_end_matches(';');
+    // SQL from outside: the plan proves that it is one statement.
+    source.explain(alone, &subject).await?;
+    let rows = sqlx::raw_sql(AssertSqlSafe(alone.to_owned()));
+    let rows = rows.fetch_all(&mut source.connection).await;
+    let decoders = columns.iter();
+    let decoders: Vec<Decoder> = decoders
+        .map(|column| Decoder::new(&column.data_type))
+        .collect();
+    let decode = |row: &PgRow| {
+        let values = (0..decoders.len()).map(|output| Ok(read(row, output, &decoders)?.0));
+        values.collect::<Result<Row, sqlx::Error>>()
+    };
+    let rows = rows.and_then(|rows| rows.iter().map(decode).collect());
+    rows.map_err(|cause| error::query(cause, &subject, &source.user))
 }
 
 /// Counts a relation's rows. The order of nothing hangs on it, so it may use the server's workers.

@@ -31,7 +31,7 @@ pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
 use self::state::State;
 use super::{
-    Canceller, Chunk, Dialect as _, Identity, LeftBehind, Range, Relation, Scan, Source,
+    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, statement,
 };
 use crate::address;
@@ -201,6 +201,21 @@ impl Source for Sqlite {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         scan::scan(&mut self.connection, &mut self.disagreements, scan)
+    }
+
+    fn dialect(&self) -> &'static dyn Dialect {
+        &SqliteDialect
+    }
+
+    fn ask<'a>(
+        &'a mut self,
+        sql: &'a str,
+        columns: &'a [Column],
+    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
+        Box::pin(async {
+            let asked = scan::ask(&mut self.connection, sql, columns).await;
+            asked.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        })
     }
 
     fn cut<'a>(

@@ -6,10 +6,10 @@ use sqlx::{AssertSqlSafe, Decode, Row as _, Sqlite};
 
 use super::decode::{decode, stored};
 use super::fault;
-use crate::catalog::{DataType, Family};
+use crate::catalog::{Column, DataType, Family};
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
-use crate::source::{Chunk, Dialect, Range, Relation, Scan, SourceError, statement};
+use crate::source::{Chunk, Dialect, Range, Relation, Row, Scan, SourceError, statement};
 use crate::value::Value;
 
 /// SQLite's SQL.
@@ -151,6 +151,26 @@ pub(super) fn scan<'a>(
         move |row, output| read(row, output, &outputs, disagreements, first),
         move |cause| fault(object(&scan.from), cause),
     )
+}
+
+/// Runs one query and reads all of its rows.
+pub(super) async fn ask(
+    connection: &mut SqliteConnection,
+    sql: &str,
+    columns: &[Column],
+) -> Result<Vec<Row>, sqlx::Error> {
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
+    let rows = rows.fetch_all(connection).await?;
+    let value = |row: &SqliteRow, at: usize, column: &Column| {
+        let stored = stored(row.try_get_raw(at)?).map_err(sqlx::Error::Decode)?;
+        Ok(decode(stored, &column.data_type).0)
+    };
+    let decoded = rows.iter().map(|row| {
+        let columns = columns.iter().enumerate();
+        let values = columns.map(|(at, column)| value(row, at, column));
+        values.collect::<Result<Row, sqlx::Error>>()
+    });
+    decoded.collect()
 }
 
 fn read(

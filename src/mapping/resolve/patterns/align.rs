@@ -64,7 +64,7 @@ impl Make {
 }
 
 /// How values of a type are read.
-pub(super) fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
+pub(crate) fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
     Some(match data_type {
         DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. } => {
             ParameterKind::Number
@@ -169,7 +169,7 @@ pub(super) fn escape(template: &Template) -> Option<Arc<Escape>> {
 }
 
 /// The filters that say how a value is written; `default` and `string` change nothing of it.
-pub(super) fn writing(filters: &[Filter]) -> Vec<&Filter> {
+pub(crate) fn writing(filters: &[Filter]) -> Vec<&Filter> {
     let kept = filters.iter();
     kept.filter(|filter| !matches!(filter, Filter::Default(_) | Filter::String))
         .collect()

@@ -137,7 +137,11 @@ impl Binder<'_> {
     /// Attributes with the SQL columns that they are called otherwise.
     pub(super) fn answer(&mut self, keys: &Keys<'_>) -> Vec<(String, String)> {
         for (attribute, _) in &self.raw.answer {
-            let name = attribute.value.split('.').next().unwrap_or_default();
+            let mut parts = attribute.value.split('.');
+            let first = parts.next().unwrap_or_default();
+            // `PARCEL.no` is the attribute of one item type alone.
+            let is_item = self.raw.items.iter().any(|item| item.value == first);
+            let name = parts.next().filter(|_| is_item).unwrap_or(first);
             self.made(name, &attribute.span, keys);
         }
         let pairs = self.raw.answer.iter();

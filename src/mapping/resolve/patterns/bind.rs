@@ -10,7 +10,8 @@ use super::{Ground, condition, operators};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, Parameter, Part, Place, Placeholder, SortCondition, Template,
+    AccessPattern, KeyAttribute, Origin, Parameter, Part, Place, Placeholder, SortCondition,
+    Template,
 };
 use crate::mapping::raw::RawPattern;
 use crate::mapping::resolve::anchor::Anchor;
@@ -23,6 +24,8 @@ pub(super) struct Binder<'a> {
     pub(super) ground: &'a Ground<'a>,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
     pub(super) parameters: Parameters,
+    /// Where values of parameters come from, as the mapping says it.
+    pub(super) origins: Vec<(Arc<str>, Origin)>,
     shards: Option<u32>,
     pairs: Vec<Pair>,
     /// What is told only of patterns without faults.
@@ -34,6 +37,7 @@ pub(super) struct Binder<'a> {
 /// What a binder has gathered.
 pub(super) struct Finished {
     pub(super) parameters: Vec<Parameter>,
+    pub(super) origins: Vec<(Arc<str>, Origin)>,
     pub(super) shards: Option<u32>,
     /// Values beside those of the items' keys.
     pub(super) pairs: Vec<Pair>,
@@ -51,6 +55,7 @@ impl<'a> Binder<'a> {
             ground,
             diagnostics,
             parameters: Parameters::default(),
+            origins: Vec::new(),
             shards: None,
             pairs: Vec::new(),
             warnings: Vec::new(),
@@ -65,6 +70,7 @@ impl<'a> Binder<'a> {
         }
         Finished {
             parameters: self.parameters.finish(),
+            origins: self.origins,
             shards: self.shards,
             pairs: self.pairs,
             warnings: self.warnings,

@@ -12,8 +12,8 @@ mod keys;
 mod parameters;
 mod sources;
 
-pub(crate) use align::aligned;
 pub(super) use align::{Make, Pair};
+pub(crate) use align::{aligned, kind_of, writing};
 pub(super) use keys::is_range;
 
 use std::sync::Arc;
@@ -129,6 +129,7 @@ fn bind_one(
             filter,
             consistent: pattern.consistent.as_ref().is_some_and(|said| said.value),
             sql: pattern.sql.as_ref().map(|sql| sql.value.clone()),
+            origins: finished.origins,
             answer,
             rate: pattern.rate,
         },

@@ -4,10 +4,10 @@ use super::align::kind_of;
 use super::bind::Binder;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, nearest};
-use crate::mapping::expression::word;
-use crate::mapping::model::{Part, Place, Placeholder, Template};
+use crate::mapping::model::{Origin, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::resolve::scope::{find_table, unknown_column};
+use crate::mapping::sql::parameters;
 use crate::mapping::template::{self, Filter, Segment};
 
 impl Binder<'_> {
@@ -23,9 +23,12 @@ impl Binder<'_> {
                 continue;
             }
             if is_clock {
-                let template = self.clock(from);
-                if let (Some(at), Some(template)) = (known, template) {
-                    self.parameters.is_counted(at, template);
+                if let Some(template) = self.clock(from) {
+                    if let Some(at) = known {
+                        self.parameters.is_counted(at, template.clone());
+                    }
+                    let name = name.value.as_str().into();
+                    self.origins.push((name, Origin::Clock(template)));
                 }
                 continue;
             }
@@ -53,6 +56,11 @@ impl Binder<'_> {
             let column = column.trim_matches('"');
             match table.column(column) {
                 Some(found) => {
+                    let origin = Origin::Column {
+                        table: table.name.clone(),
+                        column: found.name.clone(),
+                    };
+                    self.origins.push((name.value.as_str().into(), origin));
                     if let (Some(at), Some(kind)) = (known, kind_of(&found.data_type)) {
                         self.parameters.is_of_column(at, kind);
                     }
@@ -124,7 +132,12 @@ impl Binder<'_> {
 
     fn in_sql(&self, name: &str) -> bool {
         let sql = self.raw.sql.as_ref();
-        sql.is_some_and(|sql| sql_parameters(&sql.value).iter().any(|other| other == name))
+        let dbms = self.ground.catalog.map(|catalog| catalog.dbms);
+        sql.is_some_and(|sql| {
+            parameters(&sql.value, dbms)
+                .iter()
+                .any(|other| other == name)
+        })
     }
 
     /// Every parameter of the relational query is one of the pattern's, or a moment.
@@ -136,7 +149,8 @@ impl Binder<'_> {
         };
         let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
         let mut told: Vec<String> = Vec::new();
-        for name in sql_parameters(&sql.value) {
+        let dbms = self.ground.catalog.map(|catalog| catalog.dbms);
+        for name in parameters(&sql.value, dbms) {
             if names.contains(&name) || counted(&name) || told.contains(&name) {
                 continue;
             }
@@ -163,50 +177,5 @@ impl Binder<'_> {
             )
             .with_help(help),
         );
-    }
-}
-
-/// The parameters of a query, `:name`; what stands in quotes or comments is none.
-fn sql_parameters(sql: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    while let Some(rest) = sql.get(at..).filter(|rest| !rest.is_empty()) {
-        let skip = |open: usize, end: &str| {
-            let after = rest.get(open..).unwrap_or_default();
-            after
-                .find(end)
-                .map_or(rest.len(), |length| open + length + end.len())
-        };
-        let first = rest.chars().next().map_or(1, char::len_utf8);
-        at += match rest.as_bytes() {
-            [quote @ (b'\'' | b'"' | b'`'), ..] => {
-                skip(1, std::str::from_utf8(&[*quote]).unwrap_or_default())
-            }
-            [b'-', b'-', ..] => skip(2, "\n"),
-            [b'/', b'*', ..] => skip(2, "*/"),
-            [b':', b':', ..] => 2,
-            [b':', ..] => {
-                let name = word(rest.get(1..).unwrap_or_default());
-                if name.chars().next().is_some_and(|c| !c.is_ascii_digit()) {
-                    found.push(name.to_owned());
-                }
-                1 + name.len()
-            }
-            _ => first,
-        };
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::sql_parameters;
-
-    #[test]
-    fn parameters_of_a_query_are_found_outside_of_quotes_and_comments() {
-        let found = sql_parameters(
-            "SELECT ':a', \":b\", x::text, y[1:2] -- :c\n FROM t /* :d */ WHERE z = :e AND w=:f_1",
-        );
-        assert_eq!(found, ["e", "f_1"]);
     }
 }

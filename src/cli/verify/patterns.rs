@@ -1,0 +1,115 @@
+//! `dynafold verify --patterns`: the answers of access patterns against those of their SQL.
+
+use super::super::args::{Format, Verify};
+use super::super::failure::Failure;
+use super::super::output::{Output, tell};
+use super::super::signals::stop_on_signals;
+use super::super::{Outcome, catalog, mapping, report, target};
+use crate::diagnostic::nearest;
+use crate::load::{self, Cancel};
+use crate::mapping::model::Model;
+use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
+
+/// Differences that are named, of each pattern and of each call; all are counted.
+const EXAMPLES: usize = 5;
+/// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values.
+const BESIDES: u64 = 3;
+
+pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
+    let (mut source, catalog) = catalog::read(&arguments.source).await?;
+    let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let finds = checked.finds();
+    let proofs = checked
+        .proofs
+        .as_ref()
+        .map(|proofs| proofs.patterns.clone());
+    let proofs = proofs.unwrap_or_default();
+    let model = checked.into_model(output)?;
+    known(&model, &arguments.answers.pattern)?;
+    let target = target::open(&arguments.target).await?;
+    load::ensure_table(target.as_ref(), &model.table, false)
+        .await
+        .map_err(|error| Failure {
+            help: Some("`dynafold migrate` makes and fills it".to_owned()),
+            ..Failure::from(error)
+        })?;
+    let context = target::context(&model, arguments.now)?;
+    let calls = u64::from(arguments.answers.values) + BESIDES;
+    let asked = model
+        .patterns
+        .iter()
+        .filter(|pattern| pattern.sql.is_some());
+    let asked = asked.filter(|pattern| {
+        arguments.answers.pattern.is_empty()
+            || arguments
+                .answers
+                .pattern
+                .iter()
+                .any(|name| **name == *pattern.name)
+    });
+    let asked: Vec<&str> = asked.map(|pattern| &*pattern.name).collect();
+    let least = proofs
+        .iter()
+        .filter(|proof| asked.contains(&proof.pattern.as_str()));
+    let least: f64 = least.map(|proof| proof.least_units).sum();
+    let count = u32::try_from(calls).map_or(f64::MAX, f64::from);
+    let patterns = u64::try_from(asked.len()).unwrap_or(u64::MAX);
+    target::confirm_calls(
+        target.as_ref(),
+        &model.table,
+        calls.saturating_mul(patterns),
+        least * count,
+        arguments.yes,
+        output,
+    )
+    .await?;
+    let cancel = Cancel::default();
+    stop_on_signals(cancel.clone());
+    let progress = |number: usize, all: usize, pattern: &str, calls: usize| {
+        tell(&format!("{number} of {all}: {pattern}, {calls} calls"));
+    };
+    let proving = Proving {
+        ground: Ground {
+            catalog: &catalog,
+            model: &model,
+            context: &context,
+        },
+        finds,
+        names: &arguments.answers.pattern,
+        values: usize::from(arguments.answers.values),
+        examples: EXAMPLES,
+        cancel: &cancel,
+        progress: &progress,
+    };
+    let report = prove(&proving, source.as_mut(), target.as_ref()).await;
+    match arguments.format {
+        Format::Text => output.text(&report::patterns(&report))?,
+        Format::Json => output.json(&report)?,
+    }
+    ended(report)
+}
+
+/// Every pattern that is named is one of the mapping's.
+fn known(model: &Model, names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        let all = model.patterns.iter().map(|pattern| &*pattern.name);
+        if !all.clone().any(|other| other == name) {
+            let message = format!("the mapping has no access pattern `{name}`");
+            let help = match nearest(name, all.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("access patterns are {}", all.collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Failure::usage(message).with_help(help));
+        }
+    }
+    Ok(())
+}
+
+fn ended(report: PatternsReport) -> Result<Outcome, Failure> {
+    match report.outcome {
+        PatternsOutcome::Proved => Ok(Outcome::Well),
+        PatternsOutcome::NotProved | PatternsOutcome::Different => Ok(Outcome::Differs),
+        PatternsOutcome::Interrupted => Ok(Outcome::Interrupted),
+        PatternsOutcome::Failed(failure) => Err(failure.into()),
+    }
+}

@@ -1,0 +1,238 @@
+//! SQL of a mapping, taken apart as far as it must be understood: where its parameters stand and what
+//! each is compared with, which tables it reads, how it is ordered and limited.
+//!
+//! It is no parser. What stands in quotes, comments and dollar quotes is told from the rest, and
+//! parentheses are counted; the rest is words and signs. What it does not understand it says nothing
+//! of, and the caller asks the mapping instead.
+
+mod compared;
+mod tokens;
+
+pub(crate) use compared::{ColumnName, Comparison, Side, compared, tables};
+pub(crate) use tokens::{Token, tokens};
+
+use tokens::Kind;
+
+use crate::catalog::Dbms;
+
+/// The parameters of a query, `:name`, in the order in which they stand there.
+pub(crate) fn parameters(sql: &str, dbms: Option<Dbms>) -> Vec<String> {
+    let tokens = tokens(sql, dbms);
+    let parameters = tokens.iter().filter_map(Token::parameter);
+    parameters.map(str::to_owned).collect()
+}
+
+/// A query with its parameters replaced; those for which there is nothing stay.
+pub(crate) fn fill(sql: &str, dbms: Dbms, with: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut filled = String::with_capacity(sql.len());
+    let mut from = 0;
+    for token in tokens(sql, Some(dbms)) {
+        if let Some(value) = token.parameter().and_then(with) {
+            filled.push_str(sql.get(from..token.span.start).unwrap_or_default());
+            filled.push_str(&value);
+            from = token.span.end;
+        }
+    }
+    filled.push_str(sql.get(from..).unwrap_or_default());
+    filled
+}
+
+/// Why a text is not one query that only reads.
+pub(crate) fn refusal(sql: &str, dbms: Dbms) -> Option<String> {
+    let tokens = tokens(sql, Some(dbms));
+    let mut first = tokens.iter().filter(|token| !token.is_sign("("));
+    let is_query = |token: &&Token<'_>| {
+        let words = ["select", "with", "values", "table"];
+        words.iter().any(|word| token.is_word(word))
+    };
+    if first.next().is_none_or(|token| !is_query(&token)) {
+        return Some("its `sql` is no query: it does not begin with SELECT or WITH".to_owned());
+    }
+    let writes = ["insert", "update", "delete", "merge"];
+    // `WITH … AS (DELETE …)` and `FOR UPDATE`.
+    let mut pairs = tokens.iter().zip(tokens.iter().skip(1));
+    let writing = pairs.find(|(before, word)| {
+        (before.is_sign("(") || before.is_word("for"))
+            && writes.iter().any(|write| word.is_word(write))
+    });
+    if let Some((_, word)) = writing {
+        let word = word.text.to_uppercase();
+        return Some(format!("its `sql` would write or lock: it says {word}"));
+    }
+    let end = tokens.iter().position(|token| token.is_sign(";"));
+    if end.is_some_and(|end| end + 1 < tokens.len()) {
+        return Some("its `sql` is more than one statement".to_owned());
+    }
+    None
+}
+
+/// What a query is ordered by, outermost; `None` where it promises no order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OrderKey {
+    /// A column of the result, by its name.
+    Column(String),
+    /// A column of the result, by its number from 1.
+    Number(usize),
+    /// Anything else.
+    Expression,
+}
+
+/// The query's own ORDER BY, not one within parentheses.
+pub(crate) fn order(sql: &str, dbms: Dbms) -> Option<Vec<OrderKey>> {
+    let tokens = tokens(sql, Some(dbms));
+    let outer = |at: usize, word: &str| {
+        let token: Option<&Token<'_>> = tokens.get(at);
+        token.is_some_and(|token| token.depth == 0 && token.is_word(word))
+    };
+    let begin = (0..tokens.len()).rfind(|at| outer(*at, "order") && outer(at + 1, "by"))? + 2;
+    let ends = ["limit", "offset", "fetch", "for"];
+    let within = tokens.iter().skip(begin);
+    let within = within.take_while(|token| {
+        let over = ends.iter().any(|word| token.is_word(word)) || token.is_sign(";");
+        token.depth > 0 || !over
+    });
+    let within: Vec<&Token<'_>> = within.collect();
+    let keys = within.split(|token| token.depth == 0 && token.is_sign(","));
+    Some(keys.map(order_key).collect())
+}
+
+fn order_key(tokens: &[&Token<'_>]) -> OrderKey {
+    let mut rest = tokens;
+    while let [before @ .., last] = rest {
+        let tail = ["asc", "desc", "first", "last", "nulls"];
+        if !tail.iter().any(|word| last.is_word(word)) {
+            break;
+        }
+        rest = before;
+    }
+    // Under a collation, texts that differ may be equal; ties are told by values.
+    match rest {
+        [only] if only.kind == Kind::Number => only
+            .text
+            .parse()
+            .map_or(OrderKey::Expression, OrderKey::Number),
+        [only] if only.is_name() => OrderKey::Column(only.name()),
+        [_, dot, name] if dot.is_sign(".") && name.is_name() => OrderKey::Column(name.name()),
+        [name, collate, _] if collate.is_word("collate") && name.is_name() => {
+            OrderKey::Column(name.name())
+        }
+        [_, dot, name, collate, _]
+            if dot.is_sign(".") && name.is_name() && collate.is_word("collate") =>
+        {
+            OrderKey::Column(name.name())
+        }
+        _ => OrderKey::Expression,
+    }
+}
+
+/// How many rows a query gives at most, outermost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// As many as there are.
+    None,
+    /// So many.
+    Rows(u64),
+    /// A number that is not written there.
+    Unknown,
+}
+
+/// The query's own LIMIT or FETCH FIRST.
+pub(crate) fn limit(sql: &str, dbms: Dbms) -> Limit {
+    let tokens = tokens(sql, Some(dbms));
+    let outer = tokens.iter().enumerate();
+    let mut outer = outer.filter(|(_, token)| token.depth == 0).rev();
+    let found = outer.find(|(_, token)| token.is_word("limit") || token.is_word("fetch"));
+    let Some((at, word)) = found else {
+        return Limit::None;
+    };
+    let number = tokens.get(at + if word.is_word("fetch") { 2 } else { 1 });
+    let number = number.filter(|token| token.kind == Kind::Number);
+    // `LIMIT 5, 10` skips five.
+    let skips = tokens.get(at + 2).is_some_and(|token| token.is_sign(","));
+    match number.and_then(|token| token.text.parse().ok()) {
+        Some(rows) if !skips => Limit::Rows(rows),
+        _ => Limit::Unknown,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_of_a_query_are_found_outside_of_quotes_and_comments() {
+        let sql =
+            "SELECT ':a', \":b\", x::text, y[1:2] -- :c\n FROM t /* :d */ WHERE z = :e AND w=:f_1";
+        assert_eq!(parameters(sql, None), ["e", "f_1"]);
+        let dollars = "SELECT $x$ :a $x$, E'\\':b' FROM t WHERE c = :c";
+        assert_eq!(parameters(dollars, Some(Dbms::Postgres)), ["c"]);
+        let mysql = "SELECT 'it\\'s :a' # :b\n FROM t WHERE c = :c";
+        assert_eq!(parameters(mysql, Some(Dbms::Mariadb)), ["c"]);
+        let sqlite = "SELECT [a:b] FROM t WHERE c = :c";
+        assert_eq!(parameters(sqlite, Some(Dbms::Sqlite)), ["c"]);
+    }
+
+    #[test]
+    fn parameters_are_replaced_where_they_stand_and_nowhere_else() {
+        let with = |name: &str| (name == "id").then(|| "7".to_owned());
+        let sql = "SELECT ':id', id::text FROM t WHERE id = :id OR x = :idx -- :id";
+        assert_eq!(
+            fill(sql, Dbms::Postgres, &with),
+            "SELECT ':id', id::text FROM t WHERE id = 7 OR x = :idx -- :id"
+        );
+    }
+
+    #[test]
+    fn what_is_no_single_query_is_refused() {
+        for sql in [
+            "SELECT 1",
+            "(SELECT 1) UNION SELECT 2;",
+            "-- a word\nWITH a AS (SELECT 1) SELECT * FROM a",
+            "VALUES (1)",
+        ] {
+            assert_eq!(refusal(sql, Dbms::Postgres), None, "{sql}");
+        }
+        for sql in [
+            "DELETE FROM t",
+            "SELECT 1; DROP TABLE t",
+            "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
+            "SELECT * FROM t FOR UPDATE",
+            "",
+        ] {
+            assert!(refusal(sql, Dbms::Postgres).is_some(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_a_query_is_its_outermost() {
+        let of = |sql| order(sql, Dbms::Postgres);
+        assert_eq!(of("SELECT row_number() OVER (ORDER BY a) FROM t"), None);
+        assert_eq!(of("SELECT a FROM (SELECT a FROM t ORDER BY a) q"), None);
+        let column = |name: &str| OrderKey::Column(name.to_owned());
+        assert_eq!(
+            of(
+                "SELECT a FROM t ORDER BY t.a DESC NULLS LAST, B COLLATE \"C\", 2, lower(a), \"B\" LIMIT 3"
+            ),
+            Some(vec![
+                column("a"),
+                column("B"),
+                OrderKey::Number(2),
+                OrderKey::Expression,
+                column("B")
+            ])
+        );
+    }
+
+    #[test]
+    fn the_limit_of_a_query_is_its_outermost() {
+        let of = |sql| limit(sql, Dbms::Postgres);
+        assert_eq!(of("SELECT a FROM (SELECT a FROM t LIMIT 3) q"), Limit::None);
+        assert_eq!(of("SELECT a FROM t LIMIT 20"), Limit::Rows(20));
+        assert_eq!(
+            of("SELECT a FROM t FETCH FIRST 5 ROWS ONLY"),
+            Limit::Rows(5)
+        );
+        assert_eq!(of("SELECT a FROM t LIMIT 5, 10"), Limit::Unknown);
+        assert_eq!(of("SELECT a FROM t LIMIT :n"), Limit::Unknown);
+    }
+}

@@ -1,0 +1,258 @@
+//! One call's two answers, held against each other: the items of each type against what the rows say
+//! of them, as sets or in the order that the SQL asks for.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::expected::Expected;
+use super::projection::Projection;
+use super::report::{Example, ExampleKind};
+use crate::item::{Attribute, Folder, Item, write_attribute};
+use crate::load::Owners;
+use crate::mapping::model::Table;
+use crate::source::Row;
+use crate::value::Value;
+
+/// What both answers are held against.
+pub(super) struct Judge<'a> {
+    pub(super) projections: &'a [Projection],
+    pub(super) owners: Option<&'a Owners>,
+    pub(super) folder: &'a Folder,
+    pub(super) table: &'a Table,
+    /// The columns that the SQL orders by; `None` where it promises no order. A key that is no
+    /// column is missing from the list.
+    pub(super) order: Option<Order>,
+}
+
+/// What a query is ordered by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    pub(super) columns: Vec<usize>,
+    /// Whether it is ordered by columns alone, so that rows that are equal under it can be told.
+    pub(super) is_known: bool,
+}
+
+/// What the comparison of a call found.
+#[derive(Debug, Default)]
+pub(super) struct Judged {
+    pub(super) examples: Vec<Example>,
+    /// Rows of which no item type has an item.
+    pub(super) left_out: usize,
+}
+
+/// An entry of what a type should answer.
+struct Entry<'r> {
+    expected: Expected,
+    /// The row from which it was first made.
+    row: &'r Row,
+}
+
+impl Judge<'_> {
+    /// Compares. `may`: for each projection, which rows may be of it.
+    pub(super) fn judge(&self, rows: &[Row], may: &[Vec<bool>], items: &[Item]) -> Judged {
+        let mut judged = Judged::default();
+        let mut entries: Vec<Vec<Entry<'_>>> = Vec::new();
+        let mut has_item = vec![false; rows.len()];
+        for (at, projection) in self.projections.iter().enumerate() {
+            let may = may.get(at).map_or(&[][..], Vec::as_slice);
+            entries.push(self.entries(projection, rows, may, &mut has_item));
+        }
+        let mut of_type: Vec<Vec<&Item>> = vec![Vec::new(); self.projections.len()];
+        for item in items {
+            let owner = self.owner(item, &entries);
+            match owner.and_then(|owner| of_type.get_mut(owner)) {
+                Some(own) => own.push(item),
+                None => judged
+                    .examples
+                    .push(self.of_item(ExampleKind::Extra, None, item)),
+            }
+        }
+        for ((projection, entries), found) in self.projections.iter().zip(&entries).zip(&of_type) {
+            judged
+                .examples
+                .extend(self.compare(projection, entries, found));
+        }
+        let without = has_item.iter().filter(|has| !**has).count();
+        judged.left_out = without;
+        // Of types that share a relation each row is of one at least: their `where` forgets it.
+        if may.iter().any(|may| may.contains(&false)) {
+            let forgotten = rows.iter().zip(&has_item).enumerate();
+            for (number, _) in forgotten.filter(|(_, (_, has))| !**has) {
+                let was = may.iter().any(|may| may.get(number) == Some(&false));
+                if was {
+                    judged.left_out -= 1;
+                    judged.examples.push(Example {
+                        kind: ExampleKind::Missing,
+                        item_type: None,
+                        key: format!("row {} of the SQL, which no item type takes", number + 1),
+                        attributes: Vec::new(),
+                    });
+                }
+            }
+        }
+        judged
+    }
+
+    /// What the rows say of the items of a type, each once.
+    fn entries<'r>(
+        &self,
+        projection: &Projection,
+        rows: &'r [Row],
+        may: &[bool],
+        has_item: &mut [bool],
+    ) -> Vec<Entry<'r>> {
+        let mut entries = Vec::new();
+        let mut seen = HashSet::new();
+        for (number, row) in rows.iter().enumerate() {
+            let expected = projection.expect(row, self.folder);
+            let Some(expected) = expected.filter(|_| may.get(number) == Some(&true)) else {
+                continue;
+            };
+            if let Some(has) = has_item.get_mut(number) {
+                *has = true;
+            }
+            if seen.insert(format!("{expected:?}")) {
+                entries.push(Entry { expected, row });
+            }
+        }
+        entries
+    }
+
+    /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
+    fn owner(&self, item: &Item, entries: &[Vec<Entry<'_>>]) -> Option<usize> {
+        if let Some(owners) = self.owners {
+            return owners.owner(item);
+        }
+        if self.projections.len() == 1 {
+            return Some(0);
+        }
+        let mut types = self.projections.iter().zip(entries);
+        types.position(|(projection, entries)| {
+            let identity = projection.identity(item);
+            projection.may_own(item)
+                && identity.is_some()
+                && entries
+                    .iter()
+                    .any(|entry| entry.expected.identity == identity)
+        })
+    }
+
+    fn compare(
+        &self,
+        projection: &Projection,
+        entries: &[Entry<'_>],
+        found: &[&Item],
+    ) -> Vec<Example> {
+        let mut examples = Vec::new();
+        let mut by_identity: HashMap<String, usize> = HashMap::new();
+        let mut extra: Vec<usize> = Vec::new();
+        for (at, item) in found.iter().enumerate() {
+            let fresh = projection.identity(item).is_some_and(|identity| {
+                let known = by_identity.contains_key(&identity);
+                if !known {
+                    by_identity.insert(identity, at);
+                }
+                !known
+            });
+            if !fresh {
+                extra.push(at);
+            }
+        }
+        let mut matched = HashSet::new();
+        for entry in entries {
+            let identity = entry.expected.identity.as_ref();
+            let Some(at) = identity.and_then(|identity| by_identity.get(identity)) else {
+                examples.push(Example {
+                    kind: ExampleKind::Missing,
+                    item_type: Some(projection.name.to_string()),
+                    key: projection.shown(entry.row),
+                    attributes: Vec::new(),
+                });
+                continue;
+            };
+            matched.insert(*at);
+            let Some(item) = found.get(*at) else { continue };
+            let attributes = projection.differences(&entry.expected, item);
+            if !attributes.is_empty() {
+                let name = Some(&projection.name);
+                let mut example = self.of_item(ExampleKind::Differs, name, item);
+                example.attributes = attributes;
+                examples.push(example);
+            }
+        }
+        extra.extend((0..found.len()).filter(|at| !matched.contains(at)));
+        extra.sort_unstable();
+        extra.dedup();
+        for at in &extra {
+            if let Some(item) = found.get(*at) {
+                examples.push(self.of_item(ExampleKind::Extra, Some(&projection.name), item));
+            }
+        }
+        let is_whole = examples
+            .iter()
+            .all(|example| example.kind == ExampleKind::Differs);
+        if let Some(order) = self.order.as_ref().filter(|_| is_whole)
+            && let Some(at) = disorder(order, projection, entries, found)
+            && let Some(item) = found.get(at)
+        {
+            examples.push(self.of_item(ExampleKind::Order, Some(&projection.name), item));
+        }
+        examples
+    }
+
+    fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {
+        let keys = std::iter::once(&self.table.partition).chain(&self.table.sort);
+        let key = keys.map(|key| match item.get(&key.name) {
+            Some(Attribute::S(text)) => format!("{text:?}"),
+            Some(other) => {
+                let mut text = String::new();
+                write_attribute(&mut text, other);
+                text
+            }
+            None => "?".to_owned(),
+        });
+        Example {
+            kind,
+            item_type: item_type.map(ToString::to_string),
+            key: key.collect::<Vec<_>>().join(", "),
+            attributes: Vec::new(),
+        }
+    }
+}
+
+/// The first item that stands where the SQL's order does not have it. Items whose rows are equal under
+/// that order may stand in any order among themselves.
+fn disorder(
+    order: &Order,
+    projection: &Projection,
+    entries: &[Entry<'_>],
+    found: &[&Item],
+) -> Option<usize> {
+    let sorted_by = |row: &Row| -> Vec<Value> {
+        let values = order.columns.iter().filter_map(|column| row.get(*column));
+        values.cloned().collect()
+    };
+    let mut seen = HashSet::new();
+    let mut at = 0;
+    let mut rest = entries
+        .iter()
+        .filter(|entry| seen.insert(entry.expected.identity.clone()))
+        .peekable();
+    while let Some(first) = rest.next() {
+        let mut run: HashSet<&str> = first.expected.identity.as_deref().into_iter().collect();
+        if order.is_known {
+            let values = sorted_by(first.row);
+            while let Some(next) = rest.next_if(|next| sorted_by(next.row) == values) {
+                run.extend(next.expected.identity.as_deref());
+            }
+        }
+        for place in at..at + run.len() {
+            let identity = found.get(place).and_then(|item| projection.identity(item));
+            if identity.is_none_or(|identity| !run.contains(identity.as_str())) {
+                return Some(place.min(found.len().saturating_sub(1)));
+            }
+        }
+        at += run.len();
+    }
+    None
+}

@@ -1,0 +1,153 @@
+//! Draws calls of an access pattern from the source: values of its parameters that occur there, common
+//! and rare, smallest and largest, and some that do not occur. The same source gives the same draw.
+//!
+//! Values that occur together are drawn together where their columns are of one table. Of a pair of
+//! bounds the lower comes first, and some are equal.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::combined::combined;
+use super::drawing::Drawing;
+use super::origin::origins;
+use crate::catalog::{Catalog, Dbms};
+use crate::mapping::model::{AccessPattern, Model};
+use crate::mapping::sql::fill;
+use crate::mapping::template::Context;
+use crate::source::{Source, SourceError};
+use crate::value::Value;
+
+/// What calls are drawn for.
+#[derive(Debug, Clone, Copy)]
+pub struct Ground<'a> {
+    /// The schema.
+    pub catalog: &'a Catalog,
+    /// The mapping.
+    pub model: &'a Model,
+    /// The run's clock and zone.
+    pub context: &'a Context,
+}
+
+/// One call of an access pattern.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The values of the pattern's parameters, in their order.
+    pub values: Vec<Value>,
+    /// The same as `query --param` takes them, and those of the SQL alone.
+    pub given: Vec<(Arc<str>, String)>,
+    /// Why they were drawn.
+    pub why: Why,
+    /// The literals of the SQL's parameters.
+    pub(super) literals: Vec<(Arc<str>, String)>,
+}
+
+impl Call {
+    /// The pattern's SQL with the values in it.
+    #[must_use]
+    pub fn sql(&self, sql: &str, dbms: Dbms) -> String {
+        fill(sql, dbms, &|name| {
+            let mut literals = self.literals.iter();
+            let found = literals.find(|(other, _)| **other == *name);
+            found.map(|(_, literal)| literal.clone())
+        })
+    }
+}
+
+/// Why values were drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    /// All that there are were drawn, or there are none to be drawn.
+    All,
+    /// Most rows have them.
+    Common,
+    /// Fewest rows have them.
+    Rare,
+    /// They are the smallest.
+    Smallest,
+    /// They are the largest.
+    Largest,
+    /// Bounds beyond all values.
+    Beyond,
+    /// One of them does not occur.
+    Absent,
+}
+
+/// The calls of an access pattern.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Drawn {
+    /// The calls, in the order in which they were drawn.
+    pub calls: Vec<Call>,
+    /// What could not be drawn, a line each.
+    pub notes: Vec<String>,
+}
+
+/// Why nothing can be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum DrawError {
+    /// When the mapping does not say where the values of a parameter come from.
+    #[error(
+        "where values of `{0}` come from is not known; say it under `params`: {{ {0}: table.column }}"
+    )]
+    Unknown(Arc<str>),
+    /// When a moment cannot be counted.
+    #[error("the moment `{0}` cannot be counted: {1}")]
+    Moment(Arc<str>, String),
+    /// When the source fails.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+/// Draws about `most` calls of a pattern, and those with absent values. All values that there are,
+/// where they are no more than `most`. After [`Source::begin`].
+///
+/// # Errors
+///
+/// [`DrawError`] when nothing says where values come from, or the source fails.
+pub async fn draw(
+    source: &mut dyn Source,
+    ground: &Ground<'_>,
+    pattern: &AccessPattern,
+    most: usize,
+) -> Result<Drawn, DrawError> {
+    let given = origins(ground, pattern).map_err(DrawError::Unknown)?;
+    let mut drawing = Drawing {
+        ground,
+        pattern,
+        fixed: Vec::new(),
+        given,
+        drawn: Drawn::default(),
+        seen: HashSet::new(),
+        refused: 0,
+    };
+    drawing.fixed = drawing.moments(source).await?;
+    let groups = drawing.groups();
+    let mut lists = Vec::new();
+    for group in &groups {
+        let tuples = group.columns.draw(source, most).await?;
+        lists.push(drawing.bounds(group, tuples, most));
+    }
+    if lists.iter().any(Vec::is_empty) {
+        let note = "the source holds no values for its parameters: only absent ones are asked";
+        drawing.drawn.notes.push(note.to_owned());
+    }
+    let mut first = None;
+    for (why, cells) in combined(&lists, most) {
+        first.get_or_insert_with(|| cells.clone());
+        drawing.call(why, &cells);
+    }
+    if drawing.refused > 0 {
+        drawing.drawn.notes.push(format!(
+            "{} drawn values make no key that DynamoDB takes, and were not asked",
+            drawing.refused
+        ));
+    }
+    for group in &groups {
+        drawing
+            .absent(source, group, first.as_deref().unwrap_or_default())
+            .await?;
+    }
+    Ok(drawing.drawn)
+}

@@ -1,0 +1,112 @@
+//! Which of a pattern's item types a row of its SQL becomes, where several are made from one relation.
+//!
+//! The source is asked: for the rows of an answer it says which item types' `where` they meet.
+
+use std::collections::HashSet;
+
+use futures_util::TryStreamExt as _;
+
+use super::literal::literal;
+use super::projection::Projection;
+use crate::mapping::model::{ItemType, Model};
+use crate::source::{Row, Scan, ScanColumn, Source, SourceError};
+use crate::value::Value;
+
+/// Rows that one statement asks for.
+const ROWS: usize = 200;
+
+/// For each projection, whether each row may become an item of it. All may where nothing tells.
+pub(super) async fn kinds(
+    source: &mut dyn Source,
+    model: &Model,
+    projections: &[Projection],
+    rows: &[Row],
+) -> Result<Vec<Vec<bool>>, SourceError> {
+    let mut all = vec![vec![true; rows.len()]; projections.len()];
+    for (at, projection) in projections.iter().enumerate() {
+        let Some(item) = model.item_types.get(projection.item_type) else {
+            continue;
+        };
+        let shares = projections.iter().enumerate().any(|(other, projection)| {
+            let item_type = model.item_types.get(projection.item_type);
+            other != at && item_type.is_some_and(|other| other.pass == item.pass)
+        });
+        if !shares || item.condition.is_none() {
+            continue;
+        }
+        let keys: Vec<Option<Vec<Value>>> = rows
+            .iter()
+            .map(|row| projection.row_key(item, row))
+            .collect();
+        let met = met(source, model, item, &keys).await?;
+        if let Some(may) = all.get_mut(at) {
+            *may = keys
+                .iter()
+                .map(|key| key.as_ref().is_none_or(|key| met.contains(&told(key))))
+                .collect();
+        }
+    }
+    Ok(all)
+}
+
+/// The keys of those rows that meet an item type's condition.
+async fn met(
+    source: &mut dyn Source,
+    model: &Model,
+    item: &ItemType,
+    keys: &[Option<Vec<Value>>],
+) -> Result<HashSet<String>, SourceError> {
+    let mut met = HashSet::new();
+    let Some(pass) = model.passes.get(item.pass) else {
+        return Ok(met);
+    };
+    let first = pass.scan.columns.len();
+    let condition = item.condition.and_then(|at| at.checked_sub(first));
+    let condition = condition.and_then(|at| pass.scan.conditions.get(at));
+    let columns: Vec<&ScanColumn> = item
+        .row_key
+        .iter()
+        .take(item.key_columns())
+        .filter_map(|(_, at)| pass.scan.columns.get(*at))
+        .collect();
+    let Some(condition) = condition else {
+        return Ok(met);
+    };
+    let (dbms, dialect) = (source.dbms(), source.dialect());
+    let one = |key: &Vec<Value>| {
+        let pairs = columns.iter().zip(key).map(|(column, value)| {
+            let ScanColumn::Column { name, .. } = column else {
+                return None;
+            };
+            let value = literal(value, dbms, dialect)?;
+            Some(format!("{} = {value}", dialect.quote(name)))
+        });
+        let pairs: Option<Vec<String>> = pairs.collect();
+        Some(format!("({})", pairs?.join(" AND ")))
+    };
+    let mut wanted: Vec<String> = keys.iter().flatten().filter_map(one).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    for some in wanted.chunks(ROWS) {
+        let mut outputs: Vec<ScanColumn> = columns.iter().map(|column| (*column).clone()).collect();
+        outputs.push(ScanColumn::Flag(condition.clone()));
+        let scan = Scan {
+            joins: pass.scan.joins.clone(),
+            conditions: vec![some.join(" OR ")],
+            ..Scan::of(pass.scan.from.clone(), outputs)
+        };
+        let mut chunks = source.scan(&scan);
+        while let Some(chunk) = chunks.try_next().await? {
+            for row in chunk.rows {
+                if row.get(columns.len()) == Some(&Value::Bool(true)) {
+                    met.insert(told(row.get(..columns.len()).unwrap_or_default()));
+                }
+            }
+        }
+    }
+    Ok(met)
+}
+
+fn told(key: &[Value]) -> String {
+    format!("{key:?}")
+}

@@ -1,0 +1,33 @@
+//! Proves that access patterns answer what their SQL answers.
+//!
+//! For each pattern with `sql`, [`draw`] makes calls with values that occur in the source and with
+//! some that do not. [`prove`] asks both sides and compares. What is compared of an item type is what
+//! its own templates make of the SQL's columns (`projection`), so that a key stands for the columns in
+//! it; a row finds its item by the table's key or by the source's. What cannot be told apart is not
+//! proved, and never taken for equal. Differences name keys and attributes, not values.
+
+mod absent;
+mod coerce;
+mod combined;
+mod compare;
+mod draw;
+mod drawing;
+mod expected;
+mod kinds;
+mod literal;
+mod made;
+mod missing;
+mod origin;
+mod projection;
+mod prove;
+mod report;
+mod slots;
+mod tuples;
+mod work;
+
+pub use draw::{Call, DrawError, Drawn, Ground, Why, draw};
+pub use prove::{Proving, foresee, prove};
+pub use report::{
+    ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternState,
+    PatternsOutcome, PatternsReport,
+};

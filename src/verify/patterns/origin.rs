@@ -1,0 +1,231 @@
+//! Where the values of a pattern's parameters come from: what the mapping says under `params`, the
+//! column that its SQL compares them with, or the one that stands in their place in an item's key.
+
+use std::sync::Arc;
+
+use super::draw::Ground;
+use crate::catalog::{Catalog, Column, Table, TableName};
+use crate::mapping::model::{
+    AccessPattern, ItemType, Node, Origin, Parameter, Part, SortCondition, Template,
+};
+use crate::mapping::sql::{ColumnName, Comparison, Side, compared, parameters, tables};
+use crate::mapping::template::Filter;
+use crate::mapping::{aligned, writing};
+use crate::source::{Relation, ScanColumn};
+
+/// A parameter of a pattern, or of its SQL alone.
+pub(super) struct Given<'a> {
+    pub(super) name: Arc<str>,
+    /// As the pattern takes it; `None` where the SQL alone does.
+    pub(super) parameter: Option<&'a Parameter>,
+    pub(super) origin: Whence<'a>,
+    /// How it stands to its column.
+    pub(super) side: Side,
+    /// Filters that the key puts a value through, and the pattern leaves to its caller.
+    pub(super) written: Vec<Filter>,
+}
+
+/// Where values come from.
+pub(super) enum Whence<'a> {
+    /// A column.
+    Column(&'a TableName, &'a Column),
+    /// The clock; and the column that the moment is compared with, where that is known.
+    Clock(&'a Template, Option<(&'a TableName, &'a Column)>),
+}
+
+/// The parameters with their origins.
+///
+/// # Errors
+///
+/// The name of the first one for which there is none.
+pub(super) fn origins<'a>(
+    ground: &Ground<'a>,
+    pattern: &'a AccessPattern,
+) -> Result<Vec<Given<'a>>, Arc<str>> {
+    let catalog = ground.catalog;
+    let sql = pattern.sql.as_deref().unwrap_or_default();
+    let comparisons = compared(sql, catalog.dbms);
+    let read = tables(sql, catalog.dbms);
+    let mut names: Vec<Arc<str>> = Vec::new();
+    let own = pattern.parameters.iter().map(|one| one.name.clone());
+    let others = parameters(sql, Some(catalog.dbms));
+    for name in own.chain(others.into_iter().map(Arc::from)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let one = |name: Arc<str>| {
+        let mut all = comparisons.iter();
+        let of = |one: &&Comparison| *one.parameter == *name;
+        let equal = comparisons
+            .iter()
+            .find(|one| of(one) && one.side == Side::Equal);
+        let comparison = equal.or_else(|| all.find(of));
+        let in_sql = comparison.and_then(|one| resolved(&one.column, &read, catalog));
+        let parameter = pattern.parameters.iter().find(|one| one.name == name);
+        let at = pattern.parameters.iter().position(|one| one.name == name);
+        let in_key = at.and_then(|at| of_key(at, pattern, ground));
+        let said = pattern.origins.iter().find(|(other, _)| *other == name);
+        let origin = match said.map(|(_, origin)| origin) {
+            Some(Origin::Clock(template)) => Some(Whence::Clock(template, in_sql)),
+            Some(Origin::Column { table, column }) => {
+                let found = catalog.table(table).and_then(|table| table.column(column));
+                found.map(|column| Whence::Column(table, column))
+            }
+            None => {
+                let key = in_key.as_ref().and_then(|key| key.column);
+                in_sql
+                    .or(key)
+                    .map(|(table, column)| Whence::Column(table, column))
+            }
+        };
+        let side = comparison.map(|one| one.side);
+        Ok(Given {
+            parameter,
+            origin: origin.ok_or_else(|| name.clone())?,
+            side: side
+                .or_else(|| at.and_then(|at| side_in(pattern, at)))
+                .unwrap_or(Side::Equal),
+            written: in_key.map_or_else(Vec::new, |key| key.written),
+            name,
+        })
+    };
+    names.into_iter().map(one).collect()
+}
+
+/// The column that a query means.
+fn resolved<'a>(
+    wanted: &ColumnName,
+    read: &[(String, Vec<String>)],
+    catalog: &'a Catalog,
+) -> Option<(&'a TableName, &'a Column)> {
+    let mut tables = read.iter().filter(|(alias, _)| {
+        let owner = wanted.owner.as_ref();
+        owner.is_none_or(|owner| alias.eq_ignore_ascii_case(owner))
+    });
+    tables.find_map(|(_, path)| {
+        let table = table(path, catalog)?;
+        Some((&table.name, named(table, &wanted.name)?))
+    })
+}
+
+fn table<'a>(path: &[String], catalog: &'a Catalog) -> Option<&'a Table> {
+    let name = path.last()?;
+    let schema = path.len().checked_sub(2).and_then(|at| path.get(at));
+    let fits = |table: &&Table, exact: bool| {
+        let same = |a: &str, b: &str| {
+            if exact {
+                a == b
+            } else {
+                a.eq_ignore_ascii_case(b)
+            }
+        };
+        same(&table.name.name, name)
+            && match schema {
+                Some(schema) => same(&table.name.schema, schema),
+                None => catalog.search_path.contains(&table.name.schema),
+            }
+    };
+    let exact = catalog.tables.iter().find(|table| fits(table, true));
+    exact.or_else(|| catalog.tables.iter().find(|table| fits(table, false)))
+}
+
+/// A column by its name, in any case if there is none in this one.
+fn named<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
+    table.column(name).or_else(|| {
+        let mut columns = table.columns.iter();
+        columns.find(|column| column.name.eq_ignore_ascii_case(name))
+    })
+}
+
+/// What an item's key has in a parameter's place.
+struct InKey<'a> {
+    column: Option<(&'a TableName, &'a Column)>,
+    written: Vec<Filter>,
+}
+
+fn of_key<'a>(at: usize, pattern: &AccessPattern, ground: &Ground<'a>) -> Option<InKey<'a>> {
+    let model = ground.model;
+    let promised =
+        |item: &&ItemType| pattern.items.is_empty() || pattern.items.contains(&item.name);
+    let asked = pattern
+        .partition
+        .iter()
+        .map(|(key, template)| (key, template));
+    let sort = pattern.sort.iter().flat_map(|(key, condition)| {
+        let templates = condition.templates().into_iter();
+        templates.map(move |template| (key, template))
+    });
+    let asked: Vec<_> = asked.chain(sort).collect();
+    model.item_types.iter().filter(promised).find_map(|item| {
+        asked.iter().find_map(|(key, asked)| {
+            let mut attributes = item.attributes.iter();
+            let (_, node) = attributes.find(|(name, _)| *name == key.name)?;
+            let pairs = aligned(asked, template(node)?);
+            let pair = pairs.into_iter().find(|pair| pair.1.place.column == at);
+            let (_, asked, made) = pair?;
+            let verbatim = writing(&asked.filters).is_empty();
+            let written = if verbatim {
+                made.filters.clone()
+            } else {
+                Vec::new()
+            };
+            let plain = made.place.path.is_empty();
+            let column = plain.then(|| column_of(item, made.place.column, ground));
+            Some(InKey {
+                column: column.flatten(),
+                written,
+            })
+        })
+    })
+}
+
+/// The template of an attribute, whatever condition or type goes with it.
+pub(super) fn template(node: &Node) -> Option<&Template> {
+    match node {
+        Node::Template(template) => Some(template),
+        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        _ => None,
+    }
+}
+
+/// The column of the source that stands at a place of an item type's rows.
+fn column_of<'a>(
+    item: &ItemType,
+    place: usize,
+    ground: &Ground<'a>,
+) -> Option<(&'a TableName, &'a Column)> {
+    let scan = &ground.model.passes.get(item.pass)?.scan;
+    let ScanColumn::Column { join, name, .. } = scan.columns.get(place)? else {
+        return None;
+    };
+    let table = match (join, &scan.from) {
+        (Some(join), _) => &scan.joins.get(*join)?.table,
+        (None, Relation::Table(table)) => table,
+        (None, Relation::Query(_)) => return None,
+    };
+    let table = ground.catalog.table(table)?;
+    Some((&table.name, table.column(name)?))
+}
+
+/// How the key condition holds a parameter.
+fn side_in(pattern: &AccessPattern, at: usize) -> Option<Side> {
+    let has = |template: &Template| {
+        let mut parts = template.parts.iter();
+        parts.any(|part| matches!(part, Part::Value(value) if value.place.column == at))
+    };
+    pattern
+        .sort
+        .iter()
+        .find_map(|(_, condition)| match condition {
+            SortCondition::Between(low, _) if has(low) => Some(Side::Low),
+            SortCondition::Between(_, high) if has(high) => Some(Side::High),
+            SortCondition::Less(one) | SortCondition::LessOrEqual(one) if has(one) => {
+                Some(Side::High)
+            }
+            SortCondition::Greater(one) | SortCondition::GreaterOrEqual(one) if has(one) => {
+                Some(Side::Low)
+            }
+            _ => None,
+        })
+}

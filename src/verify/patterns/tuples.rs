@@ -1,0 +1,165 @@
+//! Reads the values of a table's columns that occur together: the common, the rare, the smallest and
+//! the largest, each with its literal.
+
+use std::collections::HashSet;
+
+use super::draw::Why;
+use super::literal::literal;
+use crate::catalog::{Column, DataType, Dbms, TableName};
+use crate::source::{Source, SourceError};
+use crate::value::Value;
+
+/// A value with the literal under which its source finds it again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Cell {
+    pub(super) value: Value,
+    pub(super) literal: String,
+}
+
+/// Values that occur together, and why they were drawn.
+pub(super) type Tuple = (Why, Vec<Cell>);
+
+/// Columns of one table.
+pub(super) struct Columns<'a> {
+    pub(super) table: &'a TableName,
+    pub(super) columns: Vec<&'a Column>,
+}
+
+impl Columns<'_> {
+    /// Draws up to `most` tuples; all that there are if they are no more. Those with a NULL are none.
+    pub(super) async fn draw(
+        &self,
+        source: &mut dyn Source,
+        most: usize,
+    ) -> Result<Vec<Tuple>, SourceError> {
+        let up = self.names(source, "");
+        let down = self.names(source, " DESC");
+        let common = format!("count(*) DESC, {up}");
+        let all = self.read(source, &common, most + 1).await?;
+        if all.len() <= most {
+            return Ok(all.into_iter().map(|cells| (Why::All, cells)).collect());
+        }
+        let share = (most / 5).max(1);
+        let parts = [
+            (Why::Common, all),
+            (Why::Smallest, self.read(source, &up, share).await?),
+            (Why::Largest, self.read(source, &down, share).await?),
+            (
+                Why::Rare,
+                self.read(source, &format!("count(*), {down}"), most)
+                    .await?,
+            ),
+        ];
+        let mut seen = HashSet::new();
+        let mut drawn = Vec::new();
+        for (why, rows) in parts {
+            let room = match why {
+                Why::Common => most.saturating_sub(share * 3).max(1),
+                Why::Rare => most,
+                _ => share,
+            };
+            let fresh = rows.into_iter().filter(|cells| {
+                let literals: Vec<String> = cells.iter().map(|cell| cell.literal.clone()).collect();
+                seen.insert(literals)
+            });
+            let room = room.min(most.saturating_sub(drawn.len()));
+            drawn.extend(fresh.take(room).map(|cells| (why, cells)));
+        }
+        Ok(drawn)
+    }
+
+    /// The names, each with what stands behind it.
+    fn names(&self, source: &dyn Source, behind: &str) -> String {
+        let columns = self.columns.iter();
+        let names = columns.map(|column| source.dialect().quote(&column.name) + behind);
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    /// Distinct tuples in an order, with the literals that SQLite itself writes: it compares times
+    /// and numbers as they are stored.
+    async fn read(
+        &self,
+        source: &mut dyn Source,
+        order: &str,
+        most: usize,
+    ) -> Result<Vec<Vec<Cell>>, SourceError> {
+        let (dbms, dialect) = (source.dbms(), source.dialect());
+        let names = self
+            .columns
+            .iter()
+            .map(|column| dialect.quote(&column.name));
+        let names: Vec<String> = names.collect();
+        let mut outputs = names.clone();
+        let mut columns: Vec<Column> = self.columns.iter().copied().cloned().collect();
+        if dbms == Dbms::Sqlite {
+            outputs.extend(names.iter().map(|name| format!("quote({name})")));
+            columns.extend(self.columns.iter().map(|column| Column {
+                data_type: DataType::Text { max_chars: None },
+                ..(*column).clone()
+            }));
+        }
+        let given = names.iter().map(|name| format!("{name} IS NOT NULL"));
+        let sql = format!(
+            "SELECT {} FROM {} WHERE {} GROUP BY {} ORDER BY {order} LIMIT {most}",
+            outputs.join(", "),
+            dialect.table(self.table),
+            given.collect::<Vec<_>>().join(" AND "),
+            names.join(", "),
+        );
+        let rows = source.ask(&sql, &columns).await?;
+        let tuples = rows.iter().filter_map(|row| {
+            let cells = (0..names.len()).map(|at| {
+                let value = row.get(at)?.clone();
+                let literal = match row.get(names.len() + at) {
+                    Some(Value::Text(quoted)) => quoted.to_string(),
+                    _ => literal(&value, dbms, dialect)?,
+                };
+                Some(Cell { value, literal })
+            });
+            cells.collect::<Option<Vec<Cell>>>()
+        });
+        Ok(tuples.collect())
+    }
+
+    /// The smallest and the largest value of the first column.
+    pub(super) async fn ends(
+        &self,
+        source: &mut dyn Source,
+    ) -> Result<Option<(Cell, Cell)>, SourceError> {
+        let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
+        let up = self.names(source, "");
+        let down = self.names(source, " DESC");
+        let low = first(self.read(source, &up, 1).await?);
+        let high = first(self.read(source, &down, 1).await?);
+        Ok(low.zip(high))
+    }
+
+    /// Whether a value stands in the first column.
+    pub(super) async fn has(
+        &self,
+        source: &mut dyn Source,
+        literal: &str,
+    ) -> Result<bool, SourceError> {
+        let Some(column) = self.columns.first() else {
+            return Ok(false);
+        };
+        let dialect = source.dialect();
+        let sql = format!(
+            "SELECT 1 AS found FROM {} WHERE {} = {literal} LIMIT 1",
+            dialect.table(self.table),
+            dialect.quote(&column.name),
+        );
+        let found = Column {
+            data_type: DataType::Dynamic,
+            ..(*column).clone()
+        };
+        let number = Column {
+            data_type: DataType::Integer {
+                bits: 32,
+                unsigned: false,
+            },
+            ..found
+        };
+        Ok(!source.ask(&sql, &[number]).await?.is_empty())
+    }
+}

@@ -1,0 +1,320 @@
+//! `verify --patterns`: the proof holds for every example, and finds what is planted.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use serde_json::Value;
+
+use super::bench::Bench;
+use super::example::Example;
+use crate::support::cli::Ran;
+use crate::support::dynamodb_local;
+use crate::support::source::Source;
+
+/// JSON arrays are taken apart in words of each database's own, and the mapping has PostgreSQL's.
+const DIALECTS: &[(&str, &str, &str)] = &[
+    (
+        "sqlite",
+        "LATERAL jsonb_array_elements_text(u.loghist) WITH ORDINALITY AS l (log, no)",
+        "json_each(u.loghist) AS l",
+    ),
+    (
+        "sqlite",
+        "l.log, 'LOG:' || u.server_id || ':' || lpad((l.no - 1)::text, 6, '0')",
+        "l.value AS log, 'LOG:' || u.server_id || ':' || substr('000000' || l.key, -6)",
+    ),
+    ("sqlite", "ORDER BY l.no", "ORDER BY l.key"),
+    (
+        "mariadb",
+        "LATERAL jsonb_array_elements_text(u.loghist) WITH ORDINALITY AS l (log, no)",
+        "JSON_TABLE(u.loghist, '$[*]' COLUMNS (no FOR ORDINALITY, log varchar(20) PATH '$')) AS l",
+    ),
+    (
+        "mariadb",
+        "'LOG:' || u.server_id || ':' || lpad((l.no - 1)::text, 6, '0')",
+        "concat('LOG:', u.server_id, ':', lpad(l.no - 1, 6, '0'))",
+    ),
+];
+
+/// An example's mapping in the words of a database.
+pub(super) fn in_words_of(product: &str, mapping: &str) -> String {
+    // The mapping folds its SQL over lines.
+    let mut text = mapping.replace("l.log,\n      'LOG:'", "l.log, 'LOG:'");
+    let product = if product == "mysql" {
+        "mariadb"
+    } else {
+        product
+    };
+    for (_, from, to) in DIALECTS.iter().filter(|(of, ..)| *of == product) {
+        text = text.replace(from, to);
+    }
+    text
+}
+
+/// Fails unless every access pattern is proved, with calls that find something.
+pub(super) fn hold(example: &Example, ran: Ran) {
+    let report = ran.exits(0).json();
+    assert_eq!(report["outcome"]["state"], "proved", "{report:#}");
+    let patterns = report["patterns"].as_array().unwrap();
+    assert_eq!(patterns.len(), example.patterns().count());
+    for pattern in patterns {
+        assert_eq!(pattern["state"], "proved", "{pattern:#}");
+        assert!(pattern["items"].as_u64().unwrap() > 0, "{pattern:#}");
+        assert_eq!(pattern.get("unused_columns"), None, "{pattern:#}");
+        assert_eq!(pattern.get("notes"), None, "{pattern:#}");
+        let parameters = example
+            .patterns()
+            .find(|(name, _)| pattern["pattern"] == **name);
+        let key = format!("{:?}", parameters.unwrap().1.get("key"));
+        // Every one with parameters is asked for what is not there, too.
+        let is_asked = key.contains('{') && !key.contains("{* | shard");
+        assert!(
+            !is_asked || pattern["empty_calls"].as_u64().unwrap() > 0,
+            "{pattern:#}"
+        );
+    }
+}
+
+/// A loaded example on SQLite, and what the proof says of a pattern.
+struct Plant<'e> {
+    bench: Bench<'e>,
+    source: Source,
+    target: Vec<String>,
+}
+
+impl<'e> Plant<'e> {
+    /// In the embedded engine.
+    async fn new(example: &'e Example) -> Self {
+        let source = example.sources().await.swap_remove(0);
+        let bench = Bench::new(example, &source);
+        let file = format!("local:{}", bench.path("table.ddb").display());
+        Self::load(bench, source, vec!["--target".to_owned(), file])
+    }
+
+    /// In DynamoDB Local, where items can be changed.
+    async fn open(example: &'e Example) -> Self {
+        let source = example.sources().await.swap_remove(0);
+        let mut bench = Bench::new(example, &source);
+        bench.table = format!("planted-{}-{}", example.name, std::process::id());
+        let endpoint = dynamodb_local::endpoint();
+        let target = ["--target", "dynamodb", "--endpoint-url", &endpoint];
+        Self::load(bench, source, target.map(str::to_owned).into())
+    }
+
+    fn load(bench: Bench<'e>, source: Source, target: Vec<String>) -> Self {
+        let plant = Self {
+            bench,
+            source,
+            target,
+        };
+        plant.run("migrate", &[]).exits(0);
+        plant
+    }
+
+    fn run(&self, command: &str, further: &[&str]) -> Ran {
+        let mut arguments: Vec<&str> = self.target.iter().map(String::as_str).collect();
+        arguments.extend(["--format", "json"]);
+        arguments.extend(further);
+        self.bench.run(command, &arguments)
+    }
+
+    async fn drop(self) {
+        if self.target.len() > 2 {
+            dynamodb_local::delete_table(&self.bench.table).await;
+        }
+        self.source.drop().await;
+    }
+
+    /// Changes the mapping after the load.
+    fn change(&self, from: &str, to: &str) {
+        let path = self.bench.path("mapping.yaml");
+        let mapping = std::fs::read_to_string(&path).unwrap();
+        assert!(mapping.contains(from), "{from}");
+        std::fs::write(path, mapping.replace(from, to)).unwrap();
+    }
+
+    /// What the proof says of a pattern, and its first differences.
+    fn says(&self, pattern: &str, code: i32) -> Value {
+        let ran = self.run("verify", &["--patterns", "--pattern", pattern]);
+        let report = ran.exits(code).json();
+        let patterns = report["patterns"].as_array().unwrap();
+        assert_eq!(patterns.len(), 1, "{report:#}");
+        patterns[0].clone()
+    }
+
+    /// Fails unless the first difference is this one.
+    fn finds(&self, pattern: &str, kind: &str, key: &str) -> Value {
+        let said = self.says(pattern, 3);
+        assert_eq!(said["state"], "different", "{said:#}");
+        let calls = said["examples"].as_array().unwrap().iter();
+        let mut examples = calls.flat_map(|call| call["examples"].as_array().unwrap());
+        let found = examples.find(|one| one["kind"] == kind && one["key"] == key);
+        found.unwrap_or_else(|| panic!("{said:#}")).clone()
+    }
+
+    async fn put(&self, attributes: &[(&str, AttributeValue)]) {
+        let client = dynamodb_local::client();
+        let mut put = client.put_item().table_name(&self.bench.table);
+        for (name, value) in attributes {
+            put = put.item(*name, value.clone());
+        }
+        put.send().await.unwrap();
+    }
+
+    async fn delete(&self, partition: &str, sort: &str) {
+        let client = dynamodb_local::client();
+        let delete = client.delete_item().table_name(&self.bench.table);
+        let delete = delete.key("PK", text(partition)).key("SK", text(sort));
+        delete.send().await.unwrap();
+    }
+}
+
+fn text(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+fn number(number: &str) -> AttributeValue {
+    AttributeValue::N(number.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_item_that_is_missing_changed_or_too_many_is_named() {
+    let example = Example::read("products", "products", "products");
+    let plant = Plant::open(&example).await;
+    plant.says("listTracksOfAlbum", 0);
+    let track = [
+        ("PK", text("PRODUCT#10")),
+        ("SK", text("TRACK#01#001")),
+        ("album_id", number("10")),
+        ("disc", number("1")),
+        ("no", number("1")),
+        ("name", text("So What?")),
+        ("seconds", number("562")),
+    ];
+    plant.put(&track).await;
+    let key = "\"PRODUCT#10\", \"TRACK#01#001\"";
+    let found = plant.finds("listTracksOfAlbum", "differs", key);
+    assert_eq!(found["attributes"], serde_json::json!(["name"]));
+    // A number that has become text is another value.
+    let mut other = track.clone();
+    other[5].1 = text("So What");
+    other[6].1 = text("562");
+    plant.put(&other).await;
+    let found = plant.finds("listTracksOfAlbum", "differs", key);
+    assert_eq!(found["attributes"], serde_json::json!(["seconds"]));
+    let mut other = track.clone();
+    other[1].1 = text("TRACK#01#099");
+    plant.put(&other).await;
+    plant.finds(
+        "listTracksOfAlbum",
+        "extra",
+        "\"PRODUCT#10\", \"TRACK#01#099\"",
+    );
+    plant.delete("PRODUCT#10", "TRACK#01#002").await;
+    let found = plant.finds("listTracksOfAlbum", "missing", "10, 1, 2");
+    assert_eq!(found["item_type"], "TRACK");
+    // The same where four item types come back.
+    plant.finds("getProduct", "missing", "10, 1, 2");
+    plant.finds("getProduct", "extra", "\"PRODUCT#10\", \"TRACK#01#099\"");
+    plant.drop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_sort_key_in_another_order_than_the_sql_is_found() {
+    let mut example = Example::read("products", "products", "products");
+    // 10 comes before 2.
+    example.mapping = example.mapping.replace(
+        "SK: \"TRACK#{disc | pad(2)}#{no | pad(3)}\"",
+        "SK: \"TRACK#{disc | pad(2)}#{no}\"",
+    );
+    let plant = Plant::new(&example).await;
+    plant.finds(
+        "listTracksOfAlbum",
+        "order",
+        "\"PRODUCT#10\", \"TRACK#01#10\"",
+    );
+    // Without a promise of order they are a set.
+    plant.change(" ORDER BY disc, no", "");
+    assert_eq!(plant.says("listTracksOfAlbum", 0)["in_order"], false);
+    plant.drop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_that_cuts_otherwise_is_found_and_told() {
+    let example = Example::read("devices", "devices", "devices");
+    let plant = Plant::new(&example).await;
+    plant.change("limit: 1", "limit: 2");
+    let said = plant.says("getLastReport", 3);
+    assert_eq!(said["state"], "different");
+    assert_eq!(
+        said["notes"],
+        serde_json::json!(["its limit is 2, and that of its SQL 1"])
+    );
+    plant.change(" ORDER BY reported_at DESC LIMIT 1", " LIMIT 1");
+    let said = plant.says("getLastReport", 3);
+    let note = said["notes"][0].as_str().unwrap();
+    assert!(note.contains("no ORDER BY"), "{note}");
+    plant.drop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_filter_that_leaves_out_too_much_is_found() {
+    // One item type of its relation, and one of several.
+    let mut example = Example::read("accounts", "accounts", "accounts");
+    let whole = "where: user_id IS NOT NULL ";
+    assert!(example.mapping.contains(whole));
+    example.mapping = example.mapping.replace(whole, "where: bal > 600000 ");
+    let plant = Plant::new(&example).await;
+    plant.finds("listAccountsOfUser", "missing", "\"01-210-X\"");
+    plant.drop().await;
+    let mut example = Example::read("products", "products", "products");
+    let whole = "where: type = 'BOOK'";
+    assert!(example.mapping.contains(whole));
+    example.mapping = example
+        .mapping
+        .replace(whole, "where: type = 'BOOK' AND id > 1");
+    let plant = Plant::new(&example).await;
+    let said = plant.says("listProductsOfType", 3);
+    assert_eq!(said["state"], "different", "{said:#}");
+    plant.drop().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_cannot_be_compared_is_never_called_equal() {
+    let example = Example::read("accounts", "accounts", "accounts");
+    let plant = Plant::new(&example).await;
+    let reason = |pattern: &str| {
+        let said = plant.says(pattern, 3);
+        assert_eq!(said["state"], "not_proved", "{said:#}");
+        said["reason"].as_str().unwrap().to_owned()
+    };
+    plant.change(
+        "SELECT acc_id, bal FROM accounts WHERE user_id = :userId\n",
+        "SELECT bal FROM accounts WHERE user_id = :userId\n",
+    );
+    assert!(reason("listAccountsOfUser").starts_with("its `sql` does not give acc_id"));
+    // `check` knows it too, and lives with it where that is said.
+    assert!(plant.bench.warnings().contains("unproved-answer"));
+    let items = "    items: [ACCOUNT]\n    key: { ID: \"{userId}\", SK: { begins";
+    let accepts = format!("    accept: [unproved-answer]\n{items}");
+    plant.change(items, &accepts);
+    assert!(!plant.bench.warnings().contains("unproved-answer"));
+    plant.change(
+        "SELECT bal FROM accounts WHERE user_id = :userId\n",
+        "DELETE FROM accounts WHERE user_id = :userId\n",
+    );
+    assert!(reason("listAccountsOfUser").starts_with("its `sql` is no query"));
+    plant.change(
+        "DELETE FROM accounts WHERE user_id = :userId\n",
+        "SELECT acc_id FROM nowhere WHERE user_id = :userId\n",
+    );
+    assert!(reason("listAccountsOfUser").contains("no such table: nowhere"));
+    // Neither side finds anything.
+    plant.change("FROM nowhere WHERE", "FROM accounts WHERE bal < -99 AND");
+    plant.change("begins_with: \"ACC#\"", "begins_with: \"ACC#none\"");
+    assert!(reason("listAccountsOfUser").contains("nothing was compared"));
+    plant.change(
+        "    sql: SELECT id, name, tel, addr FROM users WHERE id = :userId\n",
+        "",
+    );
+    assert_eq!(plant.says("getUser", 3)["state"], "without_sql");
+    plant.drop().await;
+}
