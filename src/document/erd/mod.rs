@@ -69,6 +69,12 @@ impl Default for Options<'_> {
 /// Draws the catalog as one SVG element. Without a table to draw it says so.
 #[must_use]
 pub fn draw(catalog: &Catalog, options: &Options) -> String {
+    let drawing = drawing(catalog, options);
+    drawing.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))
+}
+
+/// The first drawing that is readable, else the one that is most so.
+fn drawing<'a>(catalog: &'a Catalog, options: &Options) -> Option<Drawing<'a>> {
     let tables: Vec<&Table> = (catalog.tables.iter())
         .filter(|table| (options.shown)(table) != Shown::Hidden)
         .collect();
@@ -88,7 +94,7 @@ pub fn draw(catalog: &Catalog, options: &Options) -> String {
             break;
         }
     }
-    best.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))
+    best
 }
 
 /// Boxes and lines with their places.

@@ -13,7 +13,7 @@ use card::{HEAD, ROW};
 use catalogs::{any_catalog, catalog, rentals};
 use checks::{assert_sound, assert_well_formed, crossings};
 
-fn drawing(catalog: &Catalog, bound: usize) -> Drawing<'_> {
+fn drawn(catalog: &Catalog, bound: usize) -> Drawing<'_> {
     let tables: Vec<&Table> = catalog.tables.iter().collect();
     Drawing::new(catalog, &tables, &Options::default(), bound)
 }
@@ -63,7 +63,7 @@ fn trees_have_no_crossings() {
             .map(|child| (tables[child].0, tables[(child - 1) / children].0))
             .collect();
         let catalog = catalog(&tables[..count], &keys);
-        let drawing = drawing(&catalog, 14);
+        let drawing = drawn(&catalog, 14);
         assert_sound(&drawing);
         assert_eq!(
             crossings(&drawing),
@@ -77,7 +77,7 @@ fn trees_have_no_crossings() {
 #[test]
 fn a_database_of_common_size_is_readable_and_hardly_crosses() {
     let catalog = rentals();
-    let drawing = drawing(&catalog, 14);
+    let drawing = drawing(&catalog, &Options::default()).unwrap();
     assert_sound(&drawing);
     assert!(
         crossings(&drawing) <= 9,
@@ -106,7 +106,7 @@ fn cycles_loops_and_several_keys_between_two_tables_are_drawn() {
     ];
     let catalog = catalog(&tables, &keys);
     for bound in BOUNDS {
-        let drawing = drawing(&catalog, bound);
+        let drawing = drawn(&catalog, bound);
         assert_sound(&drawing);
         assert_eq!(drawing.edges.len(), keys.len());
     }
@@ -186,7 +186,7 @@ fn nothing_to_draw_is_said() {
 }
 
 #[test]
-fn three_hundred_tables_take_less_than_a_second() {
+fn three_hundred_tables_are_drawn_in_less_than_a_second() {
     let names: Vec<String> = (0..300).map(|number| format!("table_{number}")).collect();
     let tables: Vec<(&str, usize)> = names.iter().map(|name| (name.as_str(), 12)).collect();
     // Each but a few refers to two others, some of them far away.
@@ -205,9 +205,11 @@ fn three_hundred_tables_take_less_than_a_second() {
         .map(|_| timed())
         .min_by_key(|(_, taken)| *taken)
         .unwrap();
-    assert!(taken < Duration::from_secs(1), "{taken:?}");
+    // Tests are not optimized, as the program is that people have.
+    let limit = Duration::from_secs(if cfg!(debug_assertions) { 5 } else { 1 });
+    assert!(taken < limit, "{taken:?}");
     assert_well_formed(&svg);
-    assert_sound(&drawing(&catalog, 3));
+    assert_sound(&drawn(&catalog, 3));
 }
 
 #[test]
@@ -250,7 +252,7 @@ proptest! {
 
     #[test]
     fn every_drawing_is_sound(catalog in any_catalog(), bound in 0_usize..16) {
-        let drawing = drawing(&catalog, bound);
+        let drawing = drawn(&catalog, bound);
         assert_sound(&drawing);
         prop_assert!(crossings(&drawing) <= drawing.layout.crossings);
         prop_assert_eq!(drawing.edges.len(), catalog.tables.iter().map(|t| t.foreign_keys.len()).sum::<usize>());
