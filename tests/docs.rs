@@ -129,13 +129,13 @@ async fn a_colleague_finds_a_question_and_its_cost() {
     let table = html.split("<table class=\"patterns\">").nth(1).unwrap();
     let row = table
         .split("<tr ")
-        .find(|row| row.contains("find<wbr>User<wbr>By<wbr>Subscribe"));
+        .find(|row| row.contains("find<wbr>Subscribe<wbr>By<wbr>User"));
     let row = seen(&format!("<body><tr {}<script>", row.unwrap()));
     assert!(
-        row.contains("Who has subscribed to anything of a service GSI2 data"),
+        row.contains("A user's subscriptions to one service personalization PK = USER#{userId}"),
         "{row}"
     );
-    assert!(row.contains(" 0.5 $0.0625 "), "{row}");
+    assert!(row.contains(" 0.5 $0.0625 $32.40 at 200/s"), "{row}");
 }
 
 #[tokio::test]

@@ -81,27 +81,15 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
     }
 
     step(output, "Prove it.", &commands.verify)?;
-    let verify = Verify {
-        now: None,
-        mapping: paths.mapping.clone(),
-        source: source(),
-        target: target(),
-        answers: Answers {
-            patterns: false,
-            pattern: Vec::new(),
-            values: 20,
-        },
-        sample: None,
-        repair: false,
-        max_wcu: None,
-        items: Vec::new(),
-        partition: None,
-        readers: None,
-        allow_unexpected: false,
-        yes: false,
-        format: Format::Text,
-    };
-    let ended = verify::run(&verify, output).await?;
+    let items = comparison(&paths, source(), target(), false);
+    let ended = verify::run(&items, output).await?;
+    step(
+        output,
+        "Prove that it answers what the database answers.",
+        &commands.answers,
+    )?;
+    let answers = comparison(&paths, source(), target(), true);
+    let answered = verify::run(&answers, output).await?;
     // A mapping that was edited may ask otherwise.
     if std::fs::read_to_string(&paths.mapping).is_ok_and(|text| text == MAPPING) {
         step(output, "Ask it.", &commands.query)?;
@@ -123,7 +111,11 @@ pub(super) async fn run(arguments: &Demo, output: &Output) -> Result<Outcome, Fa
         commands.preview.trim_end_matches(" --limit 3"),
         commands.inspect,
     ))?;
-    Ok(ended)
+    Ok(if ended == Outcome::Well {
+        answered
+    } else {
+        ended
+    })
 }
 
 /// The load, as the command line that is shown asks for it.
@@ -153,6 +145,35 @@ fn load(paths: &Paths, source: SourceArguments, target: TargetArguments) -> Migr
         retry_rejects: None,
         state: None,
         fresh: false,
+        yes: false,
+        format: Format::Text,
+    }
+}
+
+/// A comparison of all items, or of the answers of the access patterns.
+fn comparison(
+    paths: &Paths,
+    source: SourceArguments,
+    target: TargetArguments,
+    patterns: bool,
+) -> Verify {
+    Verify {
+        now: None,
+        mapping: paths.mapping.clone(),
+        source,
+        target,
+        answers: Answers {
+            patterns,
+            pattern: Vec::new(),
+            values: 20,
+        },
+        sample: None,
+        repair: false,
+        max_wcu: None,
+        items: Vec::new(),
+        partition: None,
+        readers: None,
+        allow_unexpected: false,
         yes: false,
         format: Format::Text,
     }
@@ -235,6 +256,7 @@ struct Commands {
     preview: String,
     migrate: String,
     verify: String,
+    answers: String,
     query: String,
     docs: String,
 }
@@ -260,6 +282,7 @@ impl Paths {
             preview: format!("dynafold preview {mapping} {source} --limit 3"),
             migrate: format!("dynafold migrate {mapping} {source} {target}"),
             verify: format!("dynafold verify {mapping} {source} {target}"),
+            answers: format!("dynafold verify {mapping} {source} {target} --patterns"),
             query: format!("dynafold query {mapping} {SETTINGS} {parameters} {target}"),
             docs: format!("dynafold docs {mapping} {source} -o {folder}"),
         }
