@@ -67,6 +67,41 @@ pub(crate) fn refusal(sql: &str, dbms: Dbms) -> Option<String> {
     if end.is_some_and(|end| end + 1 < tokens.len()) {
         return Some("its `sql` is more than one statement".to_owned());
     }
+    let written = foreign_parameter(&tokens, dbms)?;
+    Some(format!(
+        "its `sql` has a parameter that is written `{written}`: write it `:name`"
+    ))
+}
+
+/// A parameter as drivers write it: `$1`, `?`, `@name`.
+fn foreign_parameter(tokens: &[Token<'_>], dbms: Dbms) -> Option<String> {
+    let is_postgres = dbms == Dbms::Postgres;
+    let mut before = None;
+    for (sign, next) in tokens
+        .iter()
+        .zip(tokens.iter().skip(1).map(Some).chain([None]))
+    {
+        let next = next.filter(|next| next.span.start == sign.span.end);
+        let is_number = next.is_some_and(|next| next.kind == Kind::Number);
+        let is_word = next.is_some_and(|next| next.kind == Kind::Word);
+        // `@@name` is a setting of MySQL's; `?` and `@` are operators of PostgreSQL's.
+        let found = match sign.text {
+            _ if sign.kind != Kind::Sign => false,
+            "$" => is_number || (is_word && !is_postgres),
+            "?" => !is_postgres,
+            "@" => is_word && !is_postgres && before != Some("@"),
+            _ => false,
+        };
+        if found {
+            let name = next.filter(|_| is_number || is_word);
+            return Some(format!(
+                "{}{}",
+                sign.text,
+                name.map_or("", |name| name.text)
+            ));
+        }
+        before = Some(sign.text);
+    }
     None
 }
 
@@ -201,9 +236,30 @@ mod tests {
             "SELECT 1; DROP TABLE t",
             "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
             "SELECT * FROM t FOR UPDATE",
+            "SELECT a FROM t WHERE id = $1",
             "",
         ] {
             assert!(refusal(sql, Dbms::Postgres).is_some(), "{sql}");
+        }
+    }
+
+    #[test]
+    fn parameters_as_drivers_write_them_are_refused_and_operators_are_not() {
+        let written = |sql, dbms| foreign_parameter(&tokens(sql, Some(dbms)), dbms);
+        for (sql, dbms, expected) in [
+            ("SELECT a FROM t WHERE id = $1", Dbms::Postgres, Some("$1")),
+            ("SELECT $x$1$x$, a ? 'b', @ a FROM t", Dbms::Postgres, None),
+            ("SELECT a FROM t WHERE id = ?", Dbms::Mariadb, Some("?")),
+            ("SELECT @@version FROM t", Dbms::Mysql, None),
+            ("SELECT a FROM t WHERE id = @id", Dbms::Mysql, Some("@id")),
+            ("SELECT a FROM t WHERE id = ?1", Dbms::Sqlite, Some("?1")),
+            (
+                "SELECT '?', \"@a\" FROM t WHERE id = :id",
+                Dbms::Sqlite,
+                None,
+            ),
+        ] {
+            assert_eq!(written(sql, dbms).as_deref(), expected, "{sql}");
         }
     }
 

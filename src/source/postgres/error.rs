@@ -14,6 +14,10 @@ use crate::source::{Dialect as _, Relation, Scan, SourceError};
 /// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
 const INTERRUPTED: &[&str] = &["57014", "40001"];
 
+/// A message that the server does not understand, such as one with too few parameters: the
+/// connection stands.
+const PROTOCOL_VIOLATION: &str = "08P01";
+
 /// Words of a query that an error shows of it.
 const SHOWN_WORDS: usize = 12;
 
@@ -97,7 +101,7 @@ fn is_lost(cause: &sqlx::Error) -> bool {
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,
         _ => server(cause).is_some_and(|error| {
             matches!(error.severity(), PgSeverity::Fatal | PgSeverity::Panic)
-                || error.code().starts_with("08")
+                || (error.code().starts_with("08") && error.code() != PROTOCOL_VIOLATION)
                 || INTERRUPTED.contains(&error.code())
         }),
     }

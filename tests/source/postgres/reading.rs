@@ -237,6 +237,9 @@ async fn a_lost_connection_is_told_from_a_refused_query() {
     let database = Database::with("CREATE TABLE t (id int)").await;
     let mut source = connect(&database.url()).await;
     let catalog = source.catalog().await.expect("a catalog");
+    let refused = source.describe("SELECT id FROM t WHERE id = $1").await;
+    let refused = refused.expect_err("a parameter without a value");
+    assert!(matches!(refused, SourceError::Query { .. }), "{refused:?}");
     source.begin().await.expect("a snapshot");
     database
         .run(
