@@ -17,7 +17,7 @@ use crate::verify::{self, VerifyOutcome, VerifyReport};
 const EXAMPLES: usize = 20;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
-    if arguments.answers.patterns {
+    if arguments.answers.are_wanted() {
         return Box::pin(patterns::run(arguments, output)).await;
     }
     let (mut source, catalog) = catalog::read(&arguments.source).await?;

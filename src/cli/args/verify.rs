@@ -61,15 +61,24 @@ pub(in crate::cli) struct Verify {
 
 /// What is asked where answers are compared instead of items.
 #[derive(Debug, Args)]
+#[group(id = "answers", multiple = true, args = ["patterns", "pattern"],
+        conflicts_with_all = ["sample", "repair", "items", "partition", "allow_unexpected", "readers"])]
 pub(in crate::cli) struct Answers {
     /// Compare answers instead of items: each access pattern's with those of its SQL
-    #[arg(long, conflicts_with_all = ["sample", "repair", "items", "partition", "allow_unexpected", "readers"])]
+    #[arg(long)]
     pub(in crate::cli) patterns: bool,
-    /// Only this access pattern; may be said several times
-    #[arg(long = "pattern", value_name = "NAME", requires = "patterns")]
+    /// Compare the answers of this access pattern alone; may be said several times
+    #[arg(long = "pattern", value_name = "NAME")]
     pub(in crate::cli) pattern: Vec<String>,
     /// Values that each access pattern is asked with; all that there are, where they are no more
-    #[arg(long, value_name = "N", requires = "patterns", default_value_t = 20,
+    #[arg(long, value_name = "N", requires = "answers", default_value_t = 20,
           value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) values: u16,
+}
+
+impl Answers {
+    /// Whether answers are compared.
+    pub(in crate::cli) fn are_wanted(&self) -> bool {
+        self.patterns || !self.pattern.is_empty()
+    }
 }
