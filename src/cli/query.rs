@@ -16,7 +16,7 @@ use super::{Outcome, target};
 use crate::access::{Plan, moment, plan, read, to_json};
 use crate::diagnostic::nearest;
 use crate::item::{Item, write_item};
-use crate::mapping::model::AccessPattern;
+use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
 use crate::target::{Answer, TargetError, answer};
 use crate::value::Value;
@@ -65,6 +65,13 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
         arguments,
         output,
     )?;
+    let is_guessed = arguments.catalog.is_none() && arguments.source.is_none();
+    let is_text = |parameter: &Parameter| parameter.kind == ParameterKind::Text;
+    if answer.items.is_empty() && is_guessed && pattern.parameters.iter().any(is_text) {
+        output.note(
+            "without the schema, texts were taken as they are: --catalog FILE or --source URL reads them as their columns",
+        );
+    }
     Ok(Outcome::Well)
 }
 
