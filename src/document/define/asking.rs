@@ -3,7 +3,6 @@
 use serde_json::{Value as Json, json};
 
 use super::Ground;
-use super::words::plainly;
 use crate::access::{plan, to_json};
 use crate::document::definition::{Answer, Request};
 use crate::mapping::model::{
@@ -48,14 +47,14 @@ fn word(word: &str) -> String {
     }
 }
 
-/// The request of a pattern with its templates as people read them in the place of values; `None`
+/// The request of a pattern with its templates in the place of values; `None`
 /// where none can be planned.
 pub(super) fn outline(ground: &Ground<'_>, pattern: &AccessPattern) -> Option<Request> {
     let mut blank = pattern.clone();
     let mut asked: Vec<(KeyAttribute, String)> = Vec::new();
     let mut empty = |key: &mut KeyAttribute, templates: Vec<&mut Template>| {
         for template in templates {
-            asked.push((key.clone(), plainly(template)));
+            asked.push((key.clone(), template.to_string()));
             // Any text is a key of this type: the values are put in below.
             template.parts = vec![Part::Text("-".to_owned())];
         }

@@ -145,7 +145,7 @@ fn patterns_read_as_people_write_them() {
     assert_eq!(orders.order, Some(("SK".to_owned(), true)));
     let request = orders.request.as_ref().unwrap();
     assert_eq!(request.operation, "Query");
-    for value in ["USER#{userId}", "ORDER#{from}", "ORDER#{until}$"] {
+    for value in ["USER#{userId | pad(8)}", "ORDER#{from}", "ORDER#{until}$"] {
         let value = format!("\"S\": \"{value}\"");
         assert!(request.json.contains(&value), "{value} in {}", request.json);
     }
