@@ -283,7 +283,8 @@ async fn no_value_is_shown_where_none_is_wanted() {
             assert!(!page.contains(value), "{value} is in\n{page}");
         }
         assert!(
-            page.contains("These figures are exact") || page.contains("these figures are exact")
+            page.contains("items, sizes and write units are exact"),
+            "{page}"
         );
     }
 }
@@ -360,6 +361,70 @@ async fn answers_are_asked_of_a_table_that_is_named() {
         ran.stderr
     );
     assert!(!desk.path("personalization.html").exists());
+}
+
+#[tokio::test]
+async fn units_of_a_part_of_the_rows_are_lower_bounds() {
+    let mapping = r#"
+dynafold: 1
+table:
+  name: team
+  key: { partition: PK, sort: SK }
+  indexes: { BY_STATE: { partition: state, sort: SK } }
+  type_attribute: false
+items:
+  USER:
+    from: users
+    key: { PK: "ORG#{org}", SK: "USER#{id | pad(6)}" }
+    attributes: { state: { $when: "left_at IS NULL", $value: "ACTIVE" } }
+access_patterns:
+  usersOfOrganisation:
+    items: [USER]
+    key: { PK: "ORG#{org}" }
+    rate: 10
+  user:
+    items: [USER]
+    key: { PK: "ORG#{org}", SK: "USER#{id | pad(6)}" }
+  activeUsers:
+    items: [USER]
+    index: BY_STATE
+    key: { state: "ACTIVE", SK: { between: ["USER#{from}", "USER#{to}$"] } }
+"#;
+    let script = "CREATE TABLE users (id INTEGER PRIMARY KEY, org INTEGER NOT NULL, left_at TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20400)
+        INSERT INTO users SELECT i, i / 20100, NULL FROM n";
+    let desk = Desk::new("team.yaml", mapping, script).await;
+    for all in [&[][..], &["--all"]] {
+        let markdown = desk.printed("markdown", all);
+        let row = |name: &str| {
+            let begin = format!("| [{name}]");
+            let row = markdown.lines().find(|line| line.starts_with(&begin));
+            row.unwrap().to_owned()
+        };
+        let asked = row("usersOfOrganisation");
+        assert_eq!(asked.matches("≥ ").count(), 3, "{asked}");
+        assert!(!row("user").contains('≥'), "{}", row("user"));
+        assert!(markdown.contains("≥ is a lower bound: the example was asked of the first 20,000"));
+        assert!(!markdown.contains("figures are exact"), "{markdown}");
+        assert!(markdown.contains(" --target TARGET`"), "{markdown}");
+        let active = markdown.split("### Pattern activeUsers").nth(1).unwrap();
+        assert!(active.contains("A real answer"), "{active}");
+        let html = seen(&desk.printed("html", all));
+        assert!(html.contains("a million calls; at least $"), "{html}");
+    }
+    let target = format!("local:{}", desk.path("table.ddb").display());
+    let (url, mapping) = (desk.database.url(), desk.mapping.to_str().unwrap());
+    dynafold(&["migrate", mapping, "--source", &url, "--target", &target]).exits(0);
+    let markdown = desk.printed("markdown", &["--target", &target]);
+    let section = markdown.split("### Pattern user\n").nth(1).unwrap();
+    assert!(
+        section.contains(&format!(" --target {target}`")),
+        "{section}"
+    );
+    assert!(
+        markdown.contains("every USER that is in it has the partition key ACTIVE"),
+        "{markdown}"
+    );
 }
 
 #[tokio::test]

@@ -72,6 +72,15 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
                         .char_indices()
                         .nth(width)
                         .map_or(rest.len(), |(end, _)| end),
+                    // Text that closes the bound of a range, as in `INV#{to}$`, stands in no key: the
+                    // element before it does.
+                    (None, Some(Part::Text(next)))
+                        if !whole && at + 2 == parts.len() && !next.contains('#') =>
+                    {
+                        let element = rest.find('#').unwrap_or(rest.len());
+                        rest.find(next.as_str())
+                            .map_or(element, |end| end.min(element))
+                    }
                     (None, Some(Part::Text(next))) => match rest.find(next.as_str()) {
                         Some(end) => end,
                         None => return,

@@ -3,7 +3,7 @@
 
 mod pattern;
 
-pub use pattern::{Answer, Parameter, Pattern, PatternCost, Units};
+pub use pattern::{Answer, Parameter, Pattern, PatternCost, Request, Units};
 
 use serde::{Deserialize, Serialize};
 

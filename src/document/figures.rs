@@ -17,8 +17,8 @@ pub struct Figures {
     pub total: Option<Total>,
     /// What the declared rates come to; empty without rates.
     pub steady: Vec<SteadyPlace>,
-    /// Rates and cost of all of `steady`.
-    pub steady_total: Option<(Rates, Monthly)>,
+    /// All of `steady` together.
+    pub steady_total: Option<SteadyPlace>,
     /// What one unit of reads, and one of writes, costs if it is used all the time.
     pub one_read: Monthly,
     /// The same of writes.
@@ -93,6 +93,8 @@ pub struct SteadyPlace {
     pub rates: Rates,
     /// What they cost.
     pub cost: Monthly,
+    /// Whether reads, and with them the cost, are lower bounds.
+    pub at_least: bool,
 }
 
 /// The table or an index with partition keys that take more than others.

@@ -16,8 +16,8 @@ mod phrases;
 pub use define::{Ground, cells, define};
 pub use definition::{
     Answer, Attribute, Cell, Collection, Definition, Entry, Examples, ItemType, Key, Member,
-    Origin, Parameter, Part, Pattern, PatternCost, Place, PlaceKind, SourceColumn, SourceTable,
-    Units, Warning,
+    Origin, Parameter, Part, Pattern, PatternCost, Place, PlaceKind, Request, SourceColumn,
+    SourceTable, Units, Warning,
 };
 pub use figures::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
 pub use html::{HTML_MARKER, html};

@@ -1,8 +1,12 @@
 //! What both forms of the document say in the same words.
 
-use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind, Units};
+mod reads;
+
+use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind};
 use super::figures::{Basis, Figures};
 use crate::format::{count, counted, rounded};
+
+pub(super) use reads::{call, marked, rated, reads, told};
 
 /// A section: its anchor, its title, and what it is for, said to a reader who knows SQL.
 #[derive(Debug, Clone, Copy)]
@@ -141,7 +145,7 @@ pub(super) fn examples(examples: Option<&Examples>) -> String {
 /// What figures are made from.
 pub(super) fn basis(figures: &Figures) -> &'static str {
     match figures.basis {
-        Basis::AllRows => "Every row was read: these figures are exact.",
+        Basis::AllRows => "Every row was read: items, sizes and write units are exact.",
         Basis::Estimate => {
             "Estimates: the database's own counts of rows times the mean size of the first rows. \
              `dynafold docs --all` reads every row."
@@ -164,15 +168,6 @@ pub(super) fn units(units: f64) -> String {
         return "< 0.01".to_owned();
     }
     text.to_owned()
-}
-
-/// What a call may use at least and at most.
-pub(super) fn bounds(of: &Units) -> String {
-    match of.most {
-        Some(most) if most <= of.least => format!("always {}", units(most)),
-        Some(most) => format!("{} to {}", units(of.least), units(most)),
-        None => format!("{} and more: each 4 KB found adds to it", units(of.least)),
-    }
 }
 
 /// What asks a pattern: the table, or an index.

@@ -107,8 +107,8 @@ fn like(operator: &str, keys: &[&str]) -> Value {
 async fn a_tenant_is_bound_to_its_own_partition() {
     let own = like("StringEquals", &["USER#${aws:PrincipalTag/userId}"]);
     let bound = vec![
-        ("QueryOnTable".to_owned(), own.clone()),
-        ("GetItemOnTable".to_owned(), own),
+        ("QueryOnTableKeysEqual".to_owned(), own.clone()),
+        ("GetItemOnTableKeysEqual".to_owned(), own),
     ];
     let (inferred, said) = statements("photos", "iam-application", &[]).await;
     assert_eq!(conditions(&inferred), bound);
@@ -129,11 +129,17 @@ async fn an_application_is_bound_to_the_partitions_that_its_patterns_ask_for() {
     assert_eq!(
         conditions(&personal),
         [
-            ("GetItemOnTable", like("StringLike", &["USER#*"])),
-            ("QueryOnTable", like("StringLike", &["SERVICE#*", "USER#*"])),
-            ("QueryOnIndexGSI1", like("StringEquals", &["SUBSCRIBE#"])),
+            ("GetItemOnTableKeysLike", like("StringLike", &["USER#*"])),
             (
-                "QueryOnIndexGSI2",
+                "QueryOnTableKeysLike",
+                like("StringLike", &["SERVICE#*", "USER#*"])
+            ),
+            (
+                "QueryOnIndexGSI1KeysEqual",
+                like("StringEquals", &["SUBSCRIBE#"])
+            ),
+            (
+                "QueryOnIndexGSI2KeysEqual",
                 like("StringEquals", &["SUBSCRIBE_USER"])
             ),
         ]
@@ -144,9 +150,9 @@ async fn an_application_is_bound_to_the_partitions_that_its_patterns_ask_for() {
     assert_eq!(
         conditions(&personal)[..3],
         [
-            ("GetItemOnTable", like("StringEquals", &[user])),
-            ("QueryOnTable", like("StringEquals", &[user])),
-            ("QueryOnTable2", like("StringLike", &["SERVICE#*"])),
+            ("GetItemOnTableKeysEqual", like("StringEquals", &[user])),
+            ("QueryOnTableKeysEqual", like("StringEquals", &[user])),
+            ("QueryOnTableKeysLike", like("StringLike", &["SERVICE#*"])),
         ]
         .map(|(sid, condition)| (sid.to_owned(), condition))
     );

@@ -100,7 +100,7 @@ pub(in crate::cli) struct Docs {
     /// Show no value of any row: no example items, answers or partition keys
     #[arg(long)]
     pub(in crate::cli) no_examples: bool,
-    /// Read every row: exact sizes, costs and hot partitions, instead of estimates
+    /// Read every row: exact sizes, write units and hot partitions, instead of estimates
     #[arg(long)]
     pub(in crate::cli) all: bool,
     /// Ask the access patterns' example answers of this table, `dynamodb` or `local:FILE`, instead

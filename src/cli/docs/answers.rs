@@ -217,6 +217,11 @@ fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answe
         .first()
         .map(|request| to_json(request, &table.name));
     let (operation, request) = first.unwrap_or(("Query", serde_json::Value::Null));
+    let request = document::Request {
+        operation,
+        json: format!("{request:#}"),
+        more: requests.len().saturating_sub(1),
+    };
     document::Answer {
         parameters: parameters
             .map(|(parameter, value)| {
@@ -224,9 +229,7 @@ fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answe
                 (parameter.name.to_string(), text.to_owned())
             })
             .collect(),
-        operation,
-        request: format!("{request:#}"),
-        more_requests: requests.len().saturating_sub(1),
+        request,
         items: answer.items.iter().take(SHOWN).map(cells).collect(),
         found: answer.items.len(),
         more: answer.more,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::answers;
+use crate::address;
 use crate::catalog::Catalog;
 use crate::cli::args::Docs;
 use crate::cli::failure::Failure;
@@ -78,7 +79,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         found = asked.answers;
         examples = Some(Examples {
             rows,
-            whole: samples.iter().all(|sample| is_whole(sample, rows)),
+            whole: is_whole(&model, &samples, rows),
             asked: asked.place,
         });
     }
@@ -100,6 +101,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         shown: usize::from(arguments.limit),
         answers: found,
         forecast: forecast.as_ref(),
+        target: &asked_table(arguments),
         prices: &prices,
         warnings,
         accepted,
@@ -161,10 +163,26 @@ fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
     }
 }
 
-/// Whether all rows of an item type were read.
-fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
-    let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
-    u64::try_from(read).is_ok_and(|read| read < rows) && !sample.is_cut
+/// Whether all rows of all item types were read. Where arrays are exploded, items do not tell rows.
+fn is_whole(model: &Model, samples: &[ItemTypeSample], rows: u64) -> bool {
+    let mut all = model.item_types.iter().zip(samples);
+    all.all(|(item_type, sample)| {
+        let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
+        let is_less = u64::try_from(read).is_ok_and(|read| read < rows);
+        is_less && item_type.explodes.is_empty() && !sample.is_cut
+    })
+}
+
+/// How `query` is told the table that was asked, without secrets.
+fn asked_table(arguments: &Docs) -> Vec<(&'static str, String)> {
+    let options = [
+        ("target", &arguments.target),
+        ("endpoint-url", &arguments.endpoint_url),
+        ("region", &arguments.region),
+    ];
+    let given = options.into_iter().filter(|_| arguments.target.is_some());
+    let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));
+    given.collect()
 }
 
 /// Reads every row.

@@ -1,5 +1,6 @@
 //! Makes a [`Definition`] from what was read: the model, the catalog, the proofs, example items.
 
+mod asking;
 mod choice;
 mod coverage;
 mod estimate;
@@ -49,6 +50,8 @@ pub struct Ground<'g> {
     pub answers: Vec<Option<Answer>>,
     /// What all rows come to, if they were read.
     pub forecast: Option<&'g Forecast>,
+    /// The options by which `query` is told which table was asked; empty where it is not known.
+    pub target: &'g [(&'static str, String)],
     /// What units cost.
     pub prices: &'g Prices,
     /// The warnings of `check`.

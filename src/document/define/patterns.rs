@@ -1,6 +1,7 @@
 //! Access patterns: what they take, where that is from, what they cost and what they answer.
 
 use super::Ground;
+use super::asking::{command, outline};
 use super::items::tracer;
 use super::words::{plainly, shown};
 use crate::document::definition::{Answer, Origin, Parameter, Pattern, PatternCost, Units};
@@ -23,11 +24,7 @@ fn one(
     proof: &PatternProof,
     answer: Option<Answer>,
 ) -> Pattern {
-    let units = Units {
-        least: proof.least_units,
-        most: proof.most_units.map(|most| most.max(proof.least_units)),
-        example: answer.as_ref().and_then(|answer| answer.units),
-    };
+    let units = units(ground, pattern, proof, answer.as_ref());
     let order: Vec<&str> = pattern.order.iter().map(|key| &*key.name).collect();
     let many = !order.is_empty() && proof.operation == "Query";
     Pattern {
@@ -54,9 +51,45 @@ fn one(
         },
         units,
         sql: pattern.sql.clone(),
-        command: command(ground.mapping, pattern, answer.as_ref()),
+        request: match &answer {
+            Some(answer) => Some(answer.request.clone()),
+            None => outline(ground, pattern),
+        },
+        command: command(ground, pattern, answer.as_ref()),
         answer,
     }
+}
+
+/// What a call uses. An answer out of the first rows alone misses what further rows hold, unless it
+/// is one item, or as many as the pattern's limit lets through.
+fn units(
+    ground: &Ground<'_>,
+    pattern: &AccessPattern,
+    proof: &PatternProof,
+    answer: Option<&Answer>,
+) -> Units {
+    let most = proof.most_units.map(|most| most.max(proof.least_units));
+    let example = answer.and_then(|answer| answer.units);
+    let is_part = ground
+        .examples
+        .as_ref()
+        .is_none_or(|examples| !examples.whole && examples.asked.is_none());
+    let limit = pattern.limit.filter(|_| proof.partitions == 1);
+    let limit = limit.and_then(|limit| usize::try_from(limit).ok());
+    let is_full = answer.is_some_and(|answer| {
+        let is_limited = limit.is_some_and(|limit| answer.found >= limit);
+        proof.operation == "GetItem" || (is_limited && pattern.filter.is_none())
+    });
+    let goes_on = answer.is_some_and(|answer| answer.more);
+    let units = Units {
+        least: proof.least_units,
+        most,
+        example,
+        at_least: false,
+    };
+    let at_most = most.is_some_and(|most| most <= units.usual());
+    let at_least = !at_most && (example.is_none() || goes_on || (is_part && !is_full));
+    Units { at_least, ..units }
 }
 
 /// The key condition as people write it: `PK = USER#{userId} and SK begins_with PERSONAL#`.
@@ -177,29 +210,5 @@ fn template_of(node: &Node) -> Option<&Template> {
         Node::Template(template) => Some(template),
         Node::When { value, .. } | Node::Typed { value, .. } => template_of(value),
         _ => None,
-    }
-}
-
-/// The command that asks a pattern, with the example's values where there is one.
-fn command(mapping: &str, pattern: &AccessPattern, answer: Option<&Answer>) -> String {
-    let mut command = format!("dynafold query {} {}", word(mapping), word(&pattern.name));
-    for (at, parameter) in pattern.parameters.iter().enumerate() {
-        let value = answer.and_then(|answer| answer.parameters.get(at));
-        let value = match value {
-            Some((_, value)) => word(value),
-            None => parameter.kind.placeholder().to_owned(),
-        };
-        command.push_str(&format!(" --{} {value}", parameter.name));
-    }
-    command
-}
-
-/// A word as a POSIX shell takes it.
-fn word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -91,13 +91,13 @@ pub(super) fn steady(
 ) -> Vec<SteadyPlace> {
     let table = &ground.model.table;
     let is_local = |name: &str| table.local_indexes.iter().any(|index| index.name == name);
-    let mut rates = vec![(table.name.clone(), Rates::default())];
+    let mut rates = vec![(table.name.clone(), Rates::default(), false)];
     let global = table.indexes.iter();
-    rates.extend(global.map(|index| (index.name.clone(), Rates::default())));
+    rates.extend(global.map(|index| (index.name.clone(), Rates::default(), false)));
     let names = super::estimate::names(table);
     for (name, units) in names.iter().zip(writes) {
         let place = if is_local(name) { &table.name } else { name };
-        if let Some((_, rates)) = rates.iter_mut().find(|(other, _)| other == place) {
+        if let Some((_, rates, _)) = rates.iter_mut().find(|(other, ..)| other == place) {
             rates.writes += units;
         }
     }
@@ -107,15 +107,20 @@ pub(super) fn steady(
             Some(index) if !is_local(index) => index,
             _ => &table.name,
         };
-        if let Some((_, rates)) = rates.iter_mut().find(|(other, _)| other == place) {
+        let place = rates.iter_mut().find(|(other, ..)| other == place);
+        if let Some((_, rates, at_least)) = place {
             rates.reads += rate * pattern.units.usual();
+            *at_least |= pattern.units.at_least;
         }
     }
-    let all = rates.into_iter().map(|(name, rates)| SteadyPlace {
-        name,
-        rates,
-        cost: monthly(rates, ground.prices),
-    });
+    let all = rates
+        .into_iter()
+        .map(|(name, rates, at_least)| SteadyPlace {
+            name,
+            rates,
+            cost: monthly(rates, ground.prices),
+            at_least,
+        });
     all.filter(|place| place.rates.reads + place.rates.writes > 0.0)
         .collect()
 }
@@ -143,12 +148,18 @@ pub(super) fn completed(
         }
     });
     let steady_total = (!steady.is_empty()).then(|| {
-        let mut all = (Rates::default(), Monthly::default());
+        let mut all = SteadyPlace {
+            name: "all".to_owned(),
+            rates: Rates::default(),
+            cost: Monthly::default(),
+            at_least: false,
+        };
         for place in &steady {
-            all.0.reads += place.rates.reads;
-            all.0.writes += place.rates.writes;
-            all.1.on_demand_usd += place.cost.on_demand_usd;
-            all.1.provisioned_usd += place.cost.provisioned_usd;
+            all.rates.reads += place.rates.reads;
+            all.rates.writes += place.rates.writes;
+            all.cost.on_demand_usd += place.cost.on_demand_usd;
+            all.cost.provisioned_usd += place.cost.provisioned_usd;
+            all.at_least |= place.at_least;
         }
         all
     });

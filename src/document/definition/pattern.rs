@@ -39,6 +39,8 @@ pub struct Pattern {
     pub cost: PatternCost,
     /// The relational query that it replaces.
     pub sql: Option<String>,
+    /// The request: that of the answer, else with its templates where values would be.
+    pub request: Option<Request>,
     /// The command that asks it.
     pub command: String,
     /// What it answers.
@@ -54,6 +56,9 @@ pub struct Units {
     pub most: Option<f64>,
     /// Those of the example's answer.
     pub example: Option<f64>,
+    /// Whether the usual ones are a lower bound: there is no example, or it was asked of a part of
+    /// what the table will hold.
+    pub at_least: bool,
 }
 
 impl Units {
@@ -88,17 +93,24 @@ pub struct Parameter {
     pub clock: Option<String>,
 }
 
+/// How an access pattern is asked of DynamoDB.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Request {
+    /// The operation.
+    pub operation: &'static str,
+    /// The request as JSON; the first of several.
+    pub json: String,
+    /// Further requests, one for each shard.
+    pub more: usize,
+}
+
 /// What an access pattern answered.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Answer {
     /// The parameters with their values.
     pub parameters: Vec<(String, String)>,
-    /// The operation.
-    pub operation: &'static str,
-    /// The request as JSON; the first of several.
-    pub request: String,
-    /// Further requests, one for each shard.
-    pub more_requests: usize,
+    /// What was asked.
+    pub request: Request,
     /// The first items.
     pub items: Vec<Vec<Cell>>,
     /// How many items came.

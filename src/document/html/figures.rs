@@ -5,10 +5,9 @@ use maud::{Markup, html};
 use super::frame::wide;
 use super::text::prose;
 use crate::document::definition::Definition;
-use crate::document::figures::Figures;
-use crate::document::phrases::{self, dollars, units};
+use crate::document::figures::{Figures, SteadyPlace};
+use crate::document::phrases::{self, dollars, marked, units};
 use crate::format::{bytes, count};
-use crate::price::{Monthly, Rates};
 
 pub(super) fn figures(definition: &Definition) -> Markup {
     let figures = &definition.figures;
@@ -30,7 +29,10 @@ pub(super) fn figures(definition: &Definition) -> Markup {
         }
         h3 { "At the declared rates" }
         @match &figures.steady_total {
-            Some((rates, cost)) => (steady(figures, *rates, *cost)),
+            Some(total) => {
+                (steady(figures, total))
+                @if let Some(reads) = phrases::rated(definition) { p.note { (prose(&reads)) } }
+            },
             None => { p { (prose(phrases::NO_RATES)) } }
         }
         h3 { "How a rate becomes a bill" }
@@ -113,15 +115,16 @@ fn places(figures: &Figures) -> Markup {
     )
 }
 
-fn steady(figures: &Figures, rates: Rates, cost: Monthly) -> Markup {
-    let row = |name: &str, rates: &Rates, cost: &Monthly| {
+fn steady(figures: &Figures, total: &SteadyPlace) -> Markup {
+    let row = |place: &SteadyPlace| {
+        let marked = |figure: &str| marked(place.at_least, figure);
         html! {
             tr {
-                th scope="row" { (name) }
-                td.number { (units(rates.reads)) }
-                td.number { (units(rates.writes)) }
-                td.number { (dollars(cost.on_demand_usd)) }
-                td.number { (dollars(cost.provisioned_usd)) }
+                th scope="row" { (place.name) }
+                td.number { (marked(&units(place.rates.reads))) }
+                td.number { (units(place.rates.writes)) }
+                td.number { (marked(&dollars(place.cost.on_demand_usd))) }
+                td.number { (marked(&dollars(place.cost.provisioned_usd))) }
             }
         }
     };
@@ -139,8 +142,8 @@ fn steady(figures: &Figures, rates: Rates, cost: Monthly) -> Markup {
                         th.number scope="col" { "Provisioned, a month" }
                     }
                 }
-                tbody { @for place in &figures.steady { (row(&place.name, &place.rates, &place.cost)) } }
-                tfoot { (row("all", &rates, &cost)) }
+                tbody { @for place in &figures.steady { (row(place)) } }
+                tfoot { (row(total)) }
             }
         },
     )

@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::frame::{folded, wide};
-use super::text::{items, list, name, origins, pattern_id};
+use super::frame::wide;
+use super::text::{items, list, name, origins, pattern_id, prose};
 use crate::document::definition::{Answer, Definition, Parameter, Pattern};
-use crate::document::phrases::{self, dollars, units};
+use crate::document::phrases::{self, dollars, marked, told, units};
 
 pub(super) fn overview(definition: &Definition) -> Markup {
     html! {
@@ -23,6 +23,7 @@ pub(super) fn overview(definition: &Definition) -> Markup {
             (wide("Access patterns", &table(definition)))
             p.note {
                 (phrases::examples(definition.examples.as_ref())) " "
+                @if let Some(reads) = phrases::reads(definition) { (prose(&reads)) " " }
                 (phrases::prices(&definition.figures))
             }
         }
@@ -53,6 +54,7 @@ fn table(definition: &Definition) -> Markup {
 }
 
 fn row(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
+    let at_least = pattern.units.at_least;
     html! {
         tr data-sources=(sources(definition, pattern))
             data-search=(pattern.sql.as_deref().unwrap_or_default()) {
@@ -65,11 +67,11 @@ fn row(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
                 code.condition { (pattern.condition) }
             }
             td { @for found in &pattern.finds { div { (name(found)) } } }
-            td.number { (units(pattern.units.usual())) }
-            td.number { (dollars(pattern.cost.usd_per_million)) }
-            td.number {
+            td.number data-label="Read units a call" { (marked(at_least, &units(pattern.units.usual()))) }
+            td.number data-label="A million calls" { (marked(at_least, &dollars(pattern.cost.usd_per_million))) }
+            td.number data-label="A month" {
                 @match (pattern.rate, pattern.cost.usd_per_month) {
-                    (Some(rate), Some(cost)) => { (dollars(cost)) span.sub { "at " (rate) "/s" } }
+                    (Some(rate), Some(cost)) => { (marked(at_least, &dollars(cost))) span.sub { "at " (rate) "/s" } }
                     _ => { span.none { "no rate" } }
                 }
             }
@@ -94,7 +96,7 @@ pub(super) fn details(definition: &Definition) -> Markup {
         @if !definition.patterns.is_empty() {
             section #pattern-details aria-labelledby="pattern-details-title" {
                 h2 #pattern-details-title { "Each access pattern" }
-                p.intro { "Parameters, the SQL that it replaces, and a real request with its answer." }
+                p.intro { "Parameters, how it is asked, the SQL that it replaces, and a real answer." }
                 @for (at, pattern) in definition.patterns.iter().enumerate() {
                     (one(definition, at, pattern))
                 }
@@ -116,6 +118,7 @@ fn one(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
             }
             (facts(pattern))
             @if !pattern.parameters.is_empty() { (parameters(pattern)) }
+            (asking(pattern))
             @if let Some(sql) = &pattern.sql {
                 h4 { "The query that it replaces" }
                 pre tabindex="0" { code { (sql) } }
@@ -129,6 +132,7 @@ fn one(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
 }
 
 fn facts(pattern: &Pattern) -> Markup {
+    let at_least = pattern.units.at_least;
     html! {
         dl.facts {
             div { dt { "Finds" } dd { (pattern.finds.join(", ")) } }
@@ -144,16 +148,15 @@ fn facts(pattern: &Pattern) -> Markup {
             div {
                 dt { "Read units a call" }
                 dd {
-                    @if let Some(example) = pattern.units.example { (units(example)) " in the example; " }
-                    (phrases::bounds(&pattern.units))
+                    (phrases::call(&pattern.units))
                 }
             }
             div {
                 dt { "Cost" }
                 dd {
-                    (dollars(pattern.cost.usd_per_million)) " a million calls"
+                    (told(at_least, &dollars(pattern.cost.usd_per_million))) " a million calls"
                     @if let (Some(rate), Some(cost)) = (pattern.rate, pattern.cost.usd_per_month) {
-                        "; " (dollars(cost)) " a month at " (rate) " a second"
+                        "; " (told(at_least, &dollars(cost))) " a month at " (rate) " a second"
                     }
                 }
             }
@@ -193,6 +196,19 @@ fn parameter_row(parameter: &Parameter) -> Markup {
     }
 }
 
+/// The command that asks it, and the request that is sent.
+fn asking(pattern: &Pattern) -> Markup {
+    html! {
+        h4 { "How to ask" }
+        pre tabindex="0" { code { (pattern.command) } }
+        @if let Some(request) = &pattern.request {
+            p { "The request, a " (request.operation) ":" }
+            pre tabindex="0" { code { (request.json) } }
+            @if request.more > 0 { p { "And " (request.more) " more, one for each shard." } }
+        }
+    }
+}
+
 fn answered(pattern: &Pattern, answer: &Answer) -> Markup {
     let given = answer
         .parameters
@@ -207,13 +223,5 @@ fn answered(pattern: &Pattern, answer: &Answer) -> Markup {
         h4 { "A real answer" }
         p { (phrases::found(answer.found, answer.items.len(), answer.more)) }
         (items(&caption, &answer.items))
-        (folded("The request", &html! {
-            pre tabindex="0" { code { (answer.operation) "\n" (answer.request) } }
-            @if answer.more_requests > 0 {
-                p { "And " (answer.more_requests) " more, one for each shard." }
-            }
-            p { "Ask it yourself:" }
-            pre tabindex="0" { code { (pattern.command) } }
-        }))
     }
 }

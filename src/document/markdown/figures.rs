@@ -1,8 +1,9 @@
 //! Sizes, capacity and cost.
 
-use super::text::{code, money, table, text};
+use super::text::{code, money, prose, table, text};
 use crate::document::definition::Definition;
-use crate::document::phrases::{self, units};
+use crate::document::figures::SteadyPlace;
+use crate::document::phrases::{self, dollars, marked, units};
 use crate::format::{bytes, count};
 
 pub(super) fn figures(out: &mut String, definition: &Definition) {
@@ -57,22 +58,22 @@ pub(super) fn figures(out: &mut String, definition: &Definition) {
     }
     match &figures.steady_total {
         None => out.push_str(&format!("{}\n\n", phrases::NO_RATES)),
-        Some((rates, cost)) => {
+        Some(total) => {
             out.push_str("At the declared rates, all the time:\n\n");
-            let row = |name: String, rates: &crate::price::Rates, cost: &crate::price::Monthly| {
+            let row = |name: String, place: &SteadyPlace| {
+                let marked = |figure: &str| text(&marked(place.at_least, figure));
                 vec![
                     name,
-                    units(rates.reads),
-                    units(rates.writes),
-                    money(cost.on_demand_usd),
-                    money(cost.provisioned_usd),
+                    marked(&units(place.rates.reads)),
+                    units(place.rates.writes),
+                    marked(&dollars(place.cost.on_demand_usd)),
+                    marked(&dollars(place.cost.provisioned_usd)),
                 ]
             };
             let places = figures.steady.iter();
-            let mut rows: Vec<Vec<String>> = places
-                .map(|place| row(code(&place.name), &place.rates, &place.cost))
-                .collect();
-            rows.push(row("all".to_owned(), rates, cost));
+            let mut rows: Vec<Vec<String>> =
+                places.map(|place| row(code(&place.name), place)).collect();
+            rows.push(row(total.name.clone(), total));
             table(
                 out,
                 &[
@@ -84,6 +85,9 @@ pub(super) fn figures(out: &mut String, definition: &Definition) {
                 ],
                 rows,
             );
+            if let Some(reads) = phrases::rated(definition) {
+                out.push_str(&format!("{}\n\n", prose(&reads)));
+            }
         }
     }
     for line in phrases::arithmetic(figures) {

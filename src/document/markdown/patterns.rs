@@ -1,8 +1,8 @@
 //! The access patterns.
 
-use super::text::{code, fenced, money, slug, table, text};
+use super::text::{code, fenced, prose, slug, table, text};
 use crate::document::definition::{Cell, Definition, Origin, Pattern};
-use crate::document::phrases;
+use crate::document::phrases::{self, dollars, marked};
 
 pub(super) fn patterns(out: &mut String, definition: &Definition) {
     if definition.patterns.is_empty() {
@@ -11,16 +11,17 @@ pub(super) fn patterns(out: &mut String, definition: &Definition) {
     }
     let rows = definition.patterns.iter().map(|pattern| {
         let finds: Vec<String> = pattern.finds.iter().map(|name| text(name)).collect();
+        let marked = |figure: &str| text(&marked(pattern.units.at_least, figure));
         vec![
             format!("[{}](#{})", text(&pattern.name), slug(&heading(pattern))),
             text(pattern.description.as_deref().unwrap_or_default()),
             code(&phrases::asked(definition, pattern)),
             code(&pattern.condition),
             finds.join(", "),
-            phrases::units(pattern.units.usual()),
-            money(pattern.cost.usd_per_million),
+            marked(&phrases::units(pattern.units.usual())),
+            marked(&dollars(pattern.cost.usd_per_million)),
             match (pattern.rate, pattern.cost.usd_per_month) {
-                (Some(rate), Some(cost)) => format!("{} at {rate}/s", money(cost)),
+                (Some(rate), Some(cost)) => format!("{} at {rate}/s", marked(&dollars(cost))),
                 _ => String::new(),
             },
         ]
@@ -39,11 +40,15 @@ pub(super) fn patterns(out: &mut String, definition: &Definition) {
         ],
         rows,
     );
-    out.push_str(&format!(
-        "{} {}\n\n",
+    let reads = phrases::reads(definition).unwrap_or_default();
+    let told = [
         phrases::examples(definition.examples.as_ref()),
-        phrases::prices(&definition.figures)
-    ));
+        prose(&reads),
+        phrases::prices(&definition.figures),
+    ];
+    let told = told.iter().filter(|sentence| !sentence.is_empty());
+    let told: Vec<&str> = told.map(String::as_str).collect();
+    out.push_str(&format!("{}\n\n", told.join(" ")));
     for pattern in &definition.patterns {
         one(out, definition, pattern);
     }
@@ -89,17 +94,7 @@ fn one(out: &mut String, definition: &Definition, pattern: &Pattern) {
     if pattern.partitions > 1 {
         facts.push(("Partitions", format!("{}, merged", pattern.partitions)));
     }
-    facts.push((
-        "Read units a call",
-        match pattern.units.example {
-            Some(example) => format!(
-                "{} in the example; {}",
-                phrases::units(example),
-                phrases::bounds(&pattern.units)
-            ),
-            None => phrases::bounds(&pattern.units),
-        },
-    ));
+    facts.push(("Read units a call", phrases::call(&pattern.units)));
     facts.push(("Command", code(&pattern.command)));
     for (name, fact) in facts {
         out.push_str(&format!("- {name}: {fact}\n"));
@@ -123,6 +118,14 @@ fn one(out: &mut String, definition: &Definition, pattern: &Pattern) {
         });
         table(out, &["Parameter", "Kind", "Written as", "Values of"], rows);
     }
+    if let Some(request) = &pattern.request {
+        out.push_str(&format!("The request, a {}:\n\n", request.operation));
+        fenced(out, "json", &request.json);
+        if request.more > 0 {
+            let more = request.more;
+            out.push_str(&format!("And {more} more, one for each shard.\n\n"));
+        }
+    }
     if let Some(sql) = &pattern.sql {
         out.push_str("The query that it replaces:\n\n");
         fenced(out, "sql", sql);
@@ -131,18 +134,7 @@ fn one(out: &mut String, definition: &Definition, pattern: &Pattern) {
         out.push_str(&format!("{}\n\n", phrases::unanswered(definition)));
         return;
     };
-    out.push_str(&format!(
-        "<details><summary>{}</summary>\n\n",
-        "Request and answer"
-    ));
-    out.push_str(&format!("{}:\n\n", answer.operation));
-    fenced(out, "json", &answer.request);
-    if answer.more_requests > 0 {
-        out.push_str(&format!(
-            "And {} more, one for each shard.\n\n",
-            answer.more_requests
-        ));
-    }
+    out.push_str("<details><summary>A real answer</summary>\n\n");
     out.push_str(&phrases::found(
         answer.found,
         answer.items.len(),

@@ -113,6 +113,19 @@ impl SortCondition {
             Self::Between(low, high) => vec![low, high],
         }
     }
+
+    /// The same, to be changed.
+    pub(crate) fn templates_mut(&mut self) -> Vec<&mut Template> {
+        match self {
+            Self::Is(one)
+            | Self::BeginsWith(one)
+            | Self::Less(one)
+            | Self::LessOrEqual(one)
+            | Self::Greater(one)
+            | Self::GreaterOrEqual(one) => vec![one],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
 }
 
 /// What a caller gives.

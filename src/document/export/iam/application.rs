@@ -153,8 +153,10 @@ impl Asked<'_> {
         let whole = self
             .index
             .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
-        let mut add = |condition: Option<Value>| {
-            let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
+        // The keys stand behind the index, so that a number of theirs is not read as one of its name.
+        let mut add = |keys: &str, condition: Option<Value>| {
+            let sid = format!("Dynafold-application-{}-on-{whole}-{keys}", self.action);
+            let sid = names.camel(&sid);
             statements.push(Statement {
                 sid,
                 actions: vec![self.action],
@@ -167,7 +169,7 @@ impl Asked<'_> {
             .iter()
             .any(|keys| matches!(keys, Keys::Any | Keys::Untold))
         {
-            add(None);
+            add("any-key", None);
             return;
         }
         let of = |wanted: fn(&Keys) -> Option<&String>| {
@@ -184,10 +186,15 @@ impl Asked<'_> {
             Keys::Like(text) => Some(text),
             _ => None,
         });
-        for (operator, texts) in [("StringEquals", equal), ("StringLike", like)] {
+        let conditions = [
+            ("keys-equal", "StringEquals", equal),
+            ("keys-like", "StringLike", like),
+        ];
+        for (keys, operator, texts) in conditions {
             if !texts.is_empty() {
                 let operator = format!("ForAllValues:{operator}");
-                add(Some(json!({ operator: { "dynamodb:LeadingKeys": texts } })));
+                let condition = json!({ operator: { "dynamodb:LeadingKeys": texts } });
+                add(keys, Some(condition));
             }
         }
     }
