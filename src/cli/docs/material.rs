@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::answers;
 use crate::catalog::Catalog;
 use crate::cli::args::Docs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::mapping::Checked;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
@@ -163,8 +163,7 @@ fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
 
 /// Whether all rows of an item type were read.
 fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
-    let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
-    u64::try_from(read).is_ok_and(|read| read < rows) && !sample.is_cut
+    sample.read < rows && !sample.is_cut
 }
 
 /// Reads every row.
@@ -202,7 +201,10 @@ async fn all_rows(
     .await;
     match forecast.outcome {
         ForecastOutcome::Complete => Ok(forecast),
-        ForecastOutcome::Interrupted => Err(Failure::failed("interrupted; nothing was written")),
+        ForecastOutcome::Interrupted => Err(Failure {
+            exit: INTERRUPTED,
+            ..Failure::failed("interrupted; nothing was written").with_code("interrupted")
+        }),
         ForecastOutcome::Failed(failure) => Err(failure.into()),
     }
 }

@@ -97,6 +97,8 @@ pub struct Answer {
     pub operation: &'static str,
     /// The request as JSON; the first of several.
     pub request: String,
+    /// Whether values of the parameters or the request are cut, for they are long.
+    pub is_cut: bool,
     /// Further requests, one for each shard.
     pub more_requests: usize,
     /// The first items.

@@ -20,7 +20,7 @@ pub(super) fn overview(definition: &Definition) -> Markup {
                     (phrases::number(definition.patterns.len(), "access pattern"))
                 }
             }
-            (wide("Access patterns", &table(definition)))
+            (wide("All access patterns", &table(definition)))
             p.note {
                 (phrases::examples(definition.examples.as_ref())) " "
                 (phrases::prices(&definition.figures))
@@ -209,6 +209,7 @@ fn answered(pattern: &Pattern, answer: &Answer) -> Markup {
         (items(&caption, &answer.items))
         (folded("The request", &html! {
             pre tabindex="0" { code { (answer.operation) "\n" (answer.request) } }
+            @if answer.is_cut { p.note { (phrases::CUT) } }
             @if answer.more_requests > 0 {
                 p { "And " (answer.more_requests) " more, one for each shard." }
             }

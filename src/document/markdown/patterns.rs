@@ -137,6 +137,9 @@ fn one(out: &mut String, definition: &Definition, pattern: &Pattern) {
     ));
     out.push_str(&format!("{}:\n\n", answer.operation));
     fenced(out, "json", &answer.request);
+    if answer.is_cut {
+        out.push_str(&format!("{}\n\n", phrases::CUT));
+    }
     if answer.more_requests > 0 {
         out.push_str(&format!(
             "And {} more, one for each shard.\n\n",
