@@ -10,6 +10,8 @@ use crate::target::TargetError;
 
 /// Exit code: the command failed.
 pub(super) const FAILED: u8 = 1;
+/// Exit code: the user ended the command.
+pub(super) const INTERRUPTED: u8 = 130;
 /// Exit code: the command was used wrongly.
 const USAGE: u8 = 2;
 

@@ -87,7 +87,7 @@ pub fn run() -> ExitCode {
     match ended {
         Ok(Outcome::Well) => ExitCode::SUCCESS,
         Ok(Outcome::Differs) => ExitCode::from(3),
-        Ok(Outcome::Interrupted) => ExitCode::from(130),
+        Ok(Outcome::Interrupted) => ExitCode::from(failure::INTERRUPTED),
         Err(failure) => failed(&output, &failure, form),
     }
 }

@@ -50,6 +50,10 @@ pub struct TypeFigures {
     pub items: Option<u64>,
     /// Whether there may be fewer: a condition leaves rows out, and how many is not known.
     pub at_most: bool,
+    /// Whether they are counted by what became of the first rows: some of these became no item.
+    pub about: bool,
+    /// Rows that are rejected; known where all rows were read.
+    pub rejected: u64,
     /// Mean bytes of an item.
     pub mean_bytes: Option<u64>,
     /// Bytes of all of them.

@@ -3,7 +3,7 @@
 mod reads;
 
 use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind};
-use super::figures::{Basis, Figures};
+use super::figures::{Basis, Figures, TypeFigures};
 use crate::format::{count, counted, rounded};
 
 pub(super) use reads::{call, marked, rated, reads, told};
@@ -112,6 +112,31 @@ pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
         facts.push(("Items", items));
     }
     facts
+}
+
+/// How many items a type has, where that is known.
+pub(super) fn items_of(figures: &TypeFigures) -> Option<String> {
+    let items = count(figures.items?);
+    Some(match (figures.at_most, figures.about) {
+        (true, true) => format!("at most about {items}"),
+        (true, false) => format!("at most {items}"),
+        (false, true) => format!("about {items}"),
+        (false, false) => items,
+    })
+}
+
+/// The rows that became no item, where all were read and there are any.
+pub(super) fn rejected(figures: &Figures) -> Option<String> {
+    let rejected = figures.item_types.iter().filter(|each| each.rejected > 0);
+    let rejected: Vec<String> = rejected
+        .map(|each| format!("{} of {}", counted(each.rejected, "row"), each.name))
+        .collect();
+    (!rejected.is_empty()).then(|| {
+        format!(
+            "Rejected, so that they become no item: {}. `dynafold preview --all` says why.",
+            rejected.join(", ")
+        )
+    })
 }
 
 /// How many items there are.
@@ -260,6 +285,10 @@ pub(super) fn kind(place: &Place) -> &'static str {
         PlaceKind::Local => "local secondary index",
     }
 }
+
+/// What is said of a request with values that are not whole.
+pub(super) const CUT: &str =
+    "Long values are cut, in the request and in the command: … stands for the rest.";
 
 /// What is said where there are no rates.
 pub(super) const NO_RATES: &str = "The mapping declares no rates. With `rate` on an access pattern \

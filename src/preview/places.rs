@@ -103,29 +103,25 @@ impl Place {
             error: 0.0,
             keys: Vec::new(),
         };
-        let mut parts: Vec<(&Sketch, f64)> = Vec::new();
+        let mut parts: Vec<(&Sketch, f64, f64)> = Vec::new();
         for ((sketch, rate), items) in self.rated.iter().zip(rates).zip(items) {
             let (Some(sketch), Some(rate)) = (sketch, rate) else {
                 continue;
             };
-            // Writes a second of each write unit that the load takes.
-            let each = if *items == 0 {
-                0.0
-            } else {
-                rate / float(*items)
-            };
-            rated.units_per_second += float(sketch.total()) * each;
-            rated.error += float(sketch.error()) * each;
-            parts.push((sketch, each));
+            // Without items there are no units either.
+            let items = float((*items).max(1));
+            rated.units_per_second += shared(*rate, sketch.total(), items);
+            rated.error += shared(*rate, sketch.error(), items);
+            parts.push((sketch, *rate, items));
         }
         if parts.is_empty() {
             return None;
         }
         let mut keys = std::collections::HashMap::new();
-        for (sketch, each) in parts {
+        for (sketch, rate, items) in parts {
             for heavy in sketch.held() {
                 let key = keys.entry(heavy.fingerprint).or_insert((heavy.text, 0.0));
-                key.1 += float(heavy.least) * each;
+                key.1 += shared(rate, heavy.least, items);
             }
         }
         let mut keys: Vec<(String, f64)> = keys
@@ -137,6 +133,12 @@ impl Place {
         rated.keys = keys;
         Some(rated)
     }
+}
+
+/// What a rate comes to in write units a second where the load of so many items takes `units`.
+/// Multiplied first: one unit an item is the rate itself, not a little more.
+fn shared(rate: f64, units: u64, items: f64) -> f64 {
+    rate * float(units) / items
 }
 
 /// The heaviest keys of a sketch, as far as they are known to be that.
@@ -194,4 +196,15 @@ pub(super) fn text<'a>(values: impl Iterator<Item = &'a Attribute>) -> String {
 )]
 pub(super) fn float(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_an_item_is_the_rate_itself() {
+        let all = (1..10_000).map(|items| shared(1_000.0, items, float(items)));
+        assert!(all.fold(0.0, f64::max) <= 1_000.0);
+    }
 }

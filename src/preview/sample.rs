@@ -26,6 +26,8 @@ pub struct ItemTypeSample {
     pub expired: Vec<SampleItem>,
     /// The rows that became no item.
     pub rejects: Vec<SampleReject>,
+    /// The rows that were read, those that the item type's `where` leaves out not counted.
+    pub read: u64,
     /// Whether fewer rows were read than were asked for and are there: the items were large.
     pub is_cut: bool,
 }
@@ -118,6 +120,7 @@ pub async fn sample_within(
             on_expiry: item_type.expired,
             expired: Vec::new(),
             rejects: Vec::new(),
+            read: 0,
             is_cut: false,
         };
         let mut kept = 0;
@@ -131,6 +134,7 @@ pub async fn sample_within(
                 if !meets(item_type, &row) {
                     continue;
                 }
+                sample.read += 1;
                 let mut elements = Elements::new(&item_type.explodes);
                 while let Some(fate) = sieve.next(index, &mut elements, &mut row) {
                     let row_key = row_key(item_type, &row);

@@ -42,12 +42,17 @@ impl Monthly {
 pub fn monthly(rates: Rates, prices: &Prices) -> Monthly {
     let (reads, writes) = (rates.reads, rates.writes);
     let seconds = HOURS * 3600.0;
-    let provisioned_hour = reads.ceil() * prices.usd.usd_per_read_unit_hour
-        + writes.ceil() * prices.usd.usd_per_write_unit_hour;
+    let provisioned_hour = whole(reads) * prices.usd.usd_per_read_unit_hour
+        + whole(writes) * prices.usd.usd_per_write_unit_hour;
     Monthly {
         on_demand_usd: prices.reads(reads * seconds) + prices.writes(writes * seconds),
         provisioned_usd: provisioned_hour * HOURS,
     }
+}
+
+/// Whole units that take a rate. What a rate has beyond them by rounding is no unit.
+fn whole(units: f64) -> f64 {
+    (units * (1.0 - 1e-9)).ceil()
 }
 
 /// What a steady load costs.
@@ -98,6 +103,11 @@ mod tests {
         // Each of the table and its indexes is provisioned in whole units.
         let halves = steady(&[0.5, 0.5], &prices);
         assert!((halves.provisioned_usd - 2.0 * one.provisioned_usd).abs() < 1e-9);
+        // What is a whole number but for rounding takes no unit more.
+        let almost = steady(&[1.000_000_000_1], &prices);
+        assert!((almost.provisioned_usd - one.provisioned_usd).abs() < 1e-9);
+        let more = steady(&[1.000_1], &prices);
+        assert!((more.provisioned_usd - 2.0 * one.provisioned_usd).abs() < 1e-9);
         assert!(steady(&[], &prices).on_demand_usd.abs() < 1e-12);
     }
 

@@ -18,11 +18,15 @@ use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
 use crate::target::{Answer, Entry, Target, answer};
 use crate::value::Value;
+use serde_json::Value as Json;
 
 /// Item collections that are tried for a pattern.
 const TRIED: usize = 24;
 /// Items of an answer that are shown; an answer with so many is good enough.
 const SHOWN: usize = 4;
+
+/// Bytes of a parameter's or a request's value that are shown: more than a key has room for.
+const LONG: usize = 2_048;
 
 /// What the patterns answered.
 pub(super) struct Answers {
@@ -127,10 +131,14 @@ async fn best(
     context: &Context,
 ) -> Result<Option<Asked>, Failure> {
     let mut best: Option<Asked> = None;
-    for (first, last) in ends(pattern, items) {
-        let Some(values) = recover(pattern, first, last) else {
-            continue;
-        };
+    let ends = ends(pattern, items).into_iter();
+    let recovered = ends.filter_map(|(first, last)| recover(pattern, first, last));
+    let mut recovered: Vec<Vec<Value>> = recovered.collect();
+    recovered.sort_by_key(|values| {
+        let mut texts = values.iter().flat_map(text_of);
+        texts.any(|text| text.len() > LONG)
+    });
+    for values in recovered {
         let Ok(plan) = plan(pattern, &values, context) else {
             continue;
         };
@@ -216,23 +224,75 @@ fn told(pattern: &AccessPattern, table: &Table, asked: Asked) -> document::Answe
     let first = requests
         .first()
         .map(|request| to_json(request, &table.name));
-    let (operation, request) = first.unwrap_or(("Query", serde_json::Value::Null));
+    let (operation, mut request) = first.unwrap_or(("Query", Json::Null));
+    let mut is_cut = shorten(&mut request);
     let request = document::Request {
         operation,
-        json: format!("{request:#}"),
+        json: escaped(&format!("{request:#}")),
         more: requests.len().saturating_sub(1),
     };
     document::Answer {
         parameters: parameters
             .map(|(parameter, value)| {
-                let text = text_of(value).unwrap_or_default();
-                (parameter.name.to_string(), text.to_owned())
+                let mut text = text_of(value).unwrap_or_default().to_owned();
+                is_cut |= cut(&mut text);
+                (parameter.name.to_string(), text)
             })
             .collect(),
         request,
+        is_cut,
         items: answer.items.iter().take(SHOWN).map(cells).collect(),
         found: answer.items.len(),
         more: answer.more,
         units: answer.units,
+    }
+}
+
+/// JSON in which signs that turn the writing round are escaped: nothing would end them there.
+fn escaped(json: &str) -> String {
+    let turns = |sign| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let each = json.chars().map(|sign| match sign {
+        sign if turns(sign) => format!("\\u{:04x}", u32::from(sign)),
+        sign => sign.to_string(),
+    });
+    each.collect()
+}
+
+/// Cuts long texts of a request; whether there were any.
+fn shorten(request: &mut Json) -> bool {
+    let any = |is_cut, each| shorten(each) | is_cut;
+    match request {
+        Json::String(text) => cut(text),
+        Json::Array(all) => all.iter_mut().fold(false, any),
+        Json::Object(members) => members.values_mut().fold(false, any),
+        _ => false,
+    }
+}
+
+/// Cuts a long text; whether it was one.
+fn cut(text: &mut String) -> bool {
+    let is_long = text.len() > LONG;
+    if is_long {
+        text.truncate(text.floor_char_boundary(LONG));
+        text.push('…');
+    }
+    is_long
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_is_cut_and_turns_nothing_round() {
+        let mut request = serde_json::json!({"Key": {"PK": {"S": "é".repeat(2_000)}}, "Limit": 1});
+        assert!(shorten(&mut request) && !shorten(&mut request.clone()["Limit"]));
+        let text = request["Key"]["PK"]["S"].as_str().unwrap();
+        assert!(
+            text.ends_with("é…") && text.len() < LONG + 4,
+            "{}",
+            text.len()
+        );
+        assert_eq!(escaped("\"a\u{202e}b\u{2066}\""), "\"a\\u202eb\\u2066\"");
     }
 }

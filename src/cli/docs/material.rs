@@ -8,7 +8,7 @@ use super::answers;
 use crate::address;
 use crate::catalog::Catalog;
 use crate::cli::args::Docs;
-use crate::cli::failure::Failure;
+use crate::cli::failure::{Failure, INTERRUPTED};
 use crate::cli::mapping::Checked;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
@@ -79,7 +79,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         found = asked.answers;
         examples = Some(Examples {
             rows,
-            whole: is_whole(&model, &samples, rows),
+            whole: samples.iter().all(|sample| is_whole(sample, rows)),
             asked: asked.place,
         });
     }
@@ -163,14 +163,9 @@ fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
     }
 }
 
-/// Whether all rows of all item types were read. Where arrays are exploded, items do not tell rows.
-fn is_whole(model: &Model, samples: &[ItemTypeSample], rows: u64) -> bool {
-    let mut all = model.item_types.iter().zip(samples);
-    all.all(|(item_type, sample)| {
-        let read = sample.items.len() + sample.rejects.len() + sample.expired.len();
-        let is_less = u64::try_from(read).is_ok_and(|read| read < rows);
-        is_less && item_type.explodes.is_empty() && !sample.is_cut
-    })
+/// Whether all rows of an item type were read.
+fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
+    sample.read < rows && !sample.is_cut
 }
 
 /// How `query` is told the table that was asked, without secrets.
@@ -220,7 +215,10 @@ async fn all_rows(
     .await;
     match forecast.outcome {
         ForecastOutcome::Complete => Ok(forecast),
-        ForecastOutcome::Interrupted => Err(Failure::failed("interrupted; nothing was written")),
+        ForecastOutcome::Interrupted => Err(Failure {
+            exit: INTERRUPTED,
+            ..Failure::failed("interrupted; nothing was written").with_code("interrupted")
+        }),
         ForecastOutcome::Failed(failure) => Err(failure.into()),
     }
 }

@@ -3,13 +3,43 @@
 use std::collections::BTreeSet;
 
 use super::Ground;
-use crate::catalog::{Table, TableKind, TableName};
+use crate::catalog::{Catalog, Table, TableKind, TableName};
 use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
 use crate::source::{Relation, Scan};
 
-/// All tables, in the catalog's order.
+/// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
+/// of other databases, and another login others: they are nobody's affair who reads the document.
+pub(super) fn own(ground: &Ground<'_>) -> Catalog {
+    let catalog = ground.catalog;
+    let passes = || ground.model.passes.iter();
+    let read: BTreeSet<&TableName> = passes().flat_map(|pass| pass.scan.tables()).collect();
+    let queried = |table: &Table| {
+        passes().any(|pass| match &pass.scan.from {
+            Relation::Query(sql) => holds(sql, &table.name.schema) && names(sql, table),
+            Relation::Table(_) => false,
+        })
+    };
+    let of_read = catalog.tables.iter();
+    let referenced: BTreeSet<&TableName> = of_read
+        .filter(|table| read.contains(&table.name))
+        .flat_map(|table| table.foreign_keys.iter().map(|key| &key.references))
+        .collect();
+    let schemas: BTreeSet<&String> = read
+        .iter()
+        .map(|table| &table.schema)
+        .chain(&catalog.search_path)
+        .collect();
+    let mut own = catalog.clone();
+    own.tables.retain(|table| {
+        schemas.contains(&table.name.schema) || referenced.contains(&table.name) || queried(table)
+    });
+    own
+}
+
+/// All tables of `own`, in the catalog's order.
 pub(super) fn sources(
     ground: &Ground<'_>,
+    own: &Catalog,
     item_types: &[ItemType],
     patterns: &[Pattern],
 ) -> Vec<SourceTable> {
@@ -28,7 +58,7 @@ pub(super) fn sources(
     for pass in &ground.model.passes {
         follow(&pass.scan, &mut leading);
     }
-    let tables = &ground.catalog.tables;
+    let tables = &own.tables;
     let keys = || {
         tables.iter().flat_map(|table| {
             table
@@ -117,18 +147,21 @@ pub(super) fn sources(
 
 /// Whether a query holds a table's name, so that it may read it.
 fn names(sql: &str, table: &Table) -> bool {
-    let is_data = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
-    let (sql, name) = (sql.to_lowercase(), table.name.name.to_lowercase());
+    matches!(table.kind, TableKind::Table | TableKind::Partitioned) && holds(sql, &table.name.name)
+}
+
+/// Whether a query holds a name as a word.
+fn holds(sql: &str, name: &str) -> bool {
+    let (sql, name) = (sql.to_lowercase(), name.to_lowercase());
     let of_a_word = |sign: char| sign.is_alphanumeric() || sign == '_';
     let mut places = sql.match_indices(&name);
-    is_data
-        && places.any(|(at, _)| {
-            let before = sql.get(..at).and_then(|text| text.chars().next_back());
-            let after = sql
-                .get(at + name.len()..)
-                .and_then(|text| text.chars().next());
-            !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
-        })
+    places.any(|(at, _)| {
+        let before = sql.get(..at).and_then(|text| text.chars().next_back());
+        let after = sql
+            .get(at + name.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(of_a_word) && !after.is_some_and(of_a_word)
+    })
 }
 
 /// Takes the columns by which a scan finds parents and children.

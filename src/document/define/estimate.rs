@@ -53,7 +53,8 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
         let sample = ground.samples.get(index);
         let sums = measured(folder, sample, names.len());
         let sampled = sample.map_or(0, |sample| length(sample.items.len()));
-        let (items, at_most) = counted(ground, item_type, sample);
+        let count = counted(ground, item_type, sample);
+        let items = count.items;
         let scaled = |sum: &Sum| {
             items
                 .filter(|_| sample.is_some())
@@ -69,7 +70,9 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
         item_types.push(TypeFigures {
             name: item_type.name.to_string(),
             items,
-            at_most,
+            at_most: count.at_most,
+            about: count.about,
+            rejected: 0,
             mean_bytes: own.bytes.checked_div(own.items),
             bytes: whole.as_ref().and_then(|sums| Some(sums.first()?.bytes)),
             write_units: whole
@@ -141,34 +144,46 @@ fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> 
     sums
 }
 
-/// How many items a type has, and whether there may be fewer.
-fn counted(
-    ground: &Ground<'_>,
-    item_type: &ItemType,
-    sample: Option<&ItemTypeSample>,
-) -> (Option<u64>, bool) {
-    let asked = ground.rows;
-    if let Some(sample) = sample {
-        let read = sample.items.len() + sample.expired.len() + sample.rejects.len();
-        if length(read) < asked && item_type.explodes.is_empty() {
-            return (Some(length(sample.items.len())), false);
-        }
-    }
+/// How many items a type has.
+#[derive(Debug, Default)]
+struct Count {
+    /// `None`: nothing tells.
+    items: Option<u64>,
+    /// There may be fewer: a condition leaves rows out.
+    at_most: bool,
+    /// Some of the first rows became no item, and of the others as many may.
+    about: bool,
+}
+
+fn counted(ground: &Ground<'_>, item_type: &ItemType, sample: Option<&ItemTypeSample>) -> Count {
     let pass = ground.model.passes.get(item_type.pass);
     let rows = match pass.map(|pass| &pass.scan.from) {
         Some(Relation::Table(name)) => ground.catalog.table(name).and_then(|t| t.estimated_rows),
         _ => None,
     };
-    let elements = sample.filter(|_| !item_type.explodes.is_empty());
-    let items = rows.map(|rows| match elements {
-        // Each row gives as many as the rows that were read.
-        Some(sample) => {
-            let read = asked.min(rows).max(1);
-            rounded(float(rows) * float(length(sample.items.len())) / float(read))
-        }
-        None => rows,
-    });
-    (items, item_type.condition.is_some())
+    let at_most = item_type.condition.is_some();
+    let Some(sample) = sample else {
+        return Count {
+            items: rows,
+            at_most,
+            about: false,
+        };
+    };
+    let made = length(sample.items.len());
+    if sample.read < ground.rows && !sample.is_cut {
+        return Count {
+            items: Some(made),
+            ..Count::default()
+        };
+    }
+    // Each row gives as many as the rows that were read; where these gave none, others may.
+    let of_all =
+        |rows: u64| rounded(float(rows.max(sample.read)) * float(made) / float(sample.read.max(1)));
+    Count {
+        items: rows.filter(|_| made > 0).map(of_all),
+        at_most,
+        about: !sample.expired.is_empty() || !sample.rejects.is_empty(),
+    }
 }
 
 /// Indexes where all items of a type lie under one partition key value.

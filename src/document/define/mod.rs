@@ -70,6 +70,7 @@ pub fn define(mut ground: Ground<'_>) -> Definition {
         None => Choice::default(),
     };
     let item_types = items::item_types(&ground, &choice);
+    let own = coverage::own(&ground);
     let folder = Folder::new(ground.model, ground.context.clone());
     let figures = match ground.forecast {
         Some(forecast) => sums::figures(forecast, &ground, &patterns),
@@ -78,8 +79,8 @@ pub fn define(mut ground: Ground<'_>) -> Definition {
     Definition {
         mapping: ground.mapping.to_owned(),
         table: ground.model.table.name.clone(),
-        sources: coverage::sources(&ground, &item_types, &patterns),
-        catalog: ground.catalog.clone(),
+        sources: coverage::sources(&ground, &own, &item_types, &patterns),
+        catalog: own,
         places: places::places(&ground, &choice),
         settings: places::settings(&ground.model.table),
         item_types,

@@ -5,6 +5,7 @@ use super::asking::{command, outline};
 use super::items::tracer;
 use super::words::{plainly, shown};
 use crate::document::definition::{Answer, Origin, Parameter, Pattern, PatternCost, Units};
+use crate::item::Attribute;
 use crate::mapping::model::{AccessPattern, Node, Operand, Placeholder, SortCondition, Template};
 use crate::mapping::{PatternProof, aligned};
 use crate::price::{Rates, monthly};
@@ -118,21 +119,36 @@ fn condition(pattern: &AccessPattern) -> String {
 /// The filter expression with names and values in their places.
 fn filter(pattern: &AccessPattern) -> Option<String> {
     let filter = pattern.filter.as_ref()?;
-    let mut text = filter.text.clone();
-    // From the last on, so that `#f1` is not found in `#f10`.
-    for (at, name) in filter.names.iter().enumerate().rev() {
-        text = text.replace(&format!("#f{at}"), name);
-    }
-    for (at, operand) in filter.values.iter().enumerate().rev() {
-        let value = match operand {
-            Operand::Constant(value) => shown(value),
-            Operand::Parameter(index) => {
-                let parameter = pattern.parameters.get(*index);
-                parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
-            }
+    let value = |operand: &Operand| match operand {
+        Operand::Constant(text @ Attribute::S(_)) => format!("'{}'", shown(text)),
+        Operand::Constant(value) => shown(value),
+        Operand::Parameter(index) => {
+            let parameter = pattern.parameters.get(*index);
+            parameter.map_or(String::new(), |parameter| format!("{{{}}}", parameter.name))
+        }
+    };
+    let named = |sign: &str, at: usize| match sign {
+        "#f" => filter.names.get(at).map(ToString::to_string),
+        _ => filter.values.get(at).map(value),
+    };
+    let mut text = String::new();
+    let mut rest = filter.text.as_str();
+    // What is put in is not looked into: a constant may hold `:f0`.
+    while let Some(at) = rest.find(['#', ':']) {
+        let (before, placed) = rest.split_at(at);
+        let Some((sign, after)) = placed.split_at_checked(2) else {
+            break;
         };
-        text = text.replace(&format!(":f{at}"), &value);
+        let end = after.find(|c: char| !c.is_ascii_digit());
+        let (number, after) = after.split_at(end.unwrap_or(after.len()));
+        text.push_str(before);
+        match number.parse().ok().and_then(|at| named(sign, at)) {
+            Some(put) => text.push_str(&put),
+            None => text.extend([sign, number]),
+        }
+        rest = after;
     }
+    text.push_str(rest);
     Some(text)
 }
 

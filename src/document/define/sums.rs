@@ -5,7 +5,7 @@ use crate::document::definition::Pattern;
 use crate::document::figures::{
     Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures,
 };
-use crate::format::count;
+use crate::format::{count, counted};
 use crate::preview::{Forecast, PlaceForecast};
 use crate::price::{Monthly, Prices, Rates, monthly};
 
@@ -13,6 +13,8 @@ use crate::price::{Monthly, Prices, Rates, monthly};
 const OVERHEAD: u64 = 100;
 /// Hot keys of a place that are named.
 const NAMED: usize = 5;
+/// The share of a place's write units from which on a key is named.
+const MUCH: f64 = 0.01;
 
 /// What all rows come to.
 pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
@@ -20,6 +22,8 @@ pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Patt
         name: each.item_type.clone(),
         items: Some(each.made),
         at_most: false,
+        about: false,
+        rejected: each.rejected,
         mean_bytes: (each.made > 0).then(|| each.mean_bytes()),
         bytes: Some(each.bytes),
         write_units: Some(each.write_units),
@@ -55,26 +59,40 @@ pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Patt
 /// The heaviest partition keys of a place that holds anything. `shows`: whether keys may be named.
 fn hot(place: &PlaceForecast, shows: bool) -> Option<HotPlace> {
     let hottest = place.hottest.as_ref().filter(|_| place.items > 0)?;
-    let keys = hottest.keys.iter().take(NAMED).enumerate();
+    let heavy = hottest.keys.iter().take(NAMED);
+    let keys = heavy.take_while(|key| key.share >= MUCH).enumerate();
     let lines = keys.map(|(at, key)| {
         let name = if shows {
             key.key.clone()
         } else {
             format!("key {}", at + 1)
         };
-        format!(
-            "{name}: {:.1} % of the write units ({})",
-            key.share * 100.0,
+        let units = if key.most > key.least {
+            format!("at least {}, at most {}", count(key.least), count(key.most))
+        } else {
             count(key.least)
-        )
+        };
+        let share = key.share * 100.0;
+        format!("{name}: {share:.1} % of the write units ({units})")
     });
     let mut lines: Vec<String> = lines.collect();
-    if let Some(distinct) = hottest.distinct {
-        lines.push(format!("{} partition keys in all", count(distinct)));
-    }
     if hottest.error > 0 {
-        let others = count(hottest.others_at_most);
-        lines.push(format!("no other key has more than {others} write units"));
+        let next = hottest.keys.get(lines.len());
+        let most = next.map_or(0, |key| key.most).max(hottest.others_at_most);
+        let which = if lines.is_empty() {
+            "no key"
+        } else {
+            "no other key"
+        };
+        lines.push(format!("{which} has more than {} write units", count(most)));
+    } else if lines.is_empty() {
+        lines.push(format!(
+            "no key takes {:.0} % of the write units",
+            MUCH * 100.0
+        ));
+    }
+    if let Some(distinct) = hottest.distinct {
+        lines.push(format!("{} in all", counted(distinct, "partition key")));
     }
     Some(HotPlace {
         name: place.name.clone(),
@@ -185,4 +203,61 @@ pub(super) fn completed(
 )]
 pub(super) fn float(count: u64) -> f64 {
     count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preview::{Heaviness, Hot, PlaceKind};
+
+    /// What is said of keys with so many of 1,000 write units, each perhaps with `error` more.
+    fn told(weights: &[u64], error: u64) -> Vec<String> {
+        let keys = weights.iter().map(|least| Hot {
+            key: format!("K{least}"),
+            least: *least,
+            most: least + error,
+            share: float(*least) / 1_000.0,
+        });
+        let place = PlaceForecast {
+            name: "shop".to_owned(),
+            kind: PlaceKind::Table,
+            items: 1_000,
+            bytes: 1_000,
+            write_units: 1_000,
+            hottest: Some(Heaviness {
+                total: 1_000,
+                error,
+                distinct: (error == 0).then_some(1),
+                keys: keys.collect(),
+                others_at_most: error,
+            }),
+            rated: None,
+        };
+        hot(&place, true).unwrap().lines
+    }
+
+    #[test]
+    fn keys_are_hot_that_take_much() {
+        assert_eq!(
+            told(&[160, 9], 0),
+            [
+                "K160: 16.0 % of the write units (160)",
+                "1 partition key in all"
+            ]
+        );
+        assert_eq!(
+            told(&[160, 9], 5),
+            [
+                "K160: 16.0 % of the write units (at least 160, at most 165)",
+                "no other key has more than 14 write units"
+            ]
+        );
+        assert_eq!(
+            told(&[9], 0),
+            [
+                "no key takes 1 % of the write units",
+                "1 partition key in all"
+            ]
+        );
+    }
 }

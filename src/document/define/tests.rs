@@ -5,9 +5,10 @@ use crate::access::recover;
 use crate::catalog::{Catalog, DataType, sample};
 use crate::document::{Basis, Definition, Part};
 use crate::item::{Attribute, Item, text_of};
-use crate::mapping::model::Model;
+use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::mapping::{Described, Proofs, Raw, resolve};
+use crate::preview::{ItemTypeSample, SampleItem};
 use crate::price::Prices;
 
 const MAPPING: &str = r#"
@@ -35,6 +36,7 @@ access_patterns:
     items: [ORDER]
     key: { PK: "USER#{userId | pad(8)}", SK: { between: ["ORDER#{from}", "ORDER#{until}$"] } }
     order: desc
+    filter: "email = ':f1' OR email = ':f0'"
     rate: 100
   orderLines:
     description: The lines of an order
@@ -71,7 +73,15 @@ fn resolved(catalog: &Catalog) -> (Model, Proofs) {
 }
 
 fn definition() -> Definition {
-    let catalog = shop();
+    sampled(&[], 0)
+}
+
+/// The definition by the first rows, of which at most `rows` were asked for.
+fn sampled(samples: &[ItemTypeSample], rows: u64) -> Definition {
+    let mut catalog = shop();
+    for table in &mut catalog.tables {
+        table.estimated_rows = Some(50_000);
+    }
     let (model, proofs) = resolved(&catalog);
     let prices = Prices::read(include_str!("../../cli/prices.json"), None).unwrap();
     define(Ground {
@@ -80,8 +90,8 @@ fn definition() -> Definition {
         catalog: &catalog,
         proofs: &proofs,
         context: &Context::default(),
-        samples: &[],
-        rows: 0,
+        samples,
+        rows,
         examples: None,
         shown: 5,
         answers: Vec::new(),
@@ -181,8 +191,13 @@ fn tables_and_columns_tell_what_becomes_of_them() {
             ("profiles", Part::Beside),
             ("recent", Part::Unread),
             ("users", Part::Read),
-            ("vault.secrets", Part::Unread),
         ]
+    );
+    // Nothing is read of the schema `vault`: what it holds is nobody's affair here.
+    let names = definition.catalog.tables.iter();
+    assert_eq!(
+        names.filter(|table| table.name.schema == "vault").count(),
+        0
     );
     let users = &definition.sources[4];
     assert_eq!(users.item_types, ["ORDER"]);
@@ -195,6 +210,56 @@ fn tables_and_columns_tell_what_becomes_of_them() {
         email.carriers,
         [("ORDER".to_owned(), vec!["email".to_owned()])]
     );
+}
+
+/// What so many rows of orders and of lines became: the items made, and the expired.
+fn first_rows(made: [usize; 2], expired: [usize; 2], is_cut: bool) -> [ItemTypeSample; 2] {
+    let item = || SampleItem {
+        item: Item::default(),
+        size: 1_500,
+        units: 2,
+        compressed: Vec::new(),
+        row: serde_json::value::RawValue::from_string("{}".to_owned()).unwrap(),
+    };
+    [0, 1].map(|at| ItemTypeSample {
+        item_type: ["ORDER", "LINE"][at].to_owned(),
+        from: String::new(),
+        items: vec![item(); made[at]],
+        on_expiry: Expired::Skip,
+        expired: vec![item(); expired[at]],
+        rejects: Vec::new(),
+        read: u64::try_from(made[at] + expired[at]).unwrap(),
+        is_cut,
+    })
+}
+
+#[test]
+fn what_was_not_read_is_no_count() {
+    let lines = |samples: &[ItemTypeSample]| {
+        let figures = sampled(samples, 100).figures;
+        let lines = &figures.item_types[1];
+        let total = figures.total.map(|total| total.write_units);
+        (lines.items, lines.about, lines.bytes, total.is_some())
+    };
+    // All rows of the type were read.
+    let whole = first_rows([100, 56], [0, 0], false);
+    assert_eq!(lines(&whole), (Some(56), false, Some(84_000), true));
+    // They were large, and there are more.
+    let cut = first_rows([100, 56], [0, 0], true);
+    assert_eq!(lines(&cut), (Some(50_000), false, Some(75_000_000), true));
+    // Of four rows one became an item.
+    let some = first_rows([100, 25], [0, 75], false);
+    assert_eq!(lines(&some), (Some(12_500), true, Some(18_750_000), true));
+    // None did: that tells nothing of the others.
+    let none = first_rows([100, 0], [0, 100], false);
+    assert_eq!(lines(&none), (None, true, None, false));
+}
+
+#[test]
+fn a_filter_is_shown_with_what_it_compares() {
+    let filter = &definition().patterns[0].filter;
+    let wanted = "email = ':f1' OR email = ':f0'";
+    assert_eq!(filter.as_deref(), Some(wanted));
 }
 
 #[test]

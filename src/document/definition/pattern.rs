@@ -111,6 +111,8 @@ pub struct Answer {
     pub parameters: Vec<(String, String)>,
     /// What was asked.
     pub request: Request,
+    /// Whether values of the parameters or the request are cut, for they are long.
+    pub is_cut: bool,
     /// The first items.
     pub items: Vec<Vec<Cell>>,
     /// How many items came.

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::frame::wide;
-use super::text::prose;
+use super::text::{prose, value};
 use crate::document::definition::Definition;
 use crate::document::figures::{Figures, SteadyPlace};
 use crate::document::phrases::{self, dollars, marked, units};
@@ -13,6 +13,7 @@ pub(super) fn figures(definition: &Definition) -> Markup {
     let figures = &definition.figures;
     html! {
         p.note { (prose(phrases::basis(figures))) }
+        @if let Some(rejected) = phrases::rejected(figures) { p.note { (prose(&rejected)) } }
         (sizes(figures))
         @if !figures.places.is_empty() { (places(figures)) }
         @if let Some(total) = &figures.total {
@@ -43,7 +44,7 @@ pub(super) fn figures(definition: &Definition) -> Markup {
             p { "Partition keys that take much of what is written. One takes about 1,000 write units a second." }
             ul {
                 @for place in &figures.hot {
-                    @for line in &place.lines { li { strong { (place.name) } ": " (line) } }
+                    @for line in &place.lines { li { strong { (place.name) } ": " (value(line)) } }
                 }
             }
         }
@@ -74,7 +75,7 @@ fn sizes(figures: &Figures) -> Markup {
                     @for each in &figures.item_types {
                         tr {
                             th scope="row" { (each.name) }
-                            td.number { @if each.at_most && each.items.is_some() { "at most " } (known(each.items.map(count))) }
+                            td.number { (known(phrases::items_of(each))) }
                             td.number { (known(each.mean_bytes.map(bytes))) }
                             td.number { (known(each.bytes.map(bytes))) }
                             td.number { (known(each.write_units.map(count))) }

@@ -65,7 +65,7 @@ fn members(definition: &Definition, members: &[Member]) -> Markup {
                     (item_link(definition, &member.name))
                     @if let Some(when) = &member.when { span.sub { (prose(when)) } }
                     @if let Some(value) = &member.single_partition {
-                        span.sub { "all under " code { (value) } }
+                        span.sub { "all under " code { (text::value(value)) } }
                     }
                 }
             }
@@ -170,7 +170,7 @@ fn facts(definition: &Definition, item: &ItemType) -> Markup {
                         (member.name)
                         @if let Some(when) = &member.when { ", " (prose(when)) }
                         @if let Some(value) = &member.single_partition {
-                            ", all under the partition key " code { (value) }
+                            ", all under the partition key " code { (text::value(value)) }
                         }
                     }
                 }

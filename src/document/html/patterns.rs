@@ -20,7 +20,7 @@ pub(super) fn overview(definition: &Definition) -> Markup {
                     (phrases::number(definition.patterns.len(), "access pattern"))
                 }
             }
-            (wide("Access patterns", &table(definition)))
+            (wide("All access patterns", &table(definition)))
             p.note {
                 (phrases::examples(definition.examples.as_ref())) " "
                 @if let Some(reads) = phrases::reads(definition) { (prose(&reads)) " " }
@@ -205,6 +205,9 @@ fn asking(pattern: &Pattern) -> Markup {
             p { "The request, a " (request.operation) ":" }
             pre tabindex="0" { code { (request.json) } }
             @if request.more > 0 { p { "And " (request.more) " more, one for each shard." } }
+            @if pattern.answer.as_ref().is_some_and(|answer| answer.is_cut) {
+                p.note { (phrases::CUT) }
+            }
         }
     }
 }

@@ -13,12 +13,15 @@ use crate::format::count;
 
 /// Most tables that are drawn though nothing touches them.
 const DIMMED: usize = 60;
+/// Widest drawing that can be read on a page that stands upright.
+const UPRIGHT: u32 = 1_000;
 
 /// The ERD. Without the script the list below it says the same.
 pub(super) fn erd(definition: &Definition) -> Markup {
     html! {
         @if !definition.catalog.tables.is_empty() {
-            div.erd { (PreEscaped(drawn(definition))) }
+            @let drawing = drawn(definition);
+            div.erd.broad[is_broad(&drawing)] { (PreEscaped(drawing)) }
         }
         p.hint hidden { "Choose a table to see what becomes of it." }
         div.fates aria-live="polite" {
@@ -45,6 +48,18 @@ fn drawn(definition: &Definition) -> String {
         ..Options::default()
     };
     draw(&definition.catalog, &options)
+}
+
+/// Whether a drawing is printed larger on a page that lies than on one that stands upright.
+fn is_broad(drawing: &str) -> bool {
+    let first = |name: &str| -> Option<u32> {
+        let text = drawing.split(name).nth(1)?;
+        text.split('"').next()?.parse().ok()
+    };
+    match (first(" width=\""), first(" height=\"")) {
+        (Some(width), Some(height)) => width > UPRIGHT && width * 5 > height * 7,
+        _ => false,
+    }
 }
 
 /// Views that nothing reads are left out.

@@ -24,9 +24,14 @@ pub(super) fn name(name: &str) -> Markup {
     broken(name, &|last, next| is_long && between(last, next))
 }
 
+/// A value of a row. What it holds of signs that turn the writing round ends with it.
+pub(super) fn value(value: &str) -> Markup {
+    html! { bdi { (value) } }
+}
+
 /// A key's value, which may break behind the signs that part its elements.
 pub(super) fn key(value: &str) -> Markup {
-    broken(value, &|last, next| last == '#' && next != '#')
+    html! { bdi { (broken(value, &|last, next| last == '#' && next != '#')) } }
 }
 
 fn broken(text: &str, between: &dyn Fn(char, char) -> bool) -> Markup {
@@ -106,7 +111,7 @@ pub(super) fn attributes(cells: &[Cell]) -> Markup {
                 @for cell in cells {
                     div {
                         dt { (cell.name) " " abbr.type title=(type_title(cell.data_type)) { (cell.data_type) } }
-                        dd { (cell.value) }
+                        dd { (value(&cell.value)) }
                     }
                 }
             }
@@ -160,4 +165,16 @@ pub(super) fn items(caption: &str, items: &[Vec<Cell>]) -> Markup {
         }
     };
     super::frame::wide(caption, &table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_the_writing_round_ends_with_its_value() {
+        let turned = "a\u{202e}b#c";
+        assert_eq!(value(turned).into_string(), "<bdi>a\u{202e}b#c</bdi>");
+        assert_eq!(key(turned).into_string(), "<bdi>a\u{202e}b#<wbr>c</bdi>");
+    }
 }

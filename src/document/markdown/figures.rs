@@ -9,13 +9,14 @@ use crate::format::{bytes, count};
 pub(super) fn figures(out: &mut String, definition: &Definition) {
     let figures = &definition.figures;
     out.push_str(&format!("{}\n\n", phrases::basis(figures)));
+    if let Some(rejected) = phrases::rejected(figures) {
+        out.push_str(&format!("{}\n\n", prose(&rejected)));
+    }
     let unknown = || "?".to_owned();
     let rows = figures.item_types.iter().map(|each| {
-        let about = if each.at_most { "at most " } else { "" };
         vec![
             text(&each.name),
-            each.items
-                .map_or_else(unknown, |items| format!("{about}{}", count(items))),
+            phrases::items_of(each).unwrap_or_else(unknown),
             each.mean_bytes.map_or_else(unknown, bytes),
             each.bytes.map_or_else(unknown, bytes),
             each.write_units.map_or_else(unknown, count),

@@ -125,6 +125,9 @@ fn one(out: &mut String, definition: &Definition, pattern: &Pattern) {
             let more = request.more;
             out.push_str(&format!("And {more} more, one for each shard.\n\n"));
         }
+        if pattern.answer.as_ref().is_some_and(|answer| answer.is_cut) {
+            out.push_str(&format!("{}\n\n", phrases::CUT));
+        }
     }
     if let Some(sql) = &pattern.sql {
         out.push_str("The query that it replaces:\n\n");
