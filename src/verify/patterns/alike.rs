@@ -76,6 +76,10 @@ impl Drawing<'_, '_> {
                 }
                 value => literal(value, self.dbms, self.dialect)?,
             };
+            // A column of days has no other time of the day.
+            if literal == cell.literal {
+                return None;
+            }
             let mut cells = cells.clone();
             cells.retain(|(other, _)| *other != at);
             cells.push((at, Cell { value, literal }));
