@@ -15,6 +15,7 @@ mod proved;
 mod query;
 mod refused;
 mod risks;
+mod sides;
 
 use std::collections::BTreeSet;
 use std::path::Path;

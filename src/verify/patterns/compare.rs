@@ -111,7 +111,10 @@ impl Judge<'_> {
             if let Some(has) = has_item.get_mut(number) {
                 *has = true;
             }
-            if seen.insert(format!("{expected:?}")) {
+            // Rows of which no item can be made are told by their own keys.
+            let without = expected.identity.is_none();
+            let own = without.then(|| projection.shown(row));
+            if seen.insert((own, format!("{expected:?}"))) {
                 entries.push(Entry { expected, row });
             }
         }

@@ -71,6 +71,8 @@ pub enum Why {
     Largest,
     /// Bounds beyond all values.
     Beyond,
+    /// One of them is another than that of an earlier call, and makes the same key.
+    Alike,
     /// One of them does not occur.
     Absent,
 }
@@ -80,6 +82,8 @@ pub enum Why {
 pub struct Drawn {
     /// The calls, in the order in which they were drawn.
     pub calls: Vec<Call>,
+    /// Whether other values than the source's make the same keys, so that all are not all.
+    pub is_partial: bool,
     /// What could not be drawn, a line each.
     pub notes: Vec<String>,
 }
@@ -121,6 +125,8 @@ pub async fn draw(
         drawn: Drawn::default(),
         seen: HashSet::new(),
         refused: 0,
+        dbms: source.dbms(),
+        dialect: source.dialect(),
     };
     drawing.fixed = drawing.moments(source).await?;
     let groups = drawing.groups();
@@ -134,10 +140,12 @@ pub async fn draw(
         drawing.drawn.notes.push(note.to_owned());
     }
     let mut first = None;
-    for (why, cells) in combined(&lists, most) {
+    let all = combined(&lists, most);
+    for (why, cells) in &all {
         first.get_or_insert_with(|| cells.clone());
-        drawing.call(why, &cells);
+        drawing.call(*why, cells);
     }
+    drawing.alike(&all);
     if drawing.refused > 0 {
         drawing.drawn.notes.push(format!(
             "{} drawn values make no key that DynamoDB takes, and were not asked",

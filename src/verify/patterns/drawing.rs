@@ -9,11 +9,12 @@ use super::tuples::{Cell, Columns, Tuple};
 use crate::access::{self, moment, plan};
 use crate::catalog::{Column, Dbms, TableName};
 use crate::item::text_of;
-use crate::mapping::kind_of;
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
 use crate::mapping::sql::Side;
-use crate::source::Source;
-use crate::value::{Value, compare};
+use crate::mapping::template::Filter;
+use crate::mapping::{kind_of, writing};
+use crate::source::{Dialect, Source};
+use crate::value::{TimeKind, Value, compare};
 
 /// Parameters whose columns are of one table.
 pub(super) struct Group<'a> {
@@ -35,6 +36,8 @@ pub(super) struct Drawing<'d, 'a> {
     pub(super) seen: HashSet<Vec<String>>,
     /// Drawn values that make no key.
     pub(super) refused: usize,
+    pub(super) dbms: Dbms,
+    pub(super) dialect: &'static dyn Dialect,
 }
 
 impl<'a> Drawing<'_, 'a> {
@@ -205,26 +208,32 @@ impl<'a> Drawing<'_, 'a> {
                 .find(|(other, _)| *other == at)
                 .map(|(_, cell)| cell)
         };
+        let is_own = !matches!(why, Why::Absent | Why::Beyond | Why::Alike);
         let mut values = Vec::new();
         let (mut given, mut literals) = (Vec::new(), Vec::new());
         for (at, each) in self.given.iter().enumerate() {
             let Some(cell) = cell(at) else { return false };
-            literals.push((each.name.clone(), cell.literal.clone()));
+            let mut written = cell.literal.clone();
             let value = match each.parameter {
                 None => cell.value.clone(),
                 Some(parameter) => {
                     let Some(value) = self.taken(parameter, each, &cell.value) else {
-                        self.refused += usize::from(why != Why::Absent);
+                        self.refused += usize::from(is_own);
                         return false;
                     };
                     values.push(value.clone());
+                    // Whoever calls has one value, and gives it to both sides.
+                    if is_another(each, &cell.value, &value) {
+                        written = literal(&value, self.dbms, self.dialect).unwrap_or(written);
+                    }
                     value
                 }
             };
+            literals.push((each.name.clone(), written));
             given.push((each.name.clone(), shown(&value)));
         }
         if plan(self.pattern, &values, self.ground.context).is_err() {
-            self.refused += usize::from(!matches!(why, Why::Absent | Why::Beyond));
+            self.refused += usize::from(is_own);
             return false;
         }
         let key = literals
@@ -243,7 +252,12 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// A value of a column as a parameter takes it.
-    fn taken(&self, parameter: &Parameter, given: &Given<'_>, value: &Value) -> Option<Value> {
+    pub(super) fn taken(
+        &self,
+        parameter: &Parameter,
+        given: &Given<'_>,
+        value: &Value,
+    ) -> Option<Value> {
         let mut value = value.clone();
         if parameter.kind == ParameterKind::Text {
             for filter in &given.written {
@@ -260,6 +274,26 @@ impl<'a> Drawing<'_, 'a> {
             _ => access::read(parameter, text_of(&value).ok()?).ok(),
         }
     }
+}
+
+/// Whether a parameter takes another value than the column holds: what filters of the key make of it,
+/// which the pattern leaves to its caller. A number with zeros before it is the same number, and so are
+/// times and bytes that are written as text.
+fn is_another(given: &Given<'_>, held: &Value, taken: &Value) -> bool {
+    let is_form = |filter: &Filter| match (filter, held) {
+        (Filter::Pad { .. }, Value::Number(_))
+        | (Filter::Iso, Value::Time(_))
+        | (Filter::Hex | Filter::Base64 | Filter::Uuid { .. }, Value::Bytes(_)) => true,
+        (Filter::Date, Value::Time(time)) => time.kind() == TimeKind::Date,
+        _ => false,
+    };
+    let is_column = matches!(given.origin, Whence::Column(..));
+    let is_text = (given.parameter).is_some_and(|one| one.kind == ParameterKind::Text);
+    let filters = writing(&given.written);
+    is_column
+        && is_text
+        && !filters.into_iter().all(is_form)
+        && text_of(held).ok() != text_of(taken).ok()
 }
 
 /// A value as `query` takes it.

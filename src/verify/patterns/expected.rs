@@ -54,15 +54,21 @@ impl Projection {
         let mut identity = Some(String::new());
         for at in &self.identity {
             let attribute = match parts.get(*at)? {
-                (Made::As(made), _) => made.clone()?,
-                (_, Some(Value::Null)) => return None,
-                (_, Some(direct)) => to_attribute(direct, false).ok().flatten()?,
+                (Made::As(made), _) => made.clone(),
+                (_, Some(direct)) => to_attribute(direct, false).ok().flatten(),
                 _ => {
                     identity = None;
                     break;
                 }
             };
-            push(identity.as_mut()?, &attribute)?;
+            if attribute.is_none_or(|one| push(identity.as_mut(), &one).is_none()) {
+                // A row that is there has to have an item, whether one can be made of it or not.
+                if !self.is_told {
+                    return None;
+                }
+                identity = None;
+                break;
+            }
         }
         let mut spread = Vec::new();
         for place in &self.spreads {
@@ -99,7 +105,10 @@ impl Projection {
     pub(super) fn identity(&self, item: &Item) -> Option<String> {
         let mut identity = String::new();
         for at in &self.identity {
-            push(&mut identity, find(item, &self.compared.get(*at)?.path)?)?;
+            push(
+                Some(&mut identity),
+                find(item, &self.compared.get(*at)?.path)?,
+            )?;
         }
         Some(identity)
     }
@@ -190,10 +199,10 @@ fn document(place: &Place, row: &[Value]) -> Option<Attribute> {
     to_attribute(value, false).ok().flatten()
 }
 
-fn push(identity: &mut String, attribute: &Attribute) -> Option<()> {
+fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {
     let text = plain(attribute)?;
     // Lengths keep neighbouring values apart.
-    identity.push_str(&format!("{}:{text}", text.len()));
+    identity?.push_str(&format!("{}:{text}", text.len()));
     Some(())
 }
 

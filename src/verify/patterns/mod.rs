@@ -7,6 +7,7 @@
 //! proved, and never taken for equal. Differences name keys and attributes, not values.
 
 mod absent;
+mod alike;
 mod coerce;
 mod combined;
 mod compare;

@@ -37,6 +37,8 @@ pub(super) struct Projection {
     pub(super) identity: Vec<usize>,
     /// Columns that are NULL where a row of the query has no row of this type.
     pub(super) presence: Vec<usize>,
+    /// Whether these are the whole of the source's row key, so that a row without a NULL in them is one.
+    pub(super) is_told: bool,
     /// Documents whose members are attributes.
     pub(super) spreads: Vec<Place>,
     pub(super) declared: HashSet<Arc<str>>,
@@ -83,6 +85,7 @@ impl Projection {
             compared: Vec::new(),
             identity: Vec::new(),
             presence: Vec::new(),
+            is_told: false,
             spreads: Vec::new(),
             declared: item
                 .attributes
@@ -112,9 +115,9 @@ impl Projection {
     /// Adds an attribute, or as much of it as the query gives.
     fn add(&mut self, path: Vec<Arc<str>>, column: Option<usize>, node: &Node, names: &Names<'_>) {
         let places = places(node);
-        let whole = places.as_ref().is_some_and(|places| {
-            !places.is_empty() && places.iter().all(|place| self.slots.find(place).is_some())
-        });
+        // Constants take nothing, and so are always whole.
+        let whole = places
+            .is_some_and(|places| places.iter().all(|place| self.slots.find(place).is_some()));
         if column.is_some() || whole {
             self.compared.push(Compared {
                 path,
@@ -129,7 +132,7 @@ impl Projection {
                 let column = names.said(&inner.join("."));
                 self.add(inner, column, member, names);
             }
-        } else if places.is_none_or(|places| !places.is_empty()) {
+        } else {
             self.not_compared.push(path.join("."));
         }
     }
@@ -194,6 +197,7 @@ impl Projection {
         self.presence = own
             .filter_map(|(_, column)| self.slots.column(*column))
             .collect();
+        self.is_told = !self.presence.is_empty() && self.presence.len() == item.row_key.len();
         if let Some(identity) = of_keys.filter(|keys| !keys.is_empty()) {
             self.identity = identity;
             self.by_key = true;

@@ -71,7 +71,11 @@ impl Work<'_, '_> {
             }
             Err(other) => return Err(Stop::Unproved(other.to_string())),
         };
-        let Drawn { calls, notes } = drawn;
+        let Drawn {
+            calls,
+            is_partial,
+            notes,
+        } = drawn;
         self.report.notes.extend(notes);
         told(calls.len());
         let Some(first) = calls.first() else {
@@ -100,9 +104,10 @@ impl Work<'_, '_> {
                 .call(call, sql, &columns, &judge, source, target)
                 .await?;
         }
-        self.report.all_values = why
-            .keys()
-            .all(|why| matches!(why, Why::All | Why::Absent | Why::Beyond));
+        self.report.all_values = !is_partial
+            && why
+                .keys()
+                .all(|why| matches!(why, Why::All | Why::Absent | Why::Beyond));
         self.report.drawn = why;
         if left_out > 0 {
             self.report.notes.push(format!(
