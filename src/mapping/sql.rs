@@ -7,14 +7,20 @@
 
 mod compared;
 mod ends;
+mod outer;
+mod results;
 mod sorted;
+mod tables;
 mod tokens;
 
-pub(crate) use compared::{ColumnName, Comparison, Side, compared, tables};
+pub(crate) use compared::{ColumnName, Comparison, Side, compared};
 pub(crate) use ends::takes_in;
-pub(crate) use sorted::{Sorted, sorted, sources};
+pub(crate) use results::Sorted;
+pub(crate) use sorted::{OrderKey, order};
+pub(crate) use tables::{Read, tables};
 pub(crate) use tokens::{Token, tokens};
 
+use outer::outer;
 use tokens::Kind;
 
 use crate::catalog::Dbms;
@@ -33,12 +39,35 @@ pub(crate) fn fill(sql: &str, dbms: Dbms, with: &dyn Fn(&str) -> Option<String>)
     for token in tokens(sql, Some(dbms)) {
         if let Some(value) = token.parameter().and_then(with) {
             filled.push_str(sql.get(from..token.span.start).unwrap_or_default());
-            filled.push_str(&value);
+            // Behind a minus that of the number would begin a comment.
+            if value.starts_with('-') {
+                filled.push_str(&format!("({value})"));
+            } else {
+                filled.push_str(&value);
+            }
             from = token.span.end;
         }
     }
     filled.push_str(sql.get(from..).unwrap_or_default());
     filled
+}
+
+/// How queries lock the rows that they read.
+const LOCKS: [&[&str]; 5] = [
+    &["for", "update"],
+    &["for", "no", "key", "update"],
+    &["for", "share"],
+    &["for", "key", "share"],
+    &["lock", "in", "share", "mode"],
+];
+
+/// Whether a query of one line ends in a comment: what YAML folds into that line is not read.
+pub(crate) fn ends_in_comment(sql: &str, dbms: Dbms) -> bool {
+    let sql = sql.trim();
+    let tokens = tokens(sql, Some(dbms));
+    let rest = tokens.last().and_then(|last| sql.get(last.span.end..));
+    let rest = rest.unwrap_or_default().trim_start();
+    !sql.contains('\n') && (rest.starts_with("--") || rest.starts_with('#'))
 }
 
 /// Why a text is not one query that only reads.
@@ -52,16 +81,23 @@ pub(crate) fn refusal(sql: &str, dbms: Dbms) -> Option<String> {
     if first.next().is_none_or(|token| !is_query(&token)) {
         return Some("its `sql` is no query: it does not begin with SELECT or WITH".to_owned());
     }
+    // `WITH … AS (DELETE …)`.
     let writes = ["insert", "update", "delete", "merge"];
-    // `WITH … AS (DELETE …)` and `FOR UPDATE`.
     let mut pairs = tokens.iter().zip(tokens.iter().skip(1));
     let writing = pairs.find(|(before, word)| {
-        (before.is_sign("(") || before.is_word("for"))
-            && writes.iter().any(|write| word.is_word(write))
+        before.is_sign("(") && writes.iter().any(|write| word.is_word(write))
     });
     if let Some((_, word)) = writing {
         let word = word.text.to_uppercase();
-        return Some(format!("its `sql` would write or lock: it says {word}"));
+        return Some(format!("its `sql` would write: it says {word}"));
+    }
+    let locks = |lock: &&&[&str]| {
+        let mut places = tokens.windows(lock.len());
+        places.any(|place| place.iter().zip(**lock).all(|(t, word)| t.is_word(word)))
+    };
+    if let Some(lock) = LOCKS.iter().find(locks) {
+        let lock = lock.join(" ").to_uppercase();
+        return Some(format!("its `sql` would lock rows: it says {lock}"));
     }
     let end = tokens.iter().position(|token| token.is_sign(";"));
     if end.is_some_and(|end| end + 1 < tokens.len()) {
@@ -105,65 +141,6 @@ fn foreign_parameter(tokens: &[Token<'_>], dbms: Dbms) -> Option<String> {
     None
 }
 
-/// What a query is ordered by, outermost; `None` where it promises no order.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum OrderKey {
-    /// A column of the result, by its name.
-    Column(String),
-    /// A column of the result, by its number from 1.
-    Number(usize),
-    /// Anything else.
-    Expression,
-}
-
-/// The query's own ORDER BY, not one within parentheses.
-pub(crate) fn order(sql: &str, dbms: Dbms) -> Option<Vec<OrderKey>> {
-    let tokens = tokens(sql, Some(dbms));
-    let outer = |at: usize, word: &str| {
-        let token: Option<&Token<'_>> = tokens.get(at);
-        token.is_some_and(|token| token.depth == 0 && token.is_word(word))
-    };
-    let begin = (0..tokens.len()).rfind(|at| outer(*at, "order") && outer(at + 1, "by"))? + 2;
-    let ends = ["limit", "offset", "fetch", "for"];
-    let within = tokens.iter().skip(begin);
-    let within = within.take_while(|token| {
-        let over = ends.iter().any(|word| token.is_word(word)) || token.is_sign(";");
-        token.depth > 0 || !over
-    });
-    let within: Vec<&Token<'_>> = within.collect();
-    let keys = within.split(|token| token.depth == 0 && token.is_sign(","));
-    Some(keys.map(order_key).collect())
-}
-
-fn order_key(tokens: &[&Token<'_>]) -> OrderKey {
-    let mut rest = tokens;
-    while let [before @ .., last] = rest {
-        let tail = ["asc", "desc", "first", "last", "nulls"];
-        if !tail.iter().any(|word| last.is_word(word)) {
-            break;
-        }
-        rest = before;
-    }
-    // Under a collation, texts that differ may be equal; ties are told by values.
-    match rest {
-        [only] if only.kind == Kind::Number => only
-            .text
-            .parse()
-            .map_or(OrderKey::Expression, OrderKey::Number),
-        [only] if only.is_name() => OrderKey::Column(only.name()),
-        [_, dot, name] if dot.is_sign(".") && name.is_name() => OrderKey::Column(name.name()),
-        [name, collate, _] if collate.is_word("collate") && name.is_name() => {
-            OrderKey::Column(name.name())
-        }
-        [_, dot, name, collate, _]
-            if dot.is_sign(".") && name.is_name() && collate.is_word("collate") =>
-        {
-            OrderKey::Column(name.name())
-        }
-        _ => OrderKey::Expression,
-    }
-}
-
 /// How many rows a query gives at most, outermost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limit {
@@ -177,10 +154,10 @@ pub(crate) enum Limit {
 
 /// The query's own LIMIT or FETCH FIRST.
 pub(crate) fn limit(sql: &str, dbms: Dbms) -> Limit {
-    let tokens = tokens(sql, Some(dbms));
-    let outer = tokens.iter().enumerate();
-    let mut outer = outer.filter(|(_, token)| token.depth == 0).rev();
-    let found = outer.find(|(_, token)| token.is_word("limit") || token.is_word("fetch"));
+    let tokens = outer(sql, dbms).tokens;
+    let own = tokens.iter().enumerate();
+    let mut own = own.filter(|(_, token)| token.depth == 0).rev();
+    let found = own.find(|(_, token)| token.is_word("limit") || token.is_word("fetch"));
     let Some((at, word)) = found else {
         return Limit::None;
     };
@@ -207,6 +184,8 @@ mod tests {
         assert_eq!(parameters(dollars, Some(Dbms::Postgres)), ["c"]);
         let mysql = "SELECT 'it\\'s :a' # :b\n FROM t WHERE c = :c";
         assert_eq!(parameters(mysql, Some(Dbms::Mariadb)), ["c"]);
+        let mysql = "SELECT \"it\\\"s :a\", 5--:b FROM t WHERE c = :c -- :d";
+        assert_eq!(parameters(mysql, Some(Dbms::Mysql)), ["b", "c"]);
         let sqlite = "SELECT [a:b] FROM t WHERE c = :c";
         assert_eq!(parameters(sqlite, Some(Dbms::Sqlite)), ["c"]);
     }
@@ -264,23 +243,37 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_a_query_is_its_outermost() {
-        let of = |sql| order(sql, Dbms::Postgres);
-        assert_eq!(of("SELECT row_number() OVER (ORDER BY a) FROM t"), None);
-        assert_eq!(of("SELECT a FROM (SELECT a FROM t ORDER BY a) q"), None);
-        let column = |name: &str| OrderKey::Column(name.to_owned());
-        assert_eq!(
-            of(
-                "SELECT a FROM t ORDER BY t.a DESC NULLS LAST, B COLLATE \"C\", 2, lower(a), \"B\" LIMIT 3"
-            ),
-            Some(vec![
-                column("a"),
-                column("B"),
-                OrderKey::Number(2),
-                OrderKey::Expression,
-                column("B")
-            ])
-        );
+    fn a_negative_number_begins_no_comment() {
+        let with = |_: &str| Some("-3".to_owned());
+        assert_eq!(fill("SELECT 5-:b", Dbms::Sqlite, &with), "SELECT 5-(-3)");
+    }
+
+    #[test]
+    fn a_query_that_locks_rows_is_refused() {
+        for lock in [
+            "FOR UPDATE",
+            "FOR NO KEY UPDATE OF t",
+            "FOR SHARE",
+            "FOR KEY SHARE NOWAIT",
+            "LOCK IN SHARE MODE",
+        ] {
+            let sql = format!("SELECT a FROM t {lock}");
+            let refused = refusal(&sql, Dbms::Postgres).unwrap_or_default();
+            assert!(refused.contains("would lock rows"), "{sql}: {refused}");
+        }
+        let sql = "SELECT substring(share FROM 1 FOR 3) FROM t";
+        assert_eq!(refusal(sql, Dbms::Postgres), None);
+    }
+
+    #[test]
+    fn a_comment_that_ends_a_query_of_one_line_is_seen() {
+        for (sql, ends) in [
+            ("SELECT a FROM t -- by key WHERE a = 1 ", true),
+            ("SELECT a FROM t\nWHERE a = 1 -- by key", false),
+            ("SELECT '-- a' FROM t", false),
+        ] {
+            assert_eq!(ends_in_comment(sql, Dbms::Postgres), ends, "{sql}");
+        }
     }
 
     #[test]
@@ -294,5 +287,6 @@ mod tests {
         );
         assert_eq!(of("SELECT a FROM t LIMIT 5, 10"), Limit::Unknown);
         assert_eq!(of("SELECT a FROM t LIMIT :n"), Limit::Unknown);
+        assert_eq!(of("(SELECT a FROM t LIMIT 2)"), Limit::Rows(2));
     }
 }

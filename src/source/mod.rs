@@ -160,6 +160,15 @@ pub trait Source: Send {
     /// The columns that a query would give, without running it.
     fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>>;
 
+    /// The columns that a query gives where it is asked as it stands, by [`Self::ask`]: several may
+    /// have one name.
+    fn describe_answer<'a>(
+        &'a mut self,
+        sql: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        self.describe(sql)
+    }
+
     /// Has the database parse and plan a scan without reading rows, so that a bad condition is
     /// found before the run.
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>>;
@@ -180,7 +189,7 @@ pub trait Source: Send {
     fn dialect(&self) -> &'static dyn Dialect;
 
     /// Runs one query of the mapping's as it stands, so that its own order is kept, and reads all of
-    /// its rows under these columns: what [`Self::describe`] gives for it. After [`Self::begin`]. A
+    /// its rows under these columns: what [`Self::describe_answer`] gives for it. After [`Self::begin`]. A
     /// query that would write is refused by the database, and the snapshot goes on after it.
     fn ask<'a>(
         &'a mut self,

@@ -229,6 +229,9 @@ async fn a_query_is_described_counted_and_read() {
     let database = Database::new(SCHEMA).await;
     let mut source = open(&database).await;
     let sql = "SELECT c.at, c.n AS number, 1 + 1 AS two FROM child c ; ";
+    let twice = source.describe_answer("SELECT c.n, c.n FROM child c");
+    let twice = twice.await.unwrap();
+    assert!(twice.iter().all(|column| column.name == "n"), "{twice:?}");
     let columns = source.describe(sql).await.unwrap();
     let types: Vec<_> = columns.iter().map(|c| (&*c.name, &c.data_type)).collect();
     let at = DataType::Timestamp {

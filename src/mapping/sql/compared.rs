@@ -1,4 +1,4 @@
-//! What the parameters of a query are compared with, and the tables that it reads.
+//! What the parameters of a query are compared with.
 
 use super::tokens::{Kind, Token, tokens};
 use crate::catalog::Dbms;
@@ -177,81 +177,6 @@ fn ending(tokens: &[Token<'_>], at: usize) -> Option<ColumnName> {
     })
 }
 
-/// Words that are no alias.
-const CLAUSES: [&str; 22] = [
-    "where",
-    "on",
-    "using",
-    "join",
-    "left",
-    "right",
-    "inner",
-    "outer",
-    "cross",
-    "full",
-    "natural",
-    "group",
-    "order",
-    "limit",
-    "having",
-    "union",
-    "intersect",
-    "except",
-    "window",
-    "offset",
-    "fetch",
-    "for",
-];
-
-/// The tables that a query reads: by what each goes, and the parts of its name.
-pub(crate) fn tables(sql: &str, dbms: Dbms) -> Vec<(String, Vec<String>)> {
-    let tokens = tokens(sql, Some(dbms));
-    let mut found = Vec::new();
-    let mut at = 0;
-    // The depth of the list of tables that is being read.
-    let mut list = None;
-    while let Some(token) = tokens.get(at) {
-        let begins = token.is_word("from") || token.is_word("join");
-        let goes_on = token.is_sign(",") && list == Some(token.depth);
-        if !begins && !goes_on {
-            let ends = CLAUSES.iter().any(|word| token.is_word(word)) && !token.is_word("join");
-            if ends && list == Some(token.depth) {
-                list = None;
-            }
-            at += 1;
-            continue;
-        }
-        list = Some(token.depth);
-        at += 1;
-        if tokens.get(at).is_some_and(|token| token.is_word("only")) {
-            at += 1;
-        }
-        let mut path = Vec::new();
-        while let Some(name) = tokens.get(at).filter(|token| token.is_name()) {
-            path.push(name.name());
-            at += 1;
-            if !tokens.get(at).is_some_and(|token| token.is_sign(".")) {
-                break;
-            }
-            at += 1;
-        }
-        let Some(own) = path.last().cloned() else {
-            continue;
-        };
-        if tokens.get(at).is_some_and(|token| token.is_word("as")) {
-            at += 1;
-        }
-        let clause = |token: &&Token<'_>| CLAUSES.iter().any(|word| token.is_word(word));
-        let alias = tokens
-            .get(at)
-            .filter(|token| token.is_name() && !clause(token));
-        let alias = alias.map(Token::name);
-        at += usize::from(alias.is_some());
-        found.push((alias.unwrap_or(own), path));
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,25 +212,5 @@ mod tests {
         ] {
             assert_eq!(told(sql), expected, "{sql}");
         }
-    }
-
-    #[test]
-    fn tables_are_found_with_their_aliases() {
-        let sql = "SELECT a FROM public.users u, orders AS o LEFT JOIN \"Order Details\" d USING (id) \
-                   JOIN (SELECT 1 FROM inner_one) q ON true WHERE a IN (SELECT b FROM other)";
-        let found = tables(sql, Dbms::Postgres).into_iter();
-        let found: Vec<String> = found
-            .map(|(name, path)| format!("{name}={}", path.join(".")))
-            .collect();
-        assert_eq!(
-            found,
-            [
-                "u=public.users",
-                "o=orders",
-                "d=Order Details",
-                "inner_one=inner_one",
-                "other=other"
-            ]
-        );
     }
 }

@@ -1,230 +1,126 @@
-//! What a query sorts by: the columns of its own ORDER BY, where these are plain to see.
+//! What a query sorts by: its own ORDER BY, held against its result and its tables.
 
-use std::ops::Range;
-
-use super::tokens::{Kind, Token, tokens};
+use super::outer::{Outer, outer};
+use super::results::{Expression, Sorted, column, results, split};
+use super::tokens::{Kind, Token};
 use crate::catalog::Dbms;
 
-/// A column by which a query sorts.
+/// A column of the result that a query sorts by.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Sorted {
-    /// The column, behind what the query calls its table by.
-    pub(crate) path: Vec<String>,
-    /// The collation that the query asks for.
-    pub(crate) collation: Option<String>,
-    /// The bytes of the query that say it.
-    pub(crate) span: Range<usize>,
+pub(crate) enum OrderKey {
+    /// The one of this name, where there is but one.
+    Column(String),
+    /// By its number from 1.
+    Number(usize),
+    /// Something else.
+    Expression,
 }
 
-/// The columns that a query sorts by, outermost. Expressions are left out, and so is all of a query
-/// whose ORDER BY may be of something else than its tables: with UNION, or with WITH.
-pub(crate) fn sorted(sql: &str, dbms: Dbms) -> Vec<Sorted> {
-    let tokens = tokens(sql, Some(dbms));
-    let outer: Vec<(usize, &Token<'_>)> = tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.depth == 0)
-        .collect();
-    let is = |token: &Token<'_>, words: &[&str]| words.iter().any(|word| token.is_word(word));
-    let has_others = |(_, token): &(usize, &Token<'_>)| {
-        is(token, &["with", "union", "intersect", "except", "minus"])
+/// A term of a query's ORDER BY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Term {
+    /// What it is in the result.
+    pub(crate) key: OrderKey,
+    /// What it is in the tables. Nothing is known of a query whose ORDER BY may be of something else
+    /// than its tables: with UNION, or with WITH.
+    pub(crate) column: Option<Sorted>,
+}
+
+/// The query's own ORDER BY, not one within it; `None` where it promises no order.
+pub(crate) fn order(sql: &str, dbms: Dbms) -> Option<Vec<Term>> {
+    let Outer { tokens, has_with } = outer(sql, dbms);
+    let is = |token: &Token<'_>, words: &[&str]| {
+        token.depth == 0 && words.iter().any(|word| token.is_word(word))
     };
-    if outer.iter().any(has_others) {
-        return Vec::new();
-    }
-    let pairs = outer.iter().zip(outer.iter().skip(1));
-    let mut order =
-        pairs.filter(|((_, order), (_, by))| order.is_word("order") && by.is_word("by"));
-    let Some((_, (by, _))) = order.next_back() else {
-        return Vec::new();
+    let at_by = |pair: &[Token<'_>]| match pair {
+        [order, by] => is(order, &["order"]) && is(by, &["by"]),
+        _ => false,
     };
-    let ends = ["limit", "offset", "fetch", "for"];
-    let behind = tokens.get(by + 1..).unwrap_or_default();
+    let begin = tokens.windows(2).rposition(at_by)? + 2;
+    let behind = tokens.get(begin..).unwrap_or_default();
     let end = behind
         .iter()
-        .position(|token| token.depth == 0 && (is(token, &ends) || token.is_sign(";")));
-    let terms = behind
-        .get(..end.unwrap_or(behind.len()))
-        .unwrap_or_default();
+        .position(|token| is(token, &["limit", "offset", "fetch", "for", "lock"]));
+    let terms = behind.get(..end.unwrap_or(behind.len()));
+    let sets = ["union", "intersect", "except", "minus"];
+    let is_plain = !has_with && !tokens.iter().any(|token| is(token, &sets));
     let results = results(&tokens);
-    let terms = split(terms).filter_map(|term| {
-        let term = without_direction(term);
-        if let [number] = term
-            && number.kind == Kind::Number
-        {
-            let at = number.text.parse::<usize>().ok()?.checked_sub(1)?;
-            // How many columns a `*` stands for is not known here.
-            let before = results.get(..=at)?;
-            let is_star = |result: &Expression| result.is_star;
-            return before
-                .last()?
-                .sorted
-                .clone()
-                .filter(|_| !before.iter().any(is_star));
-        }
-        let column = column(term)?;
-        let named = results.iter().find(|result| {
-            let name = result.name.as_deref();
-            let same = |own: &String| name.is_some_and(|name| name.eq_ignore_ascii_case(own));
-            column.collation.is_none() && matches!(column.path.as_slice(), [own] if same(own))
-        });
-        match named {
-            Some(result) => result.sorted.clone(),
-            None => Some(column),
+    let terms = split(terms.unwrap_or_default()).map(|term| {
+        let (key, column) = resolve(without_direction(term), &results);
+        Term {
+            key,
+            column: column.filter(|_| is_plain),
         }
     });
-    terms.collect()
+    Some(terms.collect())
 }
 
-/// The tables that a query itself reads, by what it calls each, with the parts of its name.
-pub(crate) fn sources(sql: &str, dbms: Dbms) -> Vec<(String, Vec<String>)> {
-    let tokens = tokens(sql, Some(dbms));
-    let mut found = Vec::new();
-    let mut in_list = false;
-    for (at, token) in tokens
-        .iter()
-        .enumerate()
-        .filter(|(_, token)| token.depth == 0)
+/// What a term is: in the result, and in the tables.
+fn resolve(term: &[Token<'_>], results: &[Expression]) -> (OrderKey, Option<Sorted>) {
+    if let [number] = term
+        && number.kind == Kind::Number
     {
-        let begins = token.is_word("from") || token.is_word("join");
-        let goes_on = in_list && token.is_sign(",");
-        if !begins && !goes_on {
-            in_list &= !BEHIND.iter().any(|word| token.is_word(word));
-            continue;
-        }
-        in_list = true;
-        let rest = tokens.get(at + 1..).unwrap_or_default();
-        let only = rest.first().is_some_and(|token| token.is_word("only"));
-        let rest = rest.get(usize::from(only)..).unwrap_or_default();
-        let mut path = Vec::new();
-        let mut length = 0;
-        while let Some(name) = rest.get(length).filter(|token| token.is_name()) {
-            path.push(name.name());
-            length += 1;
-            if !rest.get(length).is_some_and(|token| token.is_sign(".")) {
-                break;
-            }
-            length += 1;
-        }
-        let mut alias = rest.get(length..).unwrap_or_default().iter();
-        let alias = alias.find(|token| !token.is_word("as"));
-        let is_clause = |token: &&Token<'_>| BEHIND.iter().chain(&JOINS).any(|w| token.is_word(w));
-        let alias = alias.filter(|token| token.is_name() && !is_clause(token));
-        if let Some(own) = path.last() {
-            found.push((alias.map_or_else(|| own.clone(), Token::name), path));
-        }
+        let Ok(number) = number.text.parse::<usize>() else {
+            return (OrderKey::Expression, None);
+        };
+        // How many columns a `*` stands for is not known here.
+        let before = results.get(..number).unwrap_or_default();
+        let is_star = before.iter().any(|result| result.is_star);
+        let column = before.last().filter(|_| !is_star);
+        let column = column.and_then(|result| result.column.clone());
+        return (OrderKey::Number(number), column);
     }
-    found
-}
-
-/// What comes behind the tables of a query.
-const BEHIND: [&str; 9] = [
-    "where", "group", "having", "window", "order", "limit", "offset", "fetch", "for",
-];
-
-/// What may come behind a table and is no alias.
-const JOINS: [&str; 10] = [
-    "on",
-    "using",
-    "join",
-    "left",
-    "right",
-    "inner",
-    "full",
-    "cross",
-    "natural",
-    "straight_join",
-];
-
-/// A column of the result.
-struct Expression {
-    name: Option<String>,
-    /// The column that it is, where it is one.
-    sorted: Option<Sorted>,
-    is_star: bool,
-}
-
-/// The columns of the result, as the first SELECT lists them.
-fn results(tokens: &[Token<'_>]) -> Vec<Expression> {
-    let place = |word: &str| {
-        let mut all = tokens.iter();
-        all.position(|token| token.depth == 0 && token.is_word(word))
+    let Some(column) = column(term) else {
+        return (OrderKey::Expression, None);
     };
-    let Some(begin) = place("select") else {
-        return Vec::new();
-    };
-    let end = place("from").unwrap_or(tokens.len());
-    let mut list = tokens.get(begin + 1..end).unwrap_or_default();
-    if let [first, rest @ ..] = list
-        && (first.is_word("distinct") || first.is_word("all"))
-    {
-        list = rest;
-        if rest.first().is_some_and(|token| token.is_word("on")) {
-            let close = rest
-                .iter()
-                .position(|token| token.depth == 0 && token.is_sign(")"));
-            list = rest
-                .get(close.map_or(rest.len(), |at| at + 1)..)
-                .unwrap_or_default();
-        }
+    // A name alone is one of the result's, where there is one; as part of an expression it is not.
+    if let ([name], None) = (column.path.as_slice(), &column.collation) {
+        let key = OrderKey::Column(name.clone());
+        return match results.iter().find(|result| result.is_called(name)) {
+            Some(result) => (key, result.column.clone()),
+            None => (key, Some(column)),
+        };
     }
-    split(list).map(expression).collect()
+    (passed_on(&column, results), Some(column))
 }
 
-fn expression(tokens: &[Token<'_>]) -> Expression {
-    let (value, alias) = match tokens {
-        [value @ .., r#as, name] if r#as.is_word("as") && name.is_name() => (value, Some(name)),
-        [value @ .., name] if name.is_name() => {
-            let is_value = |last: &Token<'_>| {
-                (last.kind != Kind::Sign || last.is_sign(")")) && !last.is_word("collate")
-            };
-            match value.last() {
-                Some(last) if is_value(last) => (value, Some(name)),
-                _ => (tokens, None),
+/// What a column of a table is in the result, if the result has it as it is.
+fn passed_on(column: &Sorted, results: &[Expression]) -> OrderKey {
+    let Some((name, owner)) = column.path.split_last() else {
+        return OrderKey::Expression;
+    };
+    let is_it = |result: &Expression| {
+        let own = result.column.as_ref();
+        own.is_some_and(|own| is_same(&own.path, &column.path))
+    };
+    let is_other = |result: &Expression| result.is_called(name) && !is_it(result);
+    let hides = results.iter().any(is_other);
+    let place = results.iter().position(is_it);
+    let before = results.get(..place.unwrap_or(results.len()));
+    let mut stars = before.unwrap_or_default().iter().filter(|one| one.is_star);
+    match place.and_then(|at| results.get(at)) {
+        Some(_) if hides && owner.is_empty() => OrderKey::Expression,
+        Some(result) => match (stars.next(), place) {
+            (None, Some(at)) => OrderKey::Number(at + 1),
+            _ => OrderKey::Column(result.name.clone().unwrap_or_default()),
+        },
+        None => {
+            let has = |of: &Vec<String>| of.is_empty() || owner.is_empty() || is_same(of, owner);
+            let is_there = stars.any(|star| star.owner.as_ref().is_some_and(has));
+            if is_there && !hides {
+                OrderKey::Column(name.clone())
+            } else {
+                OrderKey::Expression
             }
         }
-        tokens => (tokens, None),
-    };
-    let sorted = column(value);
-    let own = sorted
-        .as_ref()
-        .and_then(|sorted| sorted.path.last().cloned());
-    Expression {
-        name: alias.map(Token::name).or(own),
-        sorted,
-        is_star: tokens.last().is_some_and(|token| token.is_sign("*")),
     }
 }
 
-/// A column, maybe with a collation; `None` for any other expression.
-fn column(tokens: &[Token<'_>]) -> Option<Sorted> {
-    let span = tokens.first()?.span.start..tokens.last()?.span.end;
-    let collate = tokens.iter().position(|token| token.is_word("collate"));
-    let (tokens, collation) = match collate {
-        Some(at) => (tokens.get(..at)?, Some(path(tokens.get(at + 1..)?)?.pop()?)),
-        None => (tokens, None),
-    };
-    Some(Sorted {
-        path: path(tokens)?,
-        collation,
-        span,
-    })
-}
-
-/// Names with points between them.
-fn path(tokens: &[Token<'_>]) -> Option<Vec<String>> {
-    let is_path = tokens.len() % 2 == 1
-        && tokens.iter().enumerate().all(|(at, token)| match at % 2 {
-            0 => token.is_name(),
-            _ => token.is_sign("."),
-        });
-    let names = tokens.iter().step_by(2).map(Token::name);
-    is_path.then(|| names.collect())
-}
-
-/// What stands between the commas.
-fn split<'t, 's>(tokens: &'t [Token<'s>]) -> impl Iterator<Item = &'t [Token<'s>]> {
-    tokens.split(|token| token.depth == 0 && token.is_sign(","))
+/// Whether two names are of one thing: one may say more of where that is.
+fn is_same(one: &[String], other: &[String]) -> bool {
+    let pairs = one.iter().rev().zip(other.iter().rev());
+    let mut pairs = pairs.map(|(one, other)| one.eq_ignore_ascii_case(other));
+    pairs.all(|same| same)
 }
 
 fn without_direction<'t, 's>(mut tokens: &'t [Token<'s>]) -> &'t [Token<'s>] {
@@ -244,7 +140,8 @@ mod tests {
 
     /// What a query sorts by, as `path` or `path/collation`.
     fn told(sql: &str) -> String {
-        let all = sorted(sql, Dbms::Postgres).into_iter().map(|sorted| {
+        let terms = order(sql, Dbms::Postgres).unwrap_or_default().into_iter();
+        let all = terms.filter_map(|term| term.column).map(|sorted| {
             let collation = sorted
                 .collation
                 .map_or(String::new(), |name| format!("/{name}"));
@@ -290,17 +187,79 @@ mod tests {
         }
     }
 
+    /// What a query sorts by, as names, numbers or `?` of its result.
+    fn keys(sql: &str) -> Option<String> {
+        let keys = order(sql, Dbms::Postgres)?.into_iter();
+        let keys = keys.map(|term| match term.key {
+            OrderKey::Column(name) => name,
+            OrderKey::Number(number) => number.to_string(),
+            OrderKey::Expression => "?".to_owned(),
+        });
+        Some(keys.collect::<Vec<_>>().join(" "))
+    }
+
     #[test]
-    fn the_tables_of_a_query_are_those_outside_of_parentheses() {
-        let sql = "SELECT a FROM public.users u, orders AS o LEFT JOIN \"Order Details\" USING (id) \
-                   JOIN (SELECT 1 FROM inner_one) q ON true WHERE a IN (SELECT b FROM other), x";
-        let found = sources(sql, Dbms::Postgres).into_iter();
-        let found: Vec<String> = found
-            .map(|(name, path)| format!("{name}={}", path.join(".")))
-            .collect();
-        assert_eq!(
-            found,
-            ["u=public.users", "o=orders", "Order Details=Order Details"]
-        );
+    fn the_order_of_a_query_is_its_outermost() {
+        for (sql, expected) in [
+            ("SELECT row_number() OVER (ORDER BY a) FROM t", None),
+            ("SELECT a FROM (SELECT a FROM t ORDER BY a) q", None),
+            (
+                "SELECT a, b FROM t ORDER BY t.a DESC NULLS LAST, B COLLATE \"C\", 2, lower(a), \"B\" LIMIT 3",
+                Some("1 2 2 ? B"),
+            ),
+            ("(SELECT a FROM t ORDER BY a DESC);", Some("a")),
+            (
+                "((SELECT a FROM t) UNION (SELECT b FROM u) ORDER BY 1)",
+                Some("1"),
+            ),
+            ("(SELECT a FROM t) UNION (SELECT b FROM u ORDER BY b)", None),
+            (
+                "WITH q AS (SELECT 1) (SELECT a FROM q ORDER BY a DESC)",
+                Some("a"),
+            ),
+            (
+                "WITH q AS (SELECT 1 ORDER BY 1) SELECT a FROM q WHERE a IN (SELECT b FROM q ORDER BY b)",
+                None,
+            ),
+        ] {
+            assert_eq!(keys(sql).as_deref(), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_column_of_a_table_is_the_results_only_as_it_is() {
+        for (sql, expected) in [
+            (
+                "SELECT o.id, c.name, o.name FROM o JOIN c ORDER BY o.name",
+                "3",
+            ),
+            (
+                "SELECT id, date(placed) AS placed FROM o ORDER BY o.placed",
+                "?",
+            ),
+            (
+                "SELECT id, date(placed) AS placed FROM o ORDER BY placed",
+                "placed",
+            ),
+            (
+                "SELECT id, date(placed) AS placed FROM o ORDER BY placed COLLATE \"C\"",
+                "?",
+            ),
+            ("SELECT placed AS day FROM o ORDER BY s.o.placed", "1"),
+            ("SELECT * FROM o ORDER BY o.placed", "placed"),
+            ("SELECT c.*, o.* FROM o JOIN c ORDER BY o.placed", "placed"),
+            (
+                "SELECT c.*, date(placed) AS placed FROM o JOIN c ORDER BY o.placed",
+                "?",
+            ),
+            (
+                "SELECT c.*, o.placed AS day FROM o JOIN c ORDER BY o.placed",
+                "day",
+            ),
+            ("SELECT c.* FROM o JOIN c ORDER BY o.placed", "?"),
+            ("SELECT id FROM o ORDER BY o.placed", "?"),
+        ] {
+            assert_eq!(keys(sql).as_deref(), Some(expected), "{sql}");
+        }
     }
 }

@@ -86,6 +86,8 @@ pub(crate) fn tokens(sql: &str, dbms: Option<Dbms>) -> Vec<Token<'_>> {
         }
         let (kind, length) = match letter {
             '\'' => (Kind::Text, quoted(rest, '\'', escapes || is_mysql(dbms))),
+            // Unless the server's SQL mode is ANSI_QUOTES, which then hides a name and nothing else.
+            '"' if is_mysql(dbms) => (Kind::Text, quoted(rest, '"', true)),
             '"' => (Kind::Quoted, quoted(rest, '"', false)),
             '`' => (Kind::Quoted, quoted(rest, '`', false)),
             '[' if dbms == Some(Dbms::Sqlite) => (
@@ -146,7 +148,11 @@ fn blank(rest: &str, letter: char, dbms: Option<Dbms>) -> Option<usize> {
     if letter.is_whitespace() {
         return Some(letter.len_utf8());
     }
-    if rest.starts_with("--") || (letter == '#' && is_mysql(dbms)) {
+    // `5--2` is 7 in MySQL.
+    let is_comment = rest.strip_prefix("--").is_some_and(|behind| {
+        !is_mysql(dbms) || behind.is_empty() || behind.starts_with(|c: char| c <= ' ')
+    });
+    if is_comment || (letter == '#' && is_mysql(dbms)) {
         return Some(line());
     }
     rest.starts_with("/*").then(|| {

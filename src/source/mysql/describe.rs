@@ -16,17 +16,26 @@ use super::scan::MysqlDialect;
 use crate::catalog::{Catalog, Column, Table};
 use crate::source::Dialect as _;
 
-/// Has the server prepare the query and reads what its columns are.
+/// Describes what a scan will read of the query: the server fails where two columns have one name.
 pub(super) async fn describe(
     connection: &mut MySqlConnection,
     catalog: &Catalog,
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
-    let sql = sql.trim().trim_end_matches(';');
-    // What a scan will run: it fails where two columns have one name. Preparing takes one statement
-    // only.
-    let wrapped = AssertSqlSafe(format!("SELECT * FROM ({sql}\n) AS q")).into_sql_str();
+    let alone = sql.trim().trim_end_matches(';');
+    let wrapped = AssertSqlSafe(format!("SELECT * FROM ({alone}\n) AS q")).into_sql_str();
     connection.prepare(wrapped).await?;
+    answer(connection, catalog, sql).await
+}
+
+/// Has the server prepare the query and reads what its columns are. Preparing takes one statement
+/// only.
+pub(super) async fn answer(
+    connection: &mut MySqlConnection,
+    catalog: &Catalog,
+    sql: &str,
+) -> Result<Vec<Column>, sqlx::Error> {
+    let sql = sql.trim().trim_end_matches(';');
     let alone = AssertSqlSafe(sql.to_owned()).into_sql_str();
     let statement = connection.prepare(alone).await?;
     let mut columns = Vec::new();

@@ -123,14 +123,19 @@ impl Mysql {
         Ok(self.catalog.insert(catalog))
     }
 
-    async fn describe_query(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+    /// Describes a query: as a scan reads it, or as it is asked alone.
+    async fn describe_query(&mut self, sql: &str, alone: bool) -> Result<Vec<Column>, SourceError> {
         if self.catalog.is_none() {
             self.read_catalog().await?;
         }
         let Some(catalog) = &self.catalog else {
             return Ok(Vec::new());
         };
-        let described = describe::describe(&mut self.connection, catalog, sql).await;
+        let described = if alone {
+            describe::answer(&mut self.connection, catalog, sql).await
+        } else {
+            describe::describe(&mut self.connection, catalog, sql).await
+        };
         described.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
     }
 
@@ -162,7 +167,14 @@ impl Source for Mysql {
     }
 
     fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(self.describe_query(sql))
+        Box::pin(self.describe_query(sql, false))
+    }
+
+    fn describe_answer<'a>(
+        &'a mut self,
+        sql: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        Box::pin(self.describe_query(sql, true))
     }
 
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {

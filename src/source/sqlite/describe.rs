@@ -7,14 +7,22 @@ use sqlx::{AssertSqlSafe, Column as _, Executor as _, SqlSafeStr as _, Statement
 use super::catalog;
 use crate::catalog::{Column, DataType};
 
-/// Has SQLite prepare the query and reads what its columns are.
+/// Describes what a scan will read of the query: SQLite renames columns of the same name.
 pub(super) async fn describe(
     connection: &mut SqliteConnection,
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
     let wrapped = format!("SELECT * FROM ({}\n)", sql.trim().trim_end_matches(';'));
-    let wrapped = AssertSqlSafe(wrapped).into_sql_str();
-    let statement = connection.prepare(wrapped).await?;
+    answer(connection, wrapped).await
+}
+
+/// Has SQLite prepare the query and reads what its columns are.
+pub(super) async fn answer(
+    connection: &mut SqliteConnection,
+    sql: String,
+) -> Result<Vec<Column>, sqlx::Error> {
+    let sql = AssertSqlSafe(sql).into_sql_str();
+    let statement = connection.prepare(sql).await?;
     let mut columns = Vec::new();
     for column in statement.columns() {
         let name = column.name().to_owned();

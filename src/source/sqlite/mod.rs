@@ -154,6 +154,16 @@ impl Source for Sqlite {
         })
     }
 
+    fn describe_answer<'a>(
+        &'a mut self,
+        sql: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+        Box::pin(async {
+            let described = describe::answer(&mut self.connection, sql.to_owned()).await;
+            described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+        })
+    }
+
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async {
             let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();

@@ -23,6 +23,7 @@ mod projection;
 mod prove;
 mod report;
 mod slots;
+mod stop;
 mod tuples;
 mod work;
 

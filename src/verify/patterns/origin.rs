@@ -8,7 +8,7 @@ use crate::catalog::{Catalog, Column, Table, TableName};
 use crate::mapping::model::{
     AccessPattern, ItemType, Node, Origin, Parameter, Part, SortCondition, Template,
 };
-use crate::mapping::sql::{ColumnName, Comparison, Side, compared, parameters, tables};
+use crate::mapping::sql::{ColumnName, Comparison, Read, Side, compared, parameters, tables};
 use crate::mapping::template::Filter;
 use crate::mapping::{aligned, writing};
 use crate::source::{Relation, ScanColumn};
@@ -96,15 +96,15 @@ pub(super) fn origins<'a>(
 /// The column that a query means.
 fn resolved<'a>(
     wanted: &ColumnName,
-    read: &[(String, Vec<String>)],
+    read: &[Read],
     catalog: &'a Catalog,
 ) -> Option<(&'a TableName, &'a Column)> {
-    let mut tables = read.iter().filter(|(alias, _)| {
+    let mut tables = read.iter().filter(|read| {
         let owner = wanted.owner.as_ref();
-        owner.is_none_or(|owner| alias.eq_ignore_ascii_case(owner))
+        owner.is_none_or(|owner| read.called.eq_ignore_ascii_case(owner))
     });
-    tables.find_map(|(_, path)| {
-        let table = table(path, catalog)?;
+    tables.find_map(|read| {
+        let table = table(&read.path, catalog)?;
         Some((&table.name, named(table, &wanted.name)?))
     })
 }

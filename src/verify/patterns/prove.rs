@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use super::draw::Ground;
 use super::report::{PatternReport, PatternState, PatternsOutcome, PatternsReport};
-use super::work::{Stop, Work};
+use super::stop::Stop;
+use super::work::Work;
 use crate::load::{Cancel, Failure};
 use crate::mapping::model::AccessPattern;
 use crate::source::Source;

@@ -10,36 +10,15 @@ use super::origin::origins;
 use super::projection::Projection;
 use super::prove::Proving;
 use super::report::{ComparedType, DifferentCall, PatternReport, PatternState};
+use super::stop::{Stop, refused};
 use crate::access::plan;
 use crate::catalog::{Column, Dbms};
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::model::{AccessPattern, ItemType};
-use crate::mapping::sql::{Limit, OrderKey, fill, limit, order, refusal};
-use crate::source::{Source, SourceError};
+use crate::mapping::sql::{Limit, OrderKey, ends_in_comment, fill, limit, order, refusal};
+use crate::source::Source;
 use crate::target::{Target, answer};
-
-/// Why a pattern's proof ends.
-pub(super) enum Stop {
-    /// It cannot be proved.
-    Unproved(String),
-    /// The run fails.
-    Failed(Failure),
-}
-
-/// A source that refuses a pattern's SQL says why; one that goes away ends the run.
-fn refused(what: &str, error: &SourceError) -> Stop {
-    match error {
-        SourceError::Query { cause, .. } | SourceError::Permission { cause, .. } => {
-            let said = match cause.as_database_error() {
-                Some(error) => error.message().to_owned(),
-                None => cause.to_string(),
-            };
-            Stop::Unproved(format!("{what}: {said}"))
-        }
-        error => Stop::Failed(Failure::from(error)),
-    }
-}
 
 /// The proof of one pattern.
 pub(super) struct Work<'w, 'a> {
@@ -81,8 +60,13 @@ impl Work<'_, '_> {
         let Some(first) = calls.first() else {
             return Err(Stop::Unproved("no call of it could be drawn".to_owned()));
         };
-        let described = source.describe(&first.sql(sql, dbms)).await;
+        if ends_in_comment(sql, dbms) {
+            let note = "a comment ends its `sql`, which is one line: what YAML has folded into that line behind it is not asked";
+            self.report.notes.push(note.to_owned());
+        }
+        let described = source.describe_answer(&first.sql(sql, dbms)).await;
         let columns = described.map_err(|error| refused("the source refuses its `sql`", &error))?;
+        self.told_of_names(&columns);
         let projections = self.projections(&columns)?;
         let owners = self.owners(&projections)?;
         let folder = Folder::new(ground.model, ground.context.clone());
@@ -143,7 +127,7 @@ impl Work<'_, '_> {
             return Err(Stop::Unproved(DrawError::Unknown(name).to_string()));
         }
         let nothing = fill(sql, dbms, &|_| Some("NULL".to_owned()));
-        let columns = source.describe(&nothing).await;
+        let columns = source.describe_answer(&nothing).await;
         let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
         self.owners(&self.projections(&columns)?).map(drop)
     }
@@ -211,6 +195,16 @@ impl Work<'_, '_> {
             .enumerate()
             .filter(|(at, _)| !used.contains(at));
         self.report.unused_columns = unused.map(|(_, column)| column.name.clone()).collect();
+        let types = projections.iter().map(|one| ComparedType {
+            item_type: one.name.to_string(),
+            compared: one.attributes(),
+            not_compared: one.not_compared.clone(),
+        });
+        self.report.item_types = types.collect();
+    }
+
+    /// Tells of names that several columns have.
+    fn told_of_names(&mut self, columns: &[Column]) {
         let mut twice: Vec<&str> = Vec::new();
         for (at, column) in columns.iter().enumerate() {
             let earlier = columns
@@ -227,12 +221,6 @@ impl Work<'_, '_> {
                 twice.join(", ")
             ));
         }
-        let types = projections.iter().map(|one| ComparedType {
-            item_type: one.name.to_string(),
-            compared: one.attributes(),
-            not_compared: one.not_compared.clone(),
-        });
-        self.report.item_types = types.collect();
     }
 
     /// Tells of limits that cut two answers otherwise.
@@ -322,12 +310,14 @@ fn given(call: &Call) -> BTreeMap<String, String> {
 
 /// What the SQL orders its rows by, as columns of the result.
 fn ordered(sql: &str, dbms: Dbms, columns: &[Column]) -> Option<Order> {
-    let keys = order(sql, dbms)?;
-    let found = keys.iter().map(|key| match key {
+    let terms = order(sql, dbms)?;
+    let found = terms.iter().map(|term| match &term.key {
         OrderKey::Number(number) => number.checked_sub(1).filter(|at| *at < columns.len()),
         OrderKey::Column(name) => {
-            let named = |column: &Column| column.name.eq_ignore_ascii_case(name);
-            columns.iter().position(named)
+            let all = columns.iter().enumerate();
+            let mut named = all.filter(|(_, column)| column.name.eq_ignore_ascii_case(name));
+            let first = named.next()?;
+            named.next().is_none().then_some(first.0)
         }
         OrderKey::Expression => None,
     });

@@ -62,6 +62,8 @@ async fn a_query_is_described_counted_and_read() {
         let flags: Vec<String> = rows[0][16..].iter().map(shown).collect();
         assert_eq!(flags, [r#"{"BOOL":true}"#, r#"{"BOOL":false}"#]);
         assert!(source.describe("SELECT id, id FROM t").await.is_err());
+        let twice = source.describe_answer("SELECT id, id FROM t").await;
+        assert_eq!(twice.unwrap().len(), 2);
         assert!(source.describe("SELECT 1; SELECT 2").await.is_err());
         drop(source);
         database.drop().await;

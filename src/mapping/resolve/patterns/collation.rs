@@ -8,7 +8,7 @@ use super::keys::Keys;
 use crate::catalog::{Catalog, Column, DataType, Dbms, Table};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::resolve::anchor::Anchor;
-use crate::mapping::sql::{Sorted, sorted, sources};
+use crate::mapping::sql::{Sorted, order, tables};
 
 /// A column that a query sorts otherwise.
 struct Otherwise {
@@ -29,12 +29,13 @@ impl Binder<'_> {
         if keys.sort.is_empty() {
             return;
         }
-        let tables = tables(&sql.value, catalog);
-        let terms = sorted(&sql.value, catalog.dbms);
+        let tables = own_tables(&sql.value, catalog);
+        let terms = order(&sql.value, catalog.dbms).unwrap_or_default();
         let mut terms = terms.iter().filter_map(|term| {
-            let collation = collation(term, &tables, catalog.dbms)?;
-            let written = term.path.join(".");
-            let span = term.span.clone();
+            let column = term.column.as_ref()?;
+            let collation = collation(column, &tables, catalog.dbms)?;
+            let written = column.path.join(".");
+            let span = column.span.clone();
             Some(Otherwise {
                 span,
                 written,
@@ -67,13 +68,13 @@ impl Binder<'_> {
     }
 }
 
-/// The tables that a query reads, by what it calls them, where they are in the catalog.
-fn tables<'c>(sql: &str, catalog: &'c Catalog) -> Vec<(String, &'c Table)> {
-    let found = sources(sql, catalog.dbms).into_iter();
-    let found = found.filter_map(|(name, path)| {
+/// The tables that a query itself reads, by what it calls them, where they are in the catalog.
+fn own_tables<'c>(sql: &str, catalog: &'c Catalog) -> Vec<(String, &'c Table)> {
+    let found = tables(sql, catalog.dbms).into_iter();
+    let found = found.filter(|read| read.is_own).filter_map(|read| {
         let is_it = |table: &&Table| {
             let same = |own: &str, said: &String| own.eq_ignore_ascii_case(said);
-            match path.as_slice() {
+            match read.path.as_slice() {
                 [own] => {
                     same(&table.name.name, own) && catalog.search_path.contains(&table.name.schema)
                 }
@@ -81,7 +82,8 @@ fn tables<'c>(sql: &str, catalog: &'c Catalog) -> Vec<(String, &'c Table)> {
                 _ => false,
             }
         };
-        Some((name, catalog.tables.iter().find(is_it)?))
+        let table = catalog.tables.iter().find(is_it)?;
+        Some((read.called, table))
     });
     found.collect()
 }
