@@ -4,6 +4,7 @@
 mod archive;
 mod policies;
 mod refused;
+mod tenants;
 mod whole;
 
 use std::io::Write as _;

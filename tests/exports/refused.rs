@@ -45,6 +45,24 @@ async fn what_cannot_be_said_is_refused() {
         assert_eq!(ran.stdout, "");
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
+    // What Terraform would find out only while it applies.
+    let (global, _) = bench("global").await;
+    let global = std::fs::read_to_string(global).unwrap();
+    let scaled = ", autoscale: { min: 5, max: 100, target: 70 }";
+    for (text, words) in [
+        (
+            global.replace(scaled, ""),
+            "only where its write capacity follows the load",
+        ),
+        (
+            text.replace("read: 13000", "read: 11999"),
+            "a warm throughput of 12000 reads and 4000 writes a second and more, and the mapping says 11999 and 5000",
+        ),
+    ] {
+        std::fs::write(&changed, text).unwrap();
+        let ran = docs(&changed, &source.url(), &["--as", "terraform", "-o", "-"]).exits(1);
+        assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    }
     // Terraform resolves nothing.
     std::fs::write(&changed, resolved).unwrap();
     let ran = docs(&changed, &source.url(), &["--as", "terraform", "-o", "-"]).exits(0);

@@ -25,6 +25,7 @@ async fn templates_and_configurations_are_as_reviewed() {
         "global.cloudformation",
         whole("global", "cloudformation").await
     );
+    insta::assert_snapshot!("global.terraform", whole("global", "terraform").await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -105,4 +106,36 @@ async fn a_workbench_model_without_examples_tells_types_from_the_mapping() {
     let types: Vec<(&str, &str)> = types.collect();
     let expected = ["data", "email", "name", "gender", "title"].map(|name| (name, "S"));
     assert_eq!(types, expected);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_names_of_indexes_fit_what_is_made_of_them() {
+    let (mapping, source) = bench("full").await;
+    let text = std::fs::read_to_string(mapping).unwrap();
+    let mut indexes = String::from("  indexes:\n");
+    for number in 10..28 {
+        let name = format!("{}{number}", "a".repeat(253));
+        indexes.push_str(&format!("    {name}: {{ partition: day }}\n"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let changed = folder.path().join("long.yaml");
+    let text = text.replace("  indexes:\n", &indexes);
+    let (text, _) = text.split_once("access_patterns:").unwrap();
+    std::fs::write(&changed, text).unwrap();
+    let made = |format: &str| docs(&changed, &source.url(), &["--as", format, "-o", "-"]).exits(0);
+    let cloudformation = made("cloudformation");
+    let template = template(&cloudformation.stdout);
+    let resources = at(&template, &["Resources"]).entries();
+    assert!(resources.len() > 18 * 4);
+    assert!(resources.iter().all(|entry| entry.key.len() <= 255));
+    let warned = "give `aws cloudformation deploy` an --s3-bucket";
+    let said = &cloudformation.stderr;
+    assert!(said.contains(warned), "{said}");
+    let terraform = made("terraform").stdout;
+    let policies = terraform.split("resource \"aws_appautoscaling_policy\" \"");
+    let names = policies.skip(1).filter_map(|rest| rest.split('"').next());
+    let names: Vec<&str> = names.collect();
+    let apart: std::collections::BTreeSet<&str> = names.iter().copied().collect();
+    assert_eq!((names.len(), apart.len()), (21 * 2, 21 * 2));
+    assert!(names.iter().all(|name| name.len() <= 256));
 }

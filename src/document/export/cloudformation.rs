@@ -13,6 +13,8 @@ use super::yaml::{Map, Yaml};
 use super::{Export, ExportError};
 use crate::mapping::model::{KeyAttribute, Projection};
 
+/// Bytes of a template that CloudFormation takes without a bucket.
+const INLINE: usize = 51_200;
 /// What stands above the template.
 const HEAD: &str = "\
 # Written by `dynafold docs`: a change of the mapping makes it anew.
@@ -55,10 +57,14 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
                 .to_owned(),
         );
     }
-    Ok(Export {
-        text: format!("{HEAD}{scaling}{}", template.document()),
-        warnings,
-    })
+    let text = format!("{HEAD}{scaling}{}", template.document());
+    if text.len() > INLINE {
+        warnings.push(format!(
+            "the template has {} bytes, and CloudFormation takes {INLINE} from a file: give `aws cloudformation deploy` an --s3-bucket",
+            text.len()
+        ));
+    }
+    Ok(Export { text, warnings })
 }
 
 /// Refuses texts in whose place CloudFormation would put something else.

@@ -1,7 +1,9 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
 mod application;
+mod keys;
 mod migration;
+mod tenant;
 
 pub(super) use application::application;
 pub(super) use migration::migration;

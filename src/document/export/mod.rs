@@ -105,7 +105,37 @@ pub enum ExportError {
         /// Those by which partitions are found.
         known: Vec<String>,
     },
+    /// When `--tenant` names a parameter that does not keep callers to their own partitions.
+    #[error("`--tenant {name}` does not bind the access pattern `{pattern}`: {reason}")]
+    Unbound {
+        /// The parameter.
+        name: String,
+        /// The access pattern.
+        pattern: String,
+        /// What it reaches.
+        reason: String,
+    },
+    /// When a table with replicas has write capacity that stays as it is.
+    #[error(
+        "DynamoDB makes replicas of a provisioned table only where its write capacity follows the load"
+    )]
+    FixedReplicas,
+    /// When the provider of Terraform does not take a warm throughput.
+    #[error(
+        "Terraform takes a warm throughput of {WARM_READ} reads and {WARM_WRITE} writes a second and more, and the mapping says {read} and {write}"
+    )]
+    ColdThroughput {
+        /// Reads a second.
+        read: u64,
+        /// Writes a second.
+        write: u64,
+    },
 }
+
+/// The least warm throughput that the provider of Terraform takes: reads a second.
+const WARM_READ: u64 = 12_000;
+/// Writes a second.
+const WARM_WRITE: u64 = 4_000;
 
 impl ExportError {
     /// What can be done about it.
@@ -125,6 +155,16 @@ impl ExportError {
             Self::UnknownTenant { known, .. } => {
                 format!("say one of {}, or none", known.join(", "))
             }
+            Self::Unbound { .. } => {
+                "say --tenant none, or keep what reaches further in a mapping of its own: its policy is another role's"
+                    .to_owned()
+            }
+            Self::FixedReplicas => {
+                "give `billing` an `autoscale`, or say `billing: on-demand`".to_owned()
+            }
+            Self::ColdThroughput { .. } => {
+                "raise `warm_throughput`, leave it out, or export to CloudFormation".to_owned()
+            }
         }
     }
 }
@@ -142,7 +182,7 @@ pub fn export(
 ) -> Result<Export, ExportError> {
     match format {
         ExportFormat::Cloudformation => cloudformation::write(&Infrastructure::of(model)),
-        ExportFormat::Terraform => Ok(terraform::write(&Infrastructure::of(model))),
+        ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
         ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
         ExportFormat::IamMigration => Ok(iam::migration(model, options)),
         ExportFormat::IamApplication => iam::application(model, options),

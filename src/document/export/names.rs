@@ -1,5 +1,9 @@
 //! Names for things that are called otherwise: unique, and of the characters that a format takes.
 
+/// Letters of a name: what CloudFormation takes for a logical id, which is less than what
+/// Application Auto Scaling takes for a policy.
+const LONGEST: usize = 255;
+
 /// Gives names out, each once.
 #[derive(Debug, Default)]
 pub(super) struct Names {
@@ -7,11 +11,12 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A name of letters and digits, the words of the text run together: `by-date` is `ByDate`.
+    /// A name of letters and digits, the words of the text run together: `by-date` is `ByDate`, and
+    /// `ByDateNo2` where that was given.
     pub(super) fn camel(&mut self, text: &str) -> String {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric());
         let name = words.map(capitalized).collect();
-        self.give(name, "")
+        self.give(name, "No")
     }
 
     /// A name of letters, digits and underscores that begins with a letter: `GSI1.a` is `gsi1_a`.
@@ -30,11 +35,16 @@ impl Names {
         self.give(name, "_")
     }
 
-    /// Numbers a name that was given already.
+    /// Numbers a name that was given already, and cuts one that is too long.
     fn give(&mut self, name: String, joint: &str) -> String {
-        let numbered = (2..=self.given.len() + 1).map(|number| format!("{name}{joint}{number}"));
+        let numbers = (2..=self.given.len() + 1).map(|number| format!("{joint}{number}"));
         // One more than were given: at least one of them is free.
-        let mut names = std::iter::once(name.clone()).chain(numbered);
+        let ends = std::iter::once(String::new()).chain(numbers);
+        let cut = |end: String| {
+            let room = LONGEST.saturating_sub(end.len());
+            name.chars().take(room).collect::<String>() + &end
+        };
+        let mut names = ends.map(cut);
         let free = names.find(|name| !self.given.contains(name));
         let free = free.unwrap_or(name);
         self.given.push(free.clone());
@@ -63,12 +73,12 @@ mod tests {
             made,
             [
                 "IndexGSI1A",
-                "IndexGSI1A2",
-                "IndexGSI1A3",
+                "IndexGSI1ANo2",
+                "IndexGSI1ANo3",
                 "IndexByDate",
                 "Index1st",
                 "Index",
-                "Index2"
+                "IndexNo2"
             ]
         );
         let mut names = Names::default();
@@ -77,5 +87,18 @@ mod tests {
             .map(|text| names.snake(text))
             .collect();
         assert_eq!(made, ["gsi1_a", "gsi1_a_2", "gsi1_a_2_2", "i_1st", "i____"]);
+    }
+
+    #[test]
+    fn long_names_are_cut_and_stay_apart() {
+        let long = "a".repeat(300);
+        let mut names = Names::default();
+        let made: Vec<String> = ["-read", "-write", "-read"]
+            .into_iter()
+            .map(|end| names.camel(&format!("Index-{long}{end}")))
+            .collect();
+        assert!(made.iter().all(|name| name.len() == 255), "{made:?}");
+        assert!(made[1].ends_with("aNo2") && made[2].ends_with("aNo3"));
+        assert_eq!(Names::default().snake(&long).len(), 255);
     }
 }

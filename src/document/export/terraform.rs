@@ -5,19 +5,21 @@
 //! `range_key`.
 
 mod archive;
+mod replica;
 mod scaling;
 mod table;
 
-use super::Export;
 use super::hcl::{Body, Hcl, expression};
 use super::infrastructure::{Infrastructure, class, key_schema, key_type, projection, view_type};
 use super::names::Names;
+use super::{Export, ExportError, WARM_READ, WARM_WRITE};
 
 /// The first version of the provider that has `key_schema`, and the first that may not.
 const PROVIDER: &str = ">= 6.29.0, < 7.0.0";
 const HEAD: &str = "Written by `dynafold docs`: a change of the mapping makes it anew.";
 
-pub(super) fn write(wanted: &Infrastructure<'_>) -> Export {
+pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
+    refuse(wanted)?;
     let mut file = Body::default()
         .comment(HEAD)
         .block("terraform", versions(wanted))
@@ -49,9 +51,27 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Export {
     if wanted.archives {
         file = archive::add(file);
     }
-    Export {
+    Ok(Export {
         text: outputs(file, wanted).document(),
         warnings: wanted.warnings.clone(),
+    })
+}
+
+/// Refuses what would fail when it is applied.
+fn refuse(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
+    let settings = &wanted.table.settings;
+    // An index without a policy of its own has the table's.
+    if replica::stand_alone(wanted) && settings.autoscale.is_none() {
+        return Err(ExportError::FixedReplicas);
+    }
+    match settings.warm_throughput {
+        Some(warm) if warm.read < WARM_READ || warm.write < WARM_WRITE => {
+            Err(ExportError::ColdThroughput {
+                read: warm.read,
+                write: warm.write,
+            })
+        }
+        _ => Ok(()),
     }
 }
 

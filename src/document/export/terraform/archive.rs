@@ -6,14 +6,15 @@ use crate::document::export::archive::{
     TIMEOUT_SECONDS,
 };
 
+/// The table's name as functions are called, cut so that a function's name has at most 64 letters.
+const PLAIN: &str = r#"substr(replace(var.table_name, ".", "-"), 0, 47)"#;
+/// A name of its own for each table: where its name was changed, a hash tells it from others.
+const NAME: &str = r#"local.archive_plain == var.table_name ? "archive-${local.archive_plain}" : "archive-${local.archive_plain}-${substr(sha256(var.table_name), 0, 8)}""#;
+
 pub(super) fn add(file: Body) -> Body {
     let named = Body::default()
-        .put(
-            "archive_name",
-            Hcl::Template(
-                r#"archive-${substr(replace(var.table_name, ".", "-"), 0, 48)}"#.to_owned(),
-            ),
-        )
+        .put("archive_plain", expression(PLAIN))
+        .put("archive_name", expression(NAME))
         .lines("archive_function", FUNCTION);
     let packed = Body::default()
         .put("type", "zip")

@@ -1,5 +1,6 @@
 //! The table.
 
+use super::replica;
 use super::{
     Body, Hcl, Infrastructure, class, expression, key_schema, key_type, projection, view_type,
 };
@@ -55,7 +56,8 @@ pub(super) fn body(wanted: &Infrastructure<'_>) -> Body {
         let warm = warm.put("write_units_per_second", units.write);
         body = body.block("warm_throughput", warm);
     }
-    for region in &settings.replicas {
+    let within = settings.replicas.iter();
+    for region in within.filter(|_| !replica::stand_alone(wanted)) {
         let tags = (!settings.tags.is_empty()).then_some(true);
         let replica = Body::default()
             .put("region_name", region.as_str())
@@ -64,12 +66,16 @@ pub(super) fn body(wanted: &Infrastructure<'_>) -> Body {
             .maybe("propagate_tags", tags);
         body = body.block("replica", replica);
     }
-    if !settings.tags.is_empty() {
-        let tags = settings.tags.iter();
-        let tags = tags.map(|(key, value)| (key.clone(), value.as_str().into()));
-        body = body.put("tags", Hcl::Object(tags.collect()));
-    }
-    lifecycle(body, wanted)
+    lifecycle(body.maybe("tags", tags(wanted)), wanted)
+}
+
+/// The tags of the table, and of a replica that stands alone.
+pub(super) fn tags(wanted: &Infrastructure<'_>) -> Option<Hcl> {
+    let tags = wanted.table.settings.tags.iter();
+    let tags: Vec<(String, Hcl)> = tags
+        .map(|(key, value)| (key.clone(), value.as_str().into()))
+        .collect();
+    (!tags.is_empty()).then_some(Hcl::Object(tags))
 }
 
 fn global(wanted: &Infrastructure<'_>, index: &Index) -> Body {
@@ -107,6 +113,9 @@ fn lifecycle(body: Body, wanted: &Infrastructure<'_>) -> Body {
     if of_indexes {
         left.push("global_secondary_index");
         lifecycle = lifecycle.comment(IGNORED);
+    }
+    if replica::stand_alone(wanted) {
+        left.push("replica");
     }
     if !left.is_empty() {
         let left = left.into_iter().map(expression);

@@ -1,0 +1,134 @@
+//! Whom an application's policy binds to its own partitions, and what would let it reach others'.
+
+use serde_json::Value;
+
+use super::{bench, docs};
+use crate::support::cli::Ran;
+
+/// The policy of an application with an item type of this partition key and these access patterns.
+async fn asked(item: &str, patterns: &[&str], further: &[&str], code: i32) -> Ran {
+    let (mapping, source) = bench("full").await;
+    let text = std::fs::read_to_string(mapping).unwrap();
+    let (before, _) = text.split_once("access_patterns:").unwrap();
+    let key = format!("accept: [key-unproved]\n    key: {{ PK: \"{item}\"");
+    let mut text = before.replace("key: { PK: \"USER#{user_id}\"", &key);
+    text.push_str("access_patterns:\n");
+    for (name, key) in ["first", "second"].iter().zip(patterns) {
+        text.push_str(&format!("  {name}: {{ key: {{ PK: \"{key}\" }} }}\n"));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let changed = folder.path().join("changed.yaml");
+    std::fs::write(&changed, text).unwrap();
+    let arguments = [&["--as", "iam-application", "-o", "-"], further].concat();
+    docs(&changed, &source.url(), &arguments).exits(code)
+}
+
+/// The values of the first statement's condition.
+fn keys(made: &Ran) -> Vec<String> {
+    let policy = made.json();
+    let condition = policy["Statement"][0]["Condition"].as_object();
+    let operators = condition
+        .into_iter()
+        .flat_map(|operators| operators.values());
+    let values = operators.flat_map(|keys| keys["dynamodb:LeadingKeys"].as_array().unwrap());
+    values
+        .map(|value: &Value| value.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tenant_is_inferred_only_where_its_tag_tells_the_partition() {
+    for (item, patterns, expected, words) in [
+        (
+            "V#{user_id | shard(20)}",
+            &["V#{voterId | shard(20)}"][..],
+            &["V#??"][..],
+            "`first` tells none, since a filter makes one text of several values",
+        ),
+        (
+            "D#{body | lower}",
+            &["D#{email | lower}"],
+            &["D#*"],
+            "`first` tells none, since a filter makes one text of several values",
+        ),
+        (
+            "U#{user_id}",
+            &["U#{userId}", "{email}"],
+            &[],
+            "`second` tells none, since it finds its partition otherwise",
+        ),
+        (
+            "U#{user_id | pad(8)}",
+            &["U#{userId | pad(8)}"],
+            &["U#${aws:PrincipalTag/userId}"],
+            "the tag `userId` has to hold the value as it stands in the key",
+        ),
+    ] {
+        let made = asked(item, patterns, &[], 0).await;
+        assert_eq!(keys(&made), expected, "{item}");
+        assert!(made.stderr.contains(words), "{item}: {}", made.stderr);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_tenant_that_does_not_bind_every_statement_is_refused() {
+    for (item, patterns, tenant, words) in [
+        (
+            "V#{user_id | shard(20)}",
+            &["V#{voterId | shard(20)}"][..],
+            "voterId",
+            "`first`: its partition key has a shard's number made from `voterId`",
+        ),
+        (
+            "D#{body | lower}",
+            &["D#{email | lower}"],
+            "email",
+            "`first`: a filter makes one text of several values of `email`",
+        ),
+        (
+            "U#{user_id}",
+            &["U#{userId}", "{email}"],
+            "userId",
+            "`second`: it asks for any partition",
+        ),
+        (
+            "U#{user_id}",
+            &["U#{userId}", "U#{other}"],
+            "userId",
+            "`second`: it asks for `U#*`, and so reaches every tenant's partition of `first`",
+        ),
+        (
+            "U#{user_id}{message_id}",
+            &["U#{userId}{month}"],
+            "userId",
+            "`first`: no text stands between `userId` and another value",
+        ),
+        (
+            "U#{user_id}{message_id | shard(10)}",
+            &["U#{userId}{* | shard(10)}"],
+            "userId",
+            "`first`: no text stands between `userId` and another value",
+        ),
+    ] {
+        let ran = asked(item, patterns, &["--tenant", tenant], 1).await;
+        assert_eq!(ran.stdout, "");
+        assert!(ran.stderr.contains(words), "{item}: {}", ran.stderr);
+        assert!(ran.stderr.contains("say --tenant none"), "{}", ran.stderr);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_shard_behind_a_tenant_is_as_wide_as_its_number() {
+    let item = "U#{user_id}.{message_id | shard(20)}";
+    let tenant = ["--tenant", "userId"];
+    let made = asked(item, &["U#{userId}.{* | shard(20)}"], &tenant, 0).await;
+    assert_eq!(keys(&made), ["U#${aws:PrincipalTag/userId}.??"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_tenant_shares_with_others_is_told_by_name() {
+    let tenant = ["--tenant", "userId"];
+    let made = asked("U#{user_id}", &["U#{userId}", "SERVICE#{name}"], &tenant, 0).await;
+    let words = "`second` is not bound to a tenant";
+    assert!(made.stderr.contains(words), "{}", made.stderr);
+}
