@@ -30,6 +30,7 @@ mod identity;
 mod layout;
 mod orphans;
 mod range;
+mod said;
 mod scan;
 mod select;
 mod union;
@@ -41,6 +42,7 @@ pub mod sqlite;
 
 pub use identity::{Canceller, Identity};
 pub use range::{By, Range};
+pub(crate) use said::said;
 pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 pub use select::Dialect;
 pub use union::statement;
