@@ -45,6 +45,7 @@ pub mod access;
 pub mod address;
 pub mod batch;
 pub mod catalog;
+pub mod claim;
 pub mod cli;
 pub mod diagnostic;
 pub mod document;
