@@ -58,6 +58,7 @@ pub mod price;
 pub mod proof;
 pub mod retry;
 pub mod source;
+mod sql;
 pub mod target;
 pub mod throttle;
 pub mod value;

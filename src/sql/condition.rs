@@ -1,0 +1,303 @@
+//! What a query asks of its rows: the parts of WHERE and ON that hold one beside the other.
+
+use std::ops::Range;
+
+use sqlparser::ast::{BinaryOperator, Expr, Spanned, UnaryOperator};
+
+use super::operand::{Constant, Expression, Name, Operand, Value};
+use super::text::Sql;
+
+/// A condition that every row of the result meets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Condition {
+    /// What it asks.
+    pub(crate) test: Test,
+    /// As the parser writes it: two conditions that say the same in the same words have one text.
+    pub(crate) text: String,
+    /// Bytes of the text, as far as the parser tells.
+    pub(crate) span: Range<usize>,
+}
+
+/// What a condition asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Test {
+    /// `left op right`. A column stands left, if one side is a column or made of one and the other is not.
+    Compare {
+        /// The one side.
+        left: Operand,
+        /// How they stand.
+        op: Comparator,
+        /// The other side.
+        right: Operand,
+    },
+    /// `operand BETWEEN low AND high`.
+    Between {
+        /// What is compared.
+        operand: Operand,
+        /// NOT BETWEEN.
+        negated: bool,
+        /// Its lower bound.
+        low: Operand,
+        /// Its upper bound.
+        high: Operand,
+    },
+    /// `operand IN (a, b)`.
+    In {
+        /// What is compared.
+        operand: Operand,
+        /// NOT IN.
+        negated: bool,
+        /// The list.
+        list: Vec<Operand>,
+    },
+    /// `operand LIKE pattern`.
+    Like {
+        /// What is compared.
+        operand: Operand,
+        /// NOT LIKE.
+        negated: bool,
+        /// ILIKE of PostgreSQL. Without it SQLite, and MySQL by its collations, may take cases for one too.
+        any_case: bool,
+        /// What it has to look like.
+        pattern: Pattern,
+    },
+    /// `operand IS NULL`.
+    Null {
+        /// What is asked.
+        operand: Operand,
+        /// IS NOT NULL.
+        negated: bool,
+    },
+    /// `USING (column)`: equal on both sides of a join.
+    Using(Name),
+    /// `EXISTS (SELECT …)`.
+    Exists {
+        /// NOT EXISTS.
+        negated: bool,
+    },
+    /// Anything else: OR, NOT, a query, a function.
+    Other(Expression),
+}
+
+/// How two values are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Comparator {
+    /// `=`.
+    Equal,
+    /// `IS NOT DISTINCT FROM`, `<=>`: NULL is equal to NULL.
+    Same,
+    /// `<>`.
+    NotEqual,
+    /// `<`.
+    Less,
+    /// `<=`.
+    LessOrEqual,
+    /// `>`.
+    Greater,
+    /// `>=`.
+    GreaterOrEqual,
+}
+
+impl Comparator {
+    /// The same with its sides changed.
+    fn turned(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+            Self::Equal | Self::Same | Self::NotEqual => self,
+        }
+    }
+}
+
+/// What LIKE compares with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Pattern {
+    /// `'text%'`.
+    Prefix(String),
+    /// `:name || '%'`, `CONCAT(:name, '%')`. The value's own `%` and `_` stand for others too.
+    PrefixParameter(String),
+    /// Anything else.
+    Other(Operand),
+}
+
+/// Adds the conditions that stand side by side in an expression.
+pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>) {
+    let mut rest = vec![expression];
+    while let Some(next) = rest.pop() {
+        match next {
+            Expr::Nested(inner) => rest.push(inner),
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::And,
+                right,
+            } => {
+                rest.push(right);
+                rest.push(left);
+            }
+            one => into.push(Condition {
+                test: test(one, sql),
+                text: one.to_string(),
+                span: sql.range(one.span()),
+            }),
+        }
+    }
+}
+
+/// What one condition asks.
+pub(super) fn test(expression: &Expr, sql: &Sql) -> Test {
+    simple(expression, sql).unwrap_or_else(|| Test::Other(Expression::of(expression, sql)))
+}
+
+fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
+    let operand = |expression: &Expr| {
+        // Databases differ in how they read a comparison within another.
+        (!is_test(expression)).then(|| Operand::of(expression, sql))
+    };
+    let compare = |left: &Expr, op: Comparator, right: &Expr| {
+        let (left, right) = (operand(left)?, operand(right)?);
+        let is_column = |operand: &Operand| matches!(operand.value, Value::Column(_));
+        if is_column(&right) && !is_column(&left) {
+            return Some(Test::Compare {
+                left: right,
+                op: op.turned(),
+                right: left,
+            });
+        }
+        Some(Test::Compare { left, op, right })
+    };
+    match expression {
+        Expr::BinaryOp { left, op, right } => compare(left, comparator(op)?, right),
+        Expr::IsNotDistinctFrom(left, right) => compare(left, Comparator::Same, right),
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => Some(Test::Between {
+            operand: operand(expr)?,
+            negated: *negated,
+            low: operand(low)?,
+            high: operand(high)?,
+        }),
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } => Some(Test::In {
+            operand: operand(expr)?,
+            negated: *negated,
+            list: list.iter().map(operand).collect::<Option<_>>()?,
+        }),
+        Expr::Like {
+            negated,
+            any: false,
+            expr,
+            pattern: text,
+            escape_char: None,
+        } => Some(Test::Like {
+            operand: operand(expr)?,
+            negated: *negated,
+            any_case: false,
+            pattern: pattern(text, sql),
+        }),
+        Expr::ILike {
+            negated,
+            any: false,
+            expr,
+            pattern: text,
+            escape_char: None,
+        } => Some(Test::Like {
+            operand: operand(expr)?,
+            negated: *negated,
+            any_case: true,
+            pattern: pattern(text, sql),
+        }),
+        Expr::IsNull(expr) => Some(Test::Null {
+            operand: operand(expr)?,
+            negated: false,
+        }),
+        Expr::IsNotNull(expr) => Some(Test::Null {
+            operand: operand(expr)?,
+            negated: true,
+        }),
+        Expr::Exists { negated, .. } => Some(Test::Exists { negated: *negated }),
+        _ => None,
+    }
+}
+
+fn comparator(op: &BinaryOperator) -> Option<Comparator> {
+    Some(match op {
+        BinaryOperator::Eq => Comparator::Equal,
+        BinaryOperator::Spaceship => Comparator::Same,
+        BinaryOperator::NotEq => Comparator::NotEqual,
+        BinaryOperator::Lt => Comparator::Less,
+        BinaryOperator::LtEq => Comparator::LessOrEqual,
+        BinaryOperator::Gt => Comparator::Greater,
+        BinaryOperator::GtEq => Comparator::GreaterOrEqual,
+        _ => return None,
+    })
+}
+
+/// Whether an expression is true or false, without parentheses around it.
+fn is_test(expression: &Expr) -> bool {
+    use BinaryOperator::{And, Or, Xor};
+    match expression {
+        Expr::BinaryOp { op, .. } => matches!(op, And | Or | Xor) || comparator(op).is_some(),
+        Expr::UnaryOp { op, .. } => *op == UnaryOperator::Not,
+        Expr::Between { .. }
+        | Expr::InList { .. }
+        | Expr::InSubquery { .. }
+        | Expr::Like { .. }
+        | Expr::ILike { .. }
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_) => true,
+        _ => false,
+    }
+}
+
+fn pattern(expression: &Expr, sql: &Sql) -> Pattern {
+    let operand = Operand::of(expression, sql);
+    let is_rest = |expression: &Expr| match &Operand::of(expression, sql).value {
+        Value::Constant(Constant::Text(text)) => text == "%",
+        _ => false,
+    };
+    let parameter = |expression: &Expr| {
+        let operand = Operand::of(expression, sql);
+        operand
+            .parameter()
+            .map(|name| Pattern::PrefixParameter(name.to_owned()))
+    };
+    let found = match (expression, &operand.value) {
+        (
+            Expr::BinaryOp {
+                left,
+                op: BinaryOperator::StringConcat,
+                right,
+            },
+            _,
+        ) if is_rest(right) => parameter(left),
+        (Expr::Function(function), _)
+            if function.name.to_string().eq_ignore_ascii_case("concat") =>
+        {
+            match super::operand::arguments(function).as_slice() {
+                [first, second] if is_rest(second) => parameter(first),
+                _ => None,
+            }
+        }
+        (Expr::Value(_), Value::Constant(Constant::Text(text))) => {
+            let prefix = text.strip_suffix('%');
+            let prefix = prefix.filter(|prefix| !prefix.contains(['%', '_', '\\']));
+            prefix.map(|prefix| Pattern::Prefix(prefix.to_owned()))
+        }
+        _ => None,
+    };
+    found.unwrap_or(Pattern::Other(operand))
+}

@@ -1,0 +1,66 @@
+//! What must be understood of SQL: the shape of a query, what binds what, its order and its limit.
+//!
+//! [`Sql::read`] takes any piece of SQL apart into words: it knows where parameters, `:name`, stand and puts values in
+//! their place. [`Query::read`] reads one query with `sqlparser`, in the database's dialect, and says of it:
+//!
+//! - [`Query::selects`]: its SELECTs, more than one with UNION and its like ([`Query::set`] says how they are put
+//!   together). Each has its relations with their joins, its result ([`Output`]), its conditions, and whether it groups.
+//! - [`Query::order`], [`Query::limit`], [`Query::offset`]: those of the query itself, not of a query within it.
+//! - [`Query::tables`] and [`Query::comparisons`]: of all of it, queries within it too.
+//! - [`Query::strange`] and [`Select::strange`]: clauses that were read and that nothing here tells of. Nothing is left
+//!   out: a query is understood as a whole if these are empty, and no [`Test::Other`], [`Value::Expression`] or
+//!   [`Source`] without a table stands where one matters to whoever asks.
+//!
+//! What cannot be read as one query that only reads is [`Unread`], with the reason. It refuses too what the server's
+//! settings decide: `||` of MySQL, `/*! … */`.
+//!
+//! Pure; it knows the database products, and nothing of mappings.
+
+mod condition;
+mod operand;
+mod order;
+mod query;
+mod select;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub(crate) use condition::{Comparator, Condition, Pattern, Test};
+pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
+pub(crate) use order::{InResult, SortKey};
+pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
+pub(crate) use select::{Join, Output, Relation, Select, Source, Strange};
+pub(crate) use text::{Parameter, Sql};
+
+use std::ops::Range;
+
+/// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unread {
+    /// When the parser does not take it.
+    #[error("cannot be read: {message}")]
+    Syntax {
+        /// In the parser's words.
+        message: String,
+        /// Bytes of the text, where the parser says them.
+        span: Option<Range<usize>>,
+    },
+    /// When it means one thing or another, as the server is set up.
+    #[error("says `{0}`, which is one thing or another as the server is set up: {1}")]
+    Ambiguous(String, &'static str),
+    /// When it is a statement of another kind, or none.
+    #[error("is no query: it does not begin with SELECT or WITH")]
+    NoQuery,
+    /// When it would change something.
+    #[error("would write: it says {0}")]
+    Writes(String),
+    /// When it would lock rows.
+    #[error("would lock rows: it says {0}")]
+    Locks(String),
+    /// When another statement follows.
+    #[error("is more than one statement")]
+    Several,
+    /// When a parameter is written as drivers write it: `$1`, `?`, `@name`.
+    #[error("has a parameter that is written `{0}`: write it `:name`")]
+    Parameter(String),
+}

@@ -1,0 +1,347 @@
+//! What stands on a side of a comparison, or in a result.
+
+use std::ops::{ControlFlow, Range};
+
+use sqlparser::ast::{
+    CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
+    Query as Parsed, Spanned, UnaryOperator, Value as Literal, Visit, Visitor,
+};
+
+use super::text::Sql;
+use crate::catalog::Dbms;
+
+/// A name, as the database compares it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Name {
+    /// Without quotes. PostgreSQL's are in lower case, unless they are in quotes.
+    pub(crate) text: String,
+    /// Whether another case is another name.
+    pub(crate) is_exact: bool,
+}
+
+impl Name {
+    pub(super) fn of(ident: &Ident, dbms: Option<Dbms>) -> Self {
+        let is_exact = dbms == Some(Dbms::Postgres);
+        let folds = is_exact && ident.quote_style.is_none();
+        let text = ident.value.clone();
+        Self {
+            text: if folds {
+                text.to_ascii_lowercase()
+            } else {
+                text
+            },
+            is_exact,
+        }
+    }
+
+    /// Whether it is the name of something.
+    pub(crate) fn is(&self, other: &str) -> bool {
+        if self.is_exact {
+            self.text == other
+        } else {
+            self.text.to_lowercase() == other.to_lowercase()
+        }
+    }
+}
+
+/// The parts of a name; `None` where one is no name.
+pub(super) fn names(name: &ObjectName, dbms: Option<Dbms>) -> Option<Vec<Name>> {
+    let parts = name.0.iter();
+    let parts = parts.map(|part| part.as_ident().map(|ident| Name::of(ident, dbms)));
+    parts.collect()
+}
+
+/// A column as a query names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ColumnRef {
+    /// The schema of the table, where it is said.
+    pub(crate) schema: Option<Name>,
+    /// The alias or table before the point.
+    pub(crate) owner: Option<Name>,
+    /// The column.
+    pub(crate) name: Name,
+    /// Bytes of the text.
+    pub(crate) span: Range<usize>,
+}
+
+impl ColumnRef {
+    fn of(parts: &[Ident], sql: &Sql) -> Option<Self> {
+        let name = |ident: &Ident| Name::of(ident, sql.dbms());
+        let (schema, owner, column) = match parts {
+            [column] => (None, None, column),
+            [owner, column] => (None, Some(owner), column),
+            [schema, owner, column] => (Some(schema), Some(owner), column),
+            _ => return None,
+        };
+        let span = parts.first()?.span.union(&column.span);
+        Some(Self {
+            schema: schema.map(name),
+            owner: owner.map(name),
+            name: name(column),
+            span: sql.range(span),
+        })
+    }
+
+    /// Whether two may be one column: one of them may say more of where it is.
+    pub(crate) fn may_be(&self, other: &Self) -> bool {
+        let same = |a: &Option<Name>, b: &Option<Name>| match (a, b) {
+            (Some(a), Some(b)) => a.is(&b.text),
+            _ => true,
+        };
+        self.name.is(&other.name.text)
+            && same(&self.owner, &other.owner)
+            && same(&self.schema, &other.schema)
+    }
+}
+
+/// A value that stands in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Constant {
+    /// `'text'`.
+    Text(String),
+    /// A number as it is written, with its sign.
+    Number(String),
+    /// `TRUE`.
+    Boolean(bool),
+    /// `NULL`.
+    Null,
+    /// `DATE '2026-01-01'`.
+    Typed {
+        /// The type, as it is written.
+        r#type: String,
+        /// The text behind it.
+        text: String,
+    },
+}
+
+/// What a side of a comparison is, without what is around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A column.
+    Column(ColumnRef),
+    /// A parameter.
+    Parameter(String),
+    /// A constant.
+    Constant(Constant),
+    /// Anything else.
+    Expression(Expression),
+}
+
+/// What an expression takes, where it is none of the simple ones.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Expression {
+    /// All columns in it, those of queries within it too.
+    pub(crate) columns: Vec<ColumnRef>,
+    /// All parameters in it.
+    pub(crate) parameters: Vec<String>,
+    /// The functions that it calls, in lower case.
+    pub(crate) functions: Vec<String>,
+    /// Whether a query stands in it.
+    pub(crate) has_query: bool,
+    /// Whether a function looks at other rows: `… OVER (…)`.
+    pub(crate) has_window: bool,
+}
+
+/// What is done to a value, innermost last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Around {
+    /// `CAST(x AS type)`, `x::type`: the type as it is written.
+    Cast(String),
+    /// A function of one argument: its name in lower case.
+    Function(String),
+    /// `COLLATE name`: the last part of the name.
+    Collate(Name),
+}
+
+/// A side of a comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Operand {
+    /// What it is.
+    pub(crate) value: Value,
+    /// What is done to it, outermost first; nothing for a plain one.
+    pub(crate) around: Vec<Around>,
+    /// Bytes of the text, as far as the parser tells.
+    pub(crate) span: Range<usize>,
+}
+
+impl Operand {
+    pub(super) fn of(expression: &Expr, sql: &Sql) -> Self {
+        let mut around = Vec::new();
+        let mut inner = expression;
+        let value = loop {
+            inner = match inner {
+                Expr::Nested(inner) => inner,
+                Expr::Cast {
+                    kind: CastKind::Cast | CastKind::DoubleColon,
+                    expr,
+                    data_type,
+                    format: None,
+                } => {
+                    around.push(Around::Cast(data_type.to_string()));
+                    expr
+                }
+                Expr::Collate { expr, collation } => {
+                    let name = names(collation, sql.dbms()).and_then(|mut names| names.pop());
+                    let Some(name) = name else {
+                        break other(inner, sql);
+                    };
+                    around.push(Around::Collate(name));
+                    expr
+                }
+                Expr::Function(function) => match arguments(function).as_slice() {
+                    [argument] => {
+                        around.push(Around::Function(function.name.to_string().to_lowercase()));
+                        argument
+                    }
+                    _ => break other(inner, sql),
+                },
+                _ => break plain(inner, sql).unwrap_or_else(|| other(inner, sql)),
+            };
+        };
+        Self {
+            value,
+            around,
+            span: sql.range(expression.span()),
+        }
+    }
+
+    /// The column that it is, as it is.
+    pub(crate) fn column(&self) -> Option<&ColumnRef> {
+        match &self.value {
+            Value::Column(column) if self.around.is_empty() => Some(column),
+            _ => None,
+        }
+    }
+
+    /// The parameter that it is, as it is.
+    pub(crate) fn parameter(&self) -> Option<&str> {
+        match &self.value {
+            Value::Parameter(name) if self.around.is_empty() => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The columns in it.
+    pub(crate) fn columns(&self) -> &[ColumnRef] {
+        match &self.value {
+            Value::Column(column) => std::slice::from_ref(column),
+            Value::Expression(expression) => &expression.columns,
+            Value::Parameter(_) | Value::Constant(_) => &[],
+        }
+    }
+
+    /// The parameters in it.
+    pub(crate) fn parameters(&self) -> &[String] {
+        match &self.value {
+            Value::Parameter(name) => std::slice::from_ref(name),
+            Value::Expression(expression) => &expression.parameters,
+            Value::Column(_) | Value::Constant(_) => &[],
+        }
+    }
+}
+
+/// The arguments of a plain function; none for one that is more.
+pub(super) fn arguments(function: &Function) -> Vec<&Expr> {
+    let FunctionArguments::List(list) = &function.args else {
+        return Vec::new();
+    };
+    let is_plain = function.over.is_none()
+        && function.filter.is_none()
+        && function.within_group.is_empty()
+        && function.null_treatment.is_none()
+        && list.duplicate_treatment.is_none()
+        && list.clauses.is_empty()
+        && matches!(function.parameters, FunctionArguments::None);
+    let one = |argument| match argument {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref argument)) if is_plain => Some(argument),
+        _ => None,
+    };
+    let found: Option<Vec<&Expr>> = list.args.iter().map(one).collect();
+    found.unwrap_or_default()
+}
+
+fn plain(expression: &Expr, sql: &Sql) -> Option<Value> {
+    let constant = |constant| Some(Value::Constant(constant));
+    match expression {
+        Expr::Identifier(name) => ColumnRef::of(std::slice::from_ref(name), sql).map(Value::Column),
+        Expr::CompoundIdentifier(names) => ColumnRef::of(names, sql).map(Value::Column),
+        Expr::UnaryOp {
+            op: UnaryOperator::Minus,
+            expr,
+        } => match literal(expr)? {
+            Literal::Number(number, _) => constant(Constant::Number(format!("-{number}"))),
+            _ => None,
+        },
+        Expr::TypedString(typed) => match &typed.value.value {
+            Literal::SingleQuotedString(text) => constant(Constant::Typed {
+                r#type: typed.data_type.to_string(),
+                text: text.clone(),
+            }),
+            _ => None,
+        },
+        expression => match literal(expression)? {
+            Literal::Placeholder(name) => {
+                Some(Value::Parameter(name.strip_prefix(':')?.to_owned()))
+            }
+            Literal::SingleQuotedString(text)
+            | Literal::EscapedStringLiteral(text)
+            | Literal::NationalStringLiteral(text) => constant(Constant::Text(text.clone())),
+            Literal::DollarQuotedString(text) => constant(Constant::Text(text.value.clone())),
+            Literal::Number(number, _) => constant(Constant::Number(number.clone())),
+            Literal::Boolean(truth) => constant(Constant::Boolean(*truth)),
+            Literal::Null => constant(Constant::Null),
+            // `"…"` of MySQL is a text or a name, as the server is set up.
+            _ => None,
+        },
+    }
+}
+
+fn literal(expression: &Expr) -> Option<&Literal> {
+    match expression {
+        Expr::Value(value) => Some(&value.value),
+        _ => None,
+    }
+}
+
+fn other(expression: &Expr, sql: &Sql) -> Value {
+    Value::Expression(Expression::of(expression, sql))
+}
+
+impl Expression {
+    pub(super) fn of(part: &impl Visit, sql: &Sql) -> Self {
+        let mut gathered = Gathered {
+            sql,
+            found: Self::default(),
+        };
+        let _ = part.visit(&mut gathered);
+        gathered.found
+    }
+}
+
+struct Gathered<'s> {
+    sql: &'s Sql,
+    found: Expression,
+}
+
+impl Visitor for Gathered<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _query: &Parsed) -> ControlFlow<()> {
+        self.found.has_query = true;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+        match plain(expression, self.sql) {
+            Some(Value::Column(column)) => self.found.columns.push(column),
+            Some(Value::Parameter(name)) => self.found.parameters.push(name),
+            _ => {}
+        }
+        if let Expr::Function(function) = expression {
+            let name = function.name.to_string().to_lowercase();
+            self.found.functions.push(name);
+            self.found.has_window |= function.over.is_some();
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,172 @@
+//! What a query sorts by: its own ORDER BY, held against its result and its tables.
+
+use std::ops::Range;
+
+use sqlparser::ast::{Expr, OrderBy, OrderByExpr, OrderByKind, OrderBySort, Spanned};
+
+use super::operand::{Around, ColumnRef, Name, Operand, Value};
+use super::select::{Output, Select};
+use super::text::Sql;
+
+/// A term of a query's ORDER BY.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SortKey {
+    /// What it is in the result.
+    pub(crate) result: InResult,
+    /// The column of a table that it is, as it is. Nothing is known of a query whose ORDER BY may be of something else
+    /// than its tables: with UNION, or with WITH.
+    pub(crate) column: Option<ColumnRef>,
+    /// The collation that the query asks for.
+    pub(crate) collation: Option<Name>,
+    /// DESC.
+    pub(crate) descending: bool,
+    /// NULLS FIRST, NULLS LAST.
+    pub(crate) nulls_first: Option<bool>,
+    /// Bytes of the text.
+    pub(crate) span: Range<usize>,
+}
+
+/// What a term sorts by, as a column of the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum InResult {
+    /// The one of this name, where there is but one.
+    Named(String),
+    /// By its number from 1.
+    Number(usize),
+    /// Something else.
+    Expression,
+}
+
+/// The terms of a query's own ORDER BY. `of`: the SELECT whose result it sorts; `None` where there is more to it.
+/// Gives `None` where it is not understood.
+pub(super) fn order(
+    by: &OrderBy,
+    outputs: &[Output],
+    of: Option<&Select>,
+    sql: &Sql,
+) -> Option<Vec<SortKey>> {
+    let OrderByKind::Expressions(terms) = &by.kind else {
+        return None;
+    };
+    let terms = terms.iter().map(|term| {
+        let (result, sorted) = resolve(&term.expr, outputs, sql);
+        let sorted = sorted.filter(|_| of.is_some());
+        let (column, collation) = sorted.map_or((None, None), |(column, collation)| {
+            (Some(column), collation)
+        });
+        let descending = direction(term)?;
+        Some(SortKey {
+            result,
+            column,
+            collation,
+            descending,
+            nulls_first: term.options.nulls_first,
+            span: sql.range(term.expr.span()),
+        })
+    });
+    let is_plain = by.interpolate.is_none();
+    terms.collect::<Option<Vec<_>>>().filter(|_| is_plain)
+}
+
+/// Whether a term sorts downwards; `None` where an operator decides.
+fn direction(term: &OrderByExpr) -> Option<bool> {
+    match &term.options.sort {
+        None | Some(OrderBySort::Asc) => Some(false),
+        Some(OrderBySort::Desc) => Some(true),
+        Some(OrderBySort::Using(_)) => None,
+    }
+}
+
+/// A column, and the collation that is asked for.
+type Sorted = (ColumnRef, Option<Name>);
+
+/// What a term is: in the result, and in the tables.
+fn resolve(term: &Expr, outputs: &[Output], sql: &Sql) -> (InResult, Option<Sorted>) {
+    let operand = Operand::of(term, sql);
+    if let (Expr::Value(_), Value::Constant(super::Constant::Number(number))) =
+        (term, &operand.value)
+    {
+        let Ok(number) = number.parse::<usize>() else {
+            return (InResult::Expression, None);
+        };
+        // How many columns a `*` stands for is not known here.
+        let before = outputs.get(..number).unwrap_or_default();
+        let is_star = before
+            .iter()
+            .any(|output| !matches!(output, Output::One { .. }));
+        let column = before.last().filter(|_| !is_star).and_then(sorted_output);
+        return (InResult::Number(number), column);
+    }
+    let Some((column, collation)) = sorted(&operand) else {
+        return (InResult::Expression, None);
+    };
+    // A name alone is one of the result's, where there is one; as part of an expression it is not.
+    if column.owner.is_none() && collation.is_none() {
+        let key = InResult::Named(column.name.text.clone());
+        let is_it = |output: &&Output| is_called(output, &column.name);
+        return match outputs.iter().find(is_it) {
+            Some(output) => (key, sorted_output(output)),
+            None => (key, Some((column, None))),
+        };
+    }
+    (passed_on(&column, outputs), Some((column, collation)))
+}
+
+/// A column, maybe with a collation; `None` for any other expression.
+fn sorted(operand: &Operand) -> Option<Sorted> {
+    let Value::Column(column) = &operand.value else {
+        return None;
+    };
+    match operand.around.as_slice() {
+        [] => Some((column.clone(), None)),
+        [Around::Collate(name)] => Some((column.clone(), Some(name.clone()))),
+        _ => None,
+    }
+}
+
+fn sorted_output(output: &Output) -> Option<Sorted> {
+    match output {
+        Output::One { value, .. } => sorted(value),
+        Output::All | Output::AllOf(_) => None,
+    }
+}
+
+fn is_called(output: &Output, name: &Name) -> bool {
+    matches!(output, Output::One { name: Some(own), .. } if own.is(&name.text))
+}
+
+/// What a column of a table is in the result, if the result has it as it is.
+fn passed_on(column: &ColumnRef, outputs: &[Output]) -> InResult {
+    let is_it = |output: &Output| sorted_output(output).is_some_and(|(own, _)| own.may_be(column));
+    let is_other = |output: &Output| is_called(output, &column.name) && !is_it(output);
+    let hides = outputs.iter().any(is_other);
+    let place = outputs.iter().position(is_it);
+    let before = outputs
+        .get(..place.unwrap_or(outputs.len()))
+        .unwrap_or_default();
+    let mut stars = before
+        .iter()
+        .filter(|output| !matches!(output, Output::One { .. }));
+    match place.map(|at| (at, outputs.get(at))) {
+        Some(_) if hides && column.owner.is_none() => InResult::Expression,
+        Some((at, _)) if stars.next().is_none() => InResult::Number(at + 1),
+        Some((
+            _,
+            Some(Output::One {
+                name: Some(name), ..
+            }),
+        )) => InResult::Named(name.text.clone()),
+        Some(_) => InResult::Expression,
+        None => {
+            let has = |star: &Output| match (star, &column.owner) {
+                (Output::AllOf(of), Some(owner)) => of.last().is_some_and(|of| of.is(&owner.text)),
+                _ => true,
+            };
+            if stars.any(has) && !hides {
+                InResult::Named(column.name.text.clone())
+            } else {
+                InResult::Expression
+            }
+        }
+    }
+}

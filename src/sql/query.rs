@@ -1,0 +1,514 @@
+//! One query as a whole.
+
+use std::ops::{ControlFlow, Range};
+
+use sqlparser::ast::{
+    self, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier, Spanned, Statement,
+    TableFactor, Visit, Visitor,
+};
+use sqlparser::parser::{Parser, ParserError};
+
+use super::Unread;
+use super::condition::{Comparator, Test, test};
+use super::operand::{ColumnRef, Constant, Name, Operand, Value, names};
+use super::order::{SortKey, order};
+use super::select::{Output, Select, Strange};
+use super::text::{Sql, dialect};
+use crate::catalog::Dbms;
+
+/// How deep the parts of a query may be nested.
+const DEPTH: usize = 128;
+
+/// The stack of the thread that reads a query, in bytes. What `a OR b OR …` is read into is as deep as it is long, and
+/// the parser, which walks it, does not limit that.
+const STACK: usize = 512 << 20;
+
+/// The most words and signs that a query is read with: what comes of them fits on that stack.
+const WORDS: usize = 50_000;
+
+/// One query that only reads.
+#[derive(Debug, Clone)]
+pub(crate) struct Query {
+    /// Its text, with the parameters.
+    pub(crate) sql: Sql,
+    /// Its SELECTs: one, or those that are put together; none where it is `VALUES` or `TABLE`, which `strange` names.
+    pub(crate) selects: Vec<Select>,
+    /// How they are put together.
+    pub(crate) set: Set,
+    /// Its own ORDER BY; `None` where it promises no order.
+    pub(crate) order: Option<Vec<SortKey>>,
+    /// How many rows it gives at most.
+    pub(crate) limit: Limit,
+    /// How many it skips.
+    pub(crate) offset: Limit,
+    /// All tables that it reads, those of queries within it too.
+    pub(crate) tables: Vec<Read>,
+    /// What its parameters are compared with, wherever they stand.
+    pub(crate) comparisons: Vec<Comparison>,
+    /// The queries of its WITH.
+    pub(crate) with: Vec<Name>,
+    /// What was read and is told nowhere else.
+    pub(crate) strange: Vec<Strange>,
+}
+
+/// How SELECTs are put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Set {
+    /// There is one.
+    One,
+    /// UNION ALL alone.
+    UnionAll,
+    /// UNION, EXCEPT, INTERSECT, or several kinds.
+    Other,
+}
+
+/// A number of rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// None is said.
+    None,
+    /// So many.
+    Rows(u64),
+    /// As the caller says.
+    Parameter(String),
+    /// A number that is not plain to see.
+    Unknown,
+}
+
+/// A table that a query reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Read {
+    /// What the query calls it.
+    pub(crate) called: Name,
+    /// Its schema, where it is said.
+    pub(crate) schema: Option<Name>,
+    /// Its name.
+    pub(crate) name: Name,
+    /// Whether the query itself reads it, and no query within it.
+    pub(crate) is_own: bool,
+}
+
+/// A parameter with the column that it is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Comparison {
+    /// The parameter.
+    pub(crate) parameter: String,
+    /// The column.
+    pub(crate) column: ColumnRef,
+    /// How the two stand.
+    pub(crate) bound: Bound,
+    /// Whether both stand there as they are, without functions or casts.
+    pub(crate) is_plain: bool,
+}
+
+/// How a parameter stands to the column that it is compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// They are equal.
+    Equal,
+    /// The column is not below it; whether it may be equal.
+    Low(bool),
+    /// The column is not above it; whether it may be equal.
+    High(bool),
+    /// Otherwise: LIKE, unequal.
+    Other,
+}
+
+impl Query {
+    /// Reads one query. Without a product as most of them understand it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unread`] when it is not one query that only reads, or the parser does not take it.
+    pub(crate) fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
+        let sql = Sql::read(text, dbms)?;
+        if let Some(refusal) = sql.refusal() {
+            return Err(refusal);
+        }
+        let syntax = |message: &str| Unread::Syntax {
+            message: message.to_owned(),
+            span: None,
+        };
+        if sql.tokens().len() > WORDS {
+            return Err(syntax("it is too long"));
+        }
+        let reader = std::thread::Builder::new().stack_size(STACK);
+        let reader = reader.spawn(move || parsed(sql));
+        let reader = reader.map_err(|error| syntax(&error.to_string()))?;
+        reader
+            .join()
+            .unwrap_or_else(|_| Err(syntax("the parser failed")))
+    }
+
+    /// The one SELECT that it is; `None` where it is put together of several.
+    pub(crate) fn select(&self) -> Option<&Select> {
+        match self.selects.as_slice() {
+            [one] if self.set == Set::One => Some(one),
+            _ => None,
+        }
+    }
+
+    /// Whether rows that equal a parameter are taken in, where the query has it as the upper or the lower bound of a
+    /// range; `None` where that is not plain to see.
+    pub(crate) fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
+        let uses = self
+            .sql
+            .parameters()
+            .iter()
+            .filter(|use_| use_.name == parameter);
+        let mut bounds = self
+            .comparisons
+            .iter()
+            .filter(|one| one.parameter == parameter);
+        // Used twice, it may be meant twice.
+        match (uses.count(), bounds.next().map(|one| one.bound)?) {
+            (1, Bound::Low(equal)) if !upper => Some(equal),
+            (1, Bound::High(equal)) if upper => Some(equal),
+            _ => None,
+        }
+    }
+}
+
+fn parsed(sql: Sql) -> Result<Query, Unread> {
+    let dialect = dialect(sql.dbms());
+    let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
+    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
+    let statements = parser.parse_statements();
+    let mut statements = statements.map_err(|error| syntax(error, &sql))?;
+    let statement = match (statements.pop(), statements.pop()) {
+        (Some(statement), None) => statement,
+        (None, _) => return Err(Unread::NoQuery),
+        _ => return Err(Unread::Several),
+    };
+    let Statement::Query(query) = &statement else {
+        return Err(Unread::NoQuery);
+    };
+    let mut whole = Whole {
+        sql: &sql,
+        with: Vec::new(),
+        tables: Vec::new(),
+        comparisons: Vec::new(),
+        depth: 0,
+        refusal: None,
+    };
+    let _ = query.visit(&mut whole);
+    let Whole {
+        with,
+        mut tables,
+        comparisons,
+        refusal,
+        ..
+    } = whole;
+    if let Some(refusal) = refusal {
+        return Err(refusal);
+    }
+    // A query of the WITH hides a table of its name.
+    tables.retain(|(read, _)| {
+        read.schema.is_some() || !with.iter().any(|name| name.is(&read.name.text))
+    });
+    let mut read = Query {
+        selects: Vec::new(),
+        set: Set::One,
+        order: None,
+        limit: Limit::None,
+        offset: Limit::None,
+        tables: Vec::new(),
+        comparisons,
+        with,
+        strange: Vec::new(),
+        sql: sql.clone(),
+    };
+    read.outermost(query, &sql);
+    let own = |span: &Range<usize>| {
+        let mut relations = read.selects.iter().flat_map(|select| &select.relations);
+        relations.any(|relation| relation.span == *span)
+    };
+    let tables = tables.into_iter().map(|(read, span)| Read {
+        is_own: own(&span),
+        ..read
+    });
+    read.tables = tables.collect();
+    Ok(read)
+}
+
+/// What the parser says, and where.
+fn syntax(error: ParserError, sql: &Sql) -> Unread {
+    let message = match error {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
+        ParserError::RecursionLimitExceeded => "it is nested too deep".to_owned(),
+    };
+    let (message, place) = match message.rsplit_once(" at Line: ") {
+        Some((message, place)) => (message.to_owned(), Some(place.to_owned())),
+        None => (message, None),
+    };
+    let place = place.and_then(|place| {
+        let (line, column) = place.split_once(", Column: ")?;
+        sql.byte(line.parse().ok()?, column.parse().ok()?)
+    });
+    Unread::Syntax {
+        message,
+        span: place.map(|at| at..at),
+    }
+}
+
+impl Query {
+    /// The query itself, without parentheses around it.
+    fn outermost(&mut self, query: &ast::Query, sql: &Sql) {
+        let own = [
+            ("SETTINGS", query.settings.is_some()),
+            ("FORMAT", query.format_clause.is_some()),
+            ("FOR", query.for_clause.is_some()),
+            ("|>", !query.pipe_operators.is_empty()),
+        ];
+        for (what, _) in own.into_iter().filter(|(_, is_there)| *is_there) {
+            self.strange(what, query.span(), sql);
+        }
+        let is_bare =
+            query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
+        if let (SetExpr::Query(inner), true) = (&*query.body, is_bare) {
+            return self.outermost(inner, sql);
+        }
+        self.body(&query.body, sql);
+        self.limits(query, sql);
+        let Some(by) = &query.order_by else { return };
+        let first = self.selects.first();
+        let outputs: Vec<Output> = first.map_or(Vec::new(), |select| select.outputs.clone());
+        let of = self.select().filter(|_| self.with.is_empty());
+        match order(by, &outputs, of, sql) {
+            Some(keys) => self.order = Some(keys),
+            None => self.strange("ORDER BY of another kind", by.span(), sql),
+        }
+    }
+
+    fn strange(&mut self, what: &str, span: sqlparser::tokenizer::Span, sql: &Sql) {
+        self.strange.push(Strange {
+            what: what.to_owned(),
+            span: sql.range(span),
+        });
+    }
+
+    fn body(&mut self, body: &SetExpr, sql: &Sql) {
+        let mut rest = vec![body];
+        while let Some(next) = rest.pop() {
+            match next {
+                SetExpr::Select(select) => self.selects.push(Select::of(select, &self.with, sql)),
+                SetExpr::SetOperation {
+                    left,
+                    op,
+                    set_quantifier,
+                    right,
+                } => {
+                    let all = *op == SetOperator::Union && *set_quantifier == SetQuantifier::All;
+                    self.set = match (all, &self.set) {
+                        (true, Set::One | Set::UnionAll) => Set::UnionAll,
+                        _ => Set::Other,
+                    };
+                    rest.push(right);
+                    rest.push(left);
+                }
+                SetExpr::Query(inner) => {
+                    if inner.order_by.is_some()
+                        || inner.limit_clause.is_some()
+                        || inner.fetch.is_some()
+                    {
+                        self.strange("ORDER BY or LIMIT within another", inner.span(), sql);
+                    }
+                    rest.push(&inner.body);
+                }
+                SetExpr::Values(values) => self.strange("VALUES", values.span(), sql),
+                other => self.strange("a query of another kind", other.span(), sql),
+            }
+        }
+    }
+
+    fn limits(&mut self, query: &ast::Query, sql: &Sql) {
+        let rows = |expression: &Expr| match Operand::of(expression, sql) {
+            Operand {
+                value: Value::Parameter(name),
+                around,
+                ..
+            } if around.is_empty() => Limit::Parameter(name),
+            Operand {
+                value: Value::Constant(Constant::Number(number)),
+                around,
+                ..
+            } if around.is_empty() => number.parse().map_or(Limit::Unknown, Limit::Rows),
+            _ => Limit::Unknown,
+        };
+        match &query.limit_clause {
+            None => {}
+            Some(LimitClause::LimitOffset {
+                limit,
+                offset,
+                limit_by,
+            }) => {
+                self.limit = limit.as_ref().map_or(Limit::None, rows);
+                self.offset = offset
+                    .as_ref()
+                    .map_or(Limit::None, |offset| rows(&offset.value));
+                if !limit_by.is_empty() {
+                    self.limit = Limit::Unknown;
+                }
+            }
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => {
+                self.limit = rows(limit);
+                self.offset = rows(offset);
+            }
+        }
+        if let Some(fetch) = &query.fetch {
+            self.limit = match &fetch.quantity {
+                _ if fetch.with_ties || fetch.percent || self.limit != Limit::None => {
+                    Limit::Unknown
+                }
+                Some(quantity) => rows(quantity),
+                None => Limit::Rows(1),
+            };
+        }
+    }
+}
+
+/// What is gathered of all of a query.
+struct Whole<'s> {
+    sql: &'s Sql,
+    with: Vec<Name>,
+    tables: Vec<(Read, Range<usize>)>,
+    comparisons: Vec<Comparison>,
+    depth: usize,
+    refusal: Option<Unread>,
+}
+
+impl Visitor for Whole<'_> {
+    type Break = ();
+
+    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
+        let text = statement.to_string();
+        let verb = text.split_whitespace().next().unwrap_or_default();
+        self.refusal = Some(Unread::Writes(verb.to_uppercase()));
+        ControlFlow::Break(())
+    }
+
+    fn pre_visit_select(&mut self, select: &ast::Select) -> ControlFlow<()> {
+        if select.into.is_some() {
+            self.refusal = Some(Unread::Writes("INTO".to_owned()));
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
+        if let Some(lock) = query.locks.first() {
+            self.refusal = Some(Unread::Locks(lock.to_string()));
+            return ControlFlow::Break(());
+        }
+        let with = query.with.iter().flat_map(|with| &with.cte_tables);
+        let with = with.map(|with| Name::of(&with.alias.name, self.sql.dbms()));
+        self.with.extend(with);
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table {
+            name,
+            alias,
+            args: None,
+            ..
+        } = factor
+        {
+            self.table(name, alias.as_ref(), self.sql.range(factor.span()));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+        self.compared(&test(expression, self.sql));
+        ControlFlow::Continue(())
+    }
+}
+
+impl Whole<'_> {
+    fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>, span: Range<usize>) {
+        let (schema, own) = match names(name, self.sql.dbms()).as_deref() {
+            Some([own]) => (None, own.clone()),
+            Some([schema, own]) => (Some(schema.clone()), own.clone()),
+            _ => return,
+        };
+        let called = alias.map(|alias| Name::of(&alias.name, self.sql.dbms()));
+        let read = Read {
+            called: called.unwrap_or_else(|| own.clone()),
+            schema,
+            name: own,
+            is_own: false,
+        };
+        self.tables.push((read, span));
+    }
+
+    /// Adds what a condition compares parameters with.
+    fn compared(&mut self, test: &Test) {
+        match test {
+            Test::Compare { left, op, right } => {
+                let bound = match op {
+                    Comparator::Equal | Comparator::Same => Bound::Equal,
+                    Comparator::Greater => Bound::Low(false),
+                    Comparator::GreaterOrEqual => Bound::Low(true),
+                    Comparator::Less => Bound::High(false),
+                    Comparator::LessOrEqual => Bound::High(true),
+                    Comparator::NotEqual => Bound::Other,
+                };
+                self.add(left, right, bound);
+            }
+            Test::Between {
+                operand,
+                negated,
+                low,
+                high,
+            } => {
+                let (lower, upper) = if *negated {
+                    (Bound::Other, Bound::Other)
+                } else {
+                    (Bound::Low(true), Bound::High(true))
+                };
+                self.add(operand, low, lower);
+                self.add(operand, high, upper);
+            }
+            Test::In {
+                operand,
+                negated,
+                list,
+            } => {
+                let bound = if *negated { Bound::Other } else { Bound::Equal };
+                for one in list {
+                    self.add(operand, one, bound);
+                }
+            }
+            Test::Like {
+                operand, pattern, ..
+            } => match pattern {
+                super::Pattern::Prefix(_) => {}
+                super::Pattern::PrefixParameter(name) => {
+                    let columns = operand.columns().iter();
+                    let found = columns.map(|column| Comparison {
+                        parameter: name.clone(),
+                        column: column.clone(),
+                        bound: Bound::Other,
+                        is_plain: false,
+                    });
+                    self.comparisons.extend(found);
+                }
+                super::Pattern::Other(right) => self.add(operand, right, Bound::Other),
+            },
+            Test::Null { .. } | Test::Using(_) | Test::Exists { .. } | Test::Other(_) => {}
+        }
+    }
+
+    fn add(&mut self, operand: &Operand, with: &Operand, bound: Bound) {
+        let [column] = operand.columns() else { return };
+        let is_plain = operand.column().is_some() && with.parameter().is_some();
+        let found = with.parameters().iter().map(|parameter| Comparison {
+            parameter: parameter.clone(),
+            column: column.clone(),
+            bound,
+            is_plain,
+        });
+        self.comparisons.extend(found);
+    }
+}

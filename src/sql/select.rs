@@ -1,0 +1,401 @@
+//! One SELECT: what it reads, what it gives, what it asks of its rows.
+
+use std::ops::Range;
+
+use sqlparser::ast::{
+    self, Distinct, Expr, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
+    SelectItemQualifiedWildcardKind, Spanned, TableAlias, TableFactor, TableWithJoins,
+};
+use sqlparser::tokenizer::Span;
+
+use super::condition::{Condition, Test, conditions};
+use super::operand::{Expression, Name, Operand, Value, names};
+use super::text::Sql;
+
+/// One SELECT.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Select {
+    /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
+    pub(crate) distinct: bool,
+    /// What it reads, in the order of the text.
+    pub(crate) relations: Vec<Relation>,
+    /// The columns of its result.
+    pub(crate) outputs: Vec<Output>,
+    /// What each row of the result meets: WHERE, and ON of joins that leave out what does not meet it.
+    pub(crate) conditions: Vec<Condition>,
+    /// GROUP BY.
+    pub(crate) groups: bool,
+    /// HAVING.
+    pub(crate) having: bool,
+    /// What was read and is told nowhere else.
+    pub(crate) strange: Vec<Strange>,
+}
+
+/// A clause that was read, and of which nothing else is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Strange {
+    /// What it is, in words of SQL.
+    pub(crate) what: String,
+    /// Bytes of the text, where the parser tells them.
+    pub(crate) span: Range<usize>,
+}
+
+/// Something that a SELECT reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Relation {
+    /// What the query calls it.
+    pub(crate) called: Option<Name>,
+    /// What it is.
+    pub(crate) source: Source,
+    /// How it is joined to what stands before it.
+    pub(crate) join: Join,
+    /// Whether a row of the result may be without a row of it: an outer join.
+    pub(crate) may_be_missing: bool,
+    /// What an outer join holds its rows against. That of other joins is in [`Select::conditions`].
+    pub(crate) on: Vec<Condition>,
+    /// Bytes of the text.
+    pub(crate) span: Range<usize>,
+}
+
+/// What a relation is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A table or view of the database.
+    Table {
+        /// Its schema, where it is said.
+        schema: Option<Name>,
+        /// Its name.
+        name: Name,
+    },
+    /// A query of the WITH.
+    With(Name),
+    /// A query in parentheses.
+    Query,
+    /// A function, or anything else.
+    Other,
+}
+
+/// How a relation is joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Join {
+    /// It stands first.
+    First,
+    /// `,`, CROSS JOIN, JOIN, INNER JOIN, STRAIGHT_JOIN.
+    Inner,
+    /// LEFT JOIN.
+    Left,
+    /// RIGHT JOIN.
+    Right,
+    /// FULL JOIN.
+    Full,
+    /// Another, which [`Select::strange`] names.
+    Other,
+}
+
+/// A column of a result, or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// `*`.
+    All,
+    /// `alias.*`.
+    AllOf(Vec<Name>),
+    /// One column.
+    One {
+        /// Its name, where it is plain: an alias, or a column's.
+        name: Option<Name>,
+        /// What it is.
+        value: Operand,
+    },
+}
+
+impl Select {
+    pub(super) fn of(select: &ast::Select, with: &[Name], sql: &Sql) -> Self {
+        let mut reader = Reader {
+            sql,
+            with,
+            relations: Vec::new(),
+            conditions: Vec::new(),
+            strange: Vec::new(),
+        };
+        for from in &select.from {
+            reader.tables(from);
+        }
+        if let Some(condition) = &select.selection {
+            conditions(condition, sql, &mut reader.conditions);
+        }
+        let outputs = select
+            .projection
+            .iter()
+            .flat_map(|item| reader.outputs(item))
+            .collect();
+        reader.rest(select);
+        Self {
+            distinct: matches!(select.distinct, Some(Distinct::Distinct | Distinct::On(_))),
+            relations: reader.relations,
+            outputs,
+            conditions: reader.conditions,
+            groups: match &select.group_by {
+                GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
+                GroupByExpr::All(_) => true,
+            },
+            having: select.having.is_some(),
+            strange: reader.strange,
+        }
+    }
+}
+
+struct Reader<'s> {
+    sql: &'s Sql,
+    /// The names of the queries of WITH.
+    with: &'s [Name],
+    relations: Vec<Relation>,
+    conditions: Vec<Condition>,
+    strange: Vec<Strange>,
+}
+
+impl Reader<'_> {
+    fn strange(&mut self, what: &str, span: Span) {
+        self.strange.push(Strange {
+            what: what.to_owned(),
+            span: self.sql.range(span),
+        });
+    }
+
+    /// A table with those that are joined to it; an entry of FROM.
+    fn tables(&mut self, from: &TableWithJoins) {
+        let join = if self.relations.is_empty() {
+            Join::First
+        } else {
+            Join::Inner
+        };
+        let begin = self.relations.len();
+        let of = self.conditions.len();
+        self.table(&from.relation, join);
+        for joined in &from.joins {
+            let (join, constraint) = kind(&joined.join_operator);
+            let this = self.relations.len();
+            self.table(&joined.relation, join);
+            let mut on = Vec::new();
+            match constraint {
+                Some(JoinConstraint::On(condition)) => conditions(condition, self.sql, &mut on),
+                Some(JoinConstraint::Using(columns)) => {
+                    for column in columns {
+                        let name = names(column, self.sql.dbms()).and_then(|mut names| names.pop());
+                        let Some(name) = name else { continue };
+                        on.push(Condition {
+                            text: format!("USING({})", name.text),
+                            test: Test::Using(name),
+                            span: self.sql.range(column.span()),
+                        });
+                    }
+                }
+                Some(JoinConstraint::Natural) => {
+                    self.strange("NATURAL JOIN", joined.relation.span());
+                }
+                Some(JoinConstraint::None) | None => {}
+            }
+            if join == Join::Other {
+                self.strange("a join of another kind", joined.relation.span());
+            }
+            // What was joined before may be missing beside a row of this one, and its ON leaves nothing out.
+            if matches!(join, Join::Right | Join::Full | Join::Other) {
+                let held = self.conditions.split_off(of);
+                let before = self.relations.get_mut(begin..this).unwrap_or_default();
+                for relation in before.iter_mut() {
+                    relation.may_be_missing = true;
+                }
+                if let Some(last) = before.last_mut() {
+                    last.on.extend(held);
+                }
+            }
+            if join == Join::Inner {
+                self.conditions.extend(on);
+                continue;
+            }
+            let joined = self.relations.get_mut(this..).unwrap_or_default();
+            for relation in joined.iter_mut() {
+                relation.may_be_missing |= matches!(join, Join::Left | Join::Full | Join::Other);
+            }
+            if let Some(relation) = joined.first_mut() {
+                relation.on.extend(on);
+            }
+        }
+    }
+
+    fn table(&mut self, factor: &TableFactor, join: Join) {
+        let span = factor.span();
+        let (source, alias) = match factor {
+            TableFactor::Table {
+                name,
+                alias,
+                args,
+                with_hints,
+                version,
+                with_ordinality,
+                partitions,
+                json_path,
+                sample,
+                index_hints: _,
+            } => {
+                let is_plain = with_hints.is_empty()
+                    && version.is_none()
+                    && !with_ordinality
+                    && partitions.is_empty()
+                    && json_path.is_none()
+                    && sample.is_none();
+                if !is_plain {
+                    self.strange("a table of which a part is read, or another version", span);
+                }
+                let source = match names(name, self.sql.dbms()).as_deref() {
+                    _ if args.is_some() => Source::Other,
+                    Some([name]) if self.with.iter().any(|with| with.is(&name.text)) => {
+                        Source::With(name.clone())
+                    }
+                    Some([name]) => Source::Table {
+                        schema: None,
+                        name: name.clone(),
+                    },
+                    Some([schema, name]) => Source::Table {
+                        schema: Some(schema.clone()),
+                        name: name.clone(),
+                    },
+                    _ => Source::Other,
+                };
+                (source, alias)
+            }
+            TableFactor::Derived {
+                lateral,
+                subquery: _,
+                alias,
+                sample,
+            } => {
+                if *lateral || sample.is_some() {
+                    self.strange("LATERAL", span);
+                }
+                (Source::Query, alias)
+            }
+            TableFactor::NestedJoin {
+                table_with_joins,
+                alias: None,
+            } => {
+                let (begin, of) = (self.relations.len(), self.conditions.len());
+                self.tables(table_with_joins);
+                if let Some(first) = self.relations.get_mut(begin) {
+                    first.join = join;
+                }
+                // Its ON leaves rows out only where this join does.
+                if !matches!(join, Join::First | Join::Inner) {
+                    let held = self.conditions.split_off(of);
+                    if let Some(last) = self.relations.last_mut() {
+                        last.on.extend(held);
+                    }
+                }
+                return;
+            }
+            TableFactor::NestedJoin { alias, .. }
+            | TableFactor::Function { alias, .. }
+            | TableFactor::TableFunction { alias, .. }
+            | TableFactor::UNNEST { alias, .. }
+            | TableFactor::JsonTable { alias, .. } => (Source::Other, alias),
+            _ => (Source::Other, &None),
+        };
+        let own = match &source {
+            Source::Table { name, .. } | Source::With(name) => Some(name.clone()),
+            Source::Query | Source::Other => None,
+        };
+        let alias = alias.as_ref();
+        if alias.is_some_and(|alias| !alias.columns.is_empty() || alias.at.is_some()) {
+            self.strange("names of columns behind an alias", span);
+        }
+        let called = |alias: &TableAlias| Name::of(&alias.name, self.sql.dbms());
+        self.relations.push(Relation {
+            called: alias.map(called).or(own),
+            source,
+            join,
+            may_be_missing: false,
+            on: Vec::new(),
+            span: self.sql.range(span),
+        });
+    }
+
+    fn outputs(&mut self, item: &SelectItem) -> Vec<Output> {
+        let sql = self.sql;
+        let options = |options: &ast::WildcardAdditionalOptions| {
+            options.opt_ilike.is_some()
+                || options.opt_exclude.is_some()
+                || options.opt_except.is_some()
+                || options.opt_replace.is_some()
+                || options.opt_rename.is_some()
+                || options.opt_alias.is_some()
+        };
+        match item {
+            SelectItem::UnnamedExpr(expression) => {
+                let value = Operand::of(expression, sql);
+                let name = value.column().map(|column| column.name.clone());
+                vec![Output::One { name, value }]
+            }
+            SelectItem::ExprWithAlias { expr, alias } => vec![Output::One {
+                name: Some(Name::of(alias, sql.dbms())),
+                value: Operand::of(expr, sql),
+            }],
+            SelectItem::ExprWithAliases { expr, .. } => {
+                self.strange("several names for one value", expr.span());
+                Vec::new()
+            }
+            SelectItem::Wildcard(more) => {
+                if options(more) {
+                    self.strange("a `*` with exceptions", item.span());
+                }
+                vec![Output::All]
+            }
+            SelectItem::QualifiedWildcard(owner, more) => {
+                let owner = match owner {
+                    SelectItemQualifiedWildcardKind::ObjectName(name) => names(name, sql.dbms()),
+                    SelectItemQualifiedWildcardKind::Expr(_) => None,
+                };
+                if options(more) || owner.is_none() {
+                    self.strange("a `*` with exceptions", item.span());
+                }
+                vec![Output::AllOf(owner.unwrap_or_default())]
+            }
+        }
+    }
+
+    /// The clauses of which nothing is told.
+    fn rest(&mut self, select: &ast::Select) {
+        let own = select.span();
+        let clauses = [
+            ("TOP", select.top.is_some()),
+            ("EXCLUDE", select.exclude.is_some()),
+            ("LATERAL VIEW", !select.lateral_views.is_empty()),
+            ("PREWHERE", select.prewhere.is_some()),
+            ("CONNECT BY", !select.connect_by.is_empty()),
+            ("CLUSTER BY", !select.cluster_by.is_empty()),
+            ("DISTRIBUTE BY", !select.distribute_by.is_empty()),
+            ("SORT BY", !select.sort_by.is_empty()),
+            ("QUALIFY", select.qualify.is_some()),
+            ("SELECT AS", select.value_table_mode.is_some()),
+            (
+                "FROM before SELECT",
+                select.flavor != SelectFlavor::Standard,
+            ),
+        ];
+        for (what, _) in clauses.into_iter().filter(|(_, is_there)| *is_there) {
+            self.strange(what, own);
+        }
+    }
+}
+
+/// How a relation is joined, and what it is joined by.
+fn kind(operator: &JoinOperator) -> (Join, Option<&JoinConstraint>) {
+    match operator {
+        JoinOperator::Join(on)
+        | JoinOperator::Inner(on)
+        | JoinOperator::CrossJoin(on)
+        | JoinOperator::StraightJoin(on) => (Join::Inner, Some(on)),
+        JoinOperator::Left(on) | JoinOperator::LeftOuter(on) => (Join::Left, Some(on)),
+        JoinOperator::Right(on) | JoinOperator::RightOuter(on) => (Join::Right, Some(on)),
+        JoinOperator::FullOuter(on) => (Join::Full, Some(on)),
+        _ => (Join::Other, None),
+    }
+}

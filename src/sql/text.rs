@@ -1,0 +1,240 @@
+//! SQL as words and signs: where its parameters stand, and values in their place.
+
+use std::ops::Range;
+
+use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::keywords::Keyword;
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
+
+use super::Unread;
+use crate::catalog::Dbms;
+
+/// A use of a parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    /// Without the colon.
+    pub(crate) name: String,
+    /// Bytes of the text, with the colon.
+    pub(crate) span: Range<usize>,
+}
+
+/// A piece of SQL, taken apart into words.
+#[derive(Debug, Clone)]
+pub(crate) struct Sql {
+    text: String,
+    dbms: Option<Dbms>,
+    parameters: Vec<Parameter>,
+    tokens: Vec<TokenWithSpan>,
+    places: Places,
+}
+
+impl Sql {
+    /// Takes SQL apart. Without a product as most of them understand it.
+    ///
+    /// # Errors
+    ///
+    /// [`Unread`] where a text or a comment does not end.
+    pub(crate) fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
+        let places = Places::new(text);
+        let dialect = dialect(dbms);
+        let found = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
+        let found = found.map_err(|error| Unread::Syntax {
+            message: error.message,
+            span: places.byte(error.location).map(|at| at..at),
+        })?;
+        let mut parameters = Vec::new();
+        let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
+        for token in found {
+            let colon = tokens.last().filter(|last| last.token == Token::Colon);
+            let start = colon.map(|colon| colon.span.start);
+            let name = match &token.token {
+                Token::Word(word) if word.quote_style.is_none() => Some(word.value.clone()),
+                _ => None,
+            };
+            let begins = start.filter(|_| colon.is_some_and(|c| c.span.end == token.span.start));
+            let (Some(start), Some(name)) = (begins, name) else {
+                tokens.push(token);
+                continue;
+            };
+            let span = Span::new(start, token.span.end);
+            tokens.pop();
+            tokens.push(TokenWithSpan {
+                token: Token::Placeholder(format!(":{name}")),
+                span,
+            });
+            parameters.extend(places.range(span).map(|span| Parameter { name, span }));
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            dbms,
+            parameters,
+            tokens,
+            places,
+        })
+    }
+
+    /// All uses of parameters, in the order in which they stand there.
+    pub(crate) fn parameters(&self) -> &[Parameter] {
+        &self.parameters
+    }
+
+    /// The text with its parameters replaced; those for which there is nothing stay.
+    pub(crate) fn fill(&self, with: &dyn Fn(&str) -> Option<String>) -> String {
+        let mut filled = String::with_capacity(self.text.len());
+        let mut from = 0;
+        for Parameter { name, span } in &self.parameters {
+            if let Some(value) = with(name) {
+                filled.push_str(self.text.get(from..span.start).unwrap_or_default());
+                // Behind a minus that of the number would begin a comment.
+                if value.starts_with('-') {
+                    filled.push_str(&format!("({value})"));
+                } else {
+                    filled.push_str(&value);
+                }
+                from = span.end;
+            }
+        }
+        filled.push_str(self.text.get(from..).unwrap_or_default());
+        filled
+    }
+
+    /// Whether a text of one line ends in a comment: what YAML folds into that line is not read.
+    pub(crate) fn ends_in_comment(&self) -> bool {
+        let is_comment = |token: &TokenWithSpan| {
+            matches!(
+                token.token,
+                Token::Whitespace(Whitespace::SingleLineComment { .. })
+            )
+        };
+        !self.text.trim().contains('\n') && self.tokens.last().is_some_and(is_comment)
+    }
+
+    pub(super) fn dbms(&self) -> Option<Dbms> {
+        self.dbms
+    }
+
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(super) fn tokens(&self) -> &[TokenWithSpan] {
+        &self.tokens
+    }
+
+    /// The bytes of a part of the text.
+    pub(super) fn range(&self, span: Span) -> Range<usize> {
+        self.places.range(span).unwrap_or(0..self.text.len())
+    }
+
+    /// Where the parser stopped, as its message says.
+    pub(super) fn byte(&self, line: u64, column: u64) -> Option<usize> {
+        self.places.byte(Location { line, column })
+    }
+
+    fn begins_conditional(&self, span: Span) -> bool {
+        let text = self
+            .places
+            .byte(span.start)
+            .and_then(|at| self.text.get(at..));
+        text.is_some_and(|text| text.starts_with("/*!") || text.starts_with("/*M!"))
+    }
+
+    /// What stops a text from being read as a query, whatever its grammar.
+    pub(super) fn refusal(&self) -> Option<Unread> {
+        let is_mysql = matches!(self.dbms, Some(Dbms::Mysql | Dbms::Mariadb));
+        let words: Vec<&TokenWithSpan> = self.tokens.iter().collect();
+        for (at, TokenWithSpan { token, span }) in words.iter().enumerate() {
+            let next = words.get(at + 1).filter(|next| next.span.start == span.end);
+            let written = |token: &Token| Some(Unread::Parameter(token.to_string()));
+            let found = match token {
+                // What stands in it, the tokenizer gives as if it stood there.
+                _ if is_mysql && self.begins_conditional(*span) => {
+                    Some(Unread::Ambiguous("/*!".to_owned(), "leave it out"))
+                }
+                Token::Placeholder(name) if !name.starts_with(':') => written(token),
+                Token::Colon | Token::AtSign if self.dbms != Some(Dbms::Postgres) => {
+                    let name =
+                        next.filter(|n| matches!(n.token, Token::Word(_) | Token::Number(..)));
+                    name.map(|name| Unread::Parameter(format!("{token}{}", name.token)))
+                }
+                // `@@name` is a setting of MySQL's.
+                Token::Word(word) if word.quote_style.is_none() && word.value.starts_with('@') => {
+                    (!word.value.starts_with("@@")).then(|| Unread::Parameter(word.value.clone()))
+                }
+                Token::Word(word) if is_mysql && word.keyword == Keyword::XOR => Some(
+                    Unread::Ambiguous("XOR".to_owned(), "write it with AND, OR and NOT"),
+                ),
+                Token::StringConcat | Token::Overlap if is_mysql => Some(Unread::Ambiguous(
+                    token.to_string(),
+                    "write CONCAT, OR, AND",
+                )),
+                _ => None,
+            };
+            if found.is_some() {
+                return found;
+            }
+        }
+        let is_word = |token: &&Token| !matches!(token, Token::Whitespace(_));
+        let tokens = self.tokens.iter().map(|token| &token.token);
+        let tokens: Vec<&Token> = tokens.filter(is_word).collect();
+        let says = |place: &[&Token], words: &[&str]| {
+            let mut pairs = place.iter().zip(words);
+            pairs.all(|(token, word)| matches!(token, Token::Word(own) if own.quote_style.is_none() && own.value.eq_ignore_ascii_case(word)))
+        };
+        let locks = |lock: &&&[&str]| tokens.windows(lock.len()).any(|place| says(place, lock));
+        let lock = LOCKS.iter().find(locks)?;
+        Some(Unread::Locks(lock.join(" ")))
+    }
+}
+
+/// How queries lock the rows that they read.
+const LOCKS: [&[&str]; 5] = [
+    &["FOR", "UPDATE"],
+    &["FOR", "NO", "KEY", "UPDATE"],
+    &["FOR", "SHARE"],
+    &["FOR", "KEY", "SHARE"],
+    &["LOCK", "IN", "SHARE", "MODE"],
+];
+
+/// How a product writes SQL.
+pub(super) fn dialect(dbms: Option<Dbms>) -> Box<dyn Dialect> {
+    match dbms {
+        Some(Dbms::Postgres) => Box::new(PostgreSqlDialect {}),
+        Some(Dbms::Mysql | Dbms::Mariadb) => Box::new(MySqlDialect {}),
+        Some(Dbms::Sqlite) => Box::new(SQLiteDialect {}),
+        None => Box::new(GenericDialect {}),
+    }
+}
+
+/// The bytes at which lines and columns stand: the parser counts letters.
+#[derive(Debug, Clone)]
+struct Places {
+    /// Of each letter, and of the end.
+    letters: Vec<usize>,
+    /// The letter that each line begins with.
+    lines: Vec<usize>,
+}
+
+impl Places {
+    fn new(text: &str) -> Self {
+        let letters = text.char_indices().map(|(at, _)| at);
+        let after = text.chars().enumerate();
+        let after = after.filter_map(|(at, letter)| (letter == '\n').then_some(at + 1));
+        Self {
+            letters: letters.chain([text.len()]).collect(),
+            lines: std::iter::once(0).chain(after).collect(),
+        }
+    }
+
+    /// Lines and columns count from 1.
+    fn byte(&self, place: Location) -> Option<usize> {
+        let line = usize::try_from(place.line.checked_sub(1)?).ok()?;
+        let column = usize::try_from(place.column.checked_sub(1)?).ok()?;
+        let letter = self.lines.get(line)?.checked_add(column)?;
+        self.letters.get(letter).copied()
+    }
+
+    fn range(&self, span: Span) -> Option<Range<usize>> {
+        Some(self.byte(span.start)?..self.byte(span.end)?)
+    }
+}
