@@ -1,0 +1,514 @@
+"""The judge: makes all items by brute force from plain SELECTs, and enumerates what was claimed of them."""
+import collections
+import functools
+import itertools
+import re
+
+from . import fold, zoo
+from .fold import Reject, Unjudged
+
+Made = collections.namedtuple("Made", "row item reject filtered key traces")
+Find = collections.namedtuple("Find", "category what")
+
+
+class Judge:
+    def __init__(self, world, base):
+        self.world, self.base, self.mapping = world, base, world["mapping"]
+        self.table = self.mapping["table"]
+        self.keys = [self.table["key"][part] for part in ("partition", "sort") if part in self.table["key"]]
+        self.rows_of = {}
+
+    # Rows.
+
+    def kinds(self, name):
+        item = self.mapping["items"][name]
+        return self.world["queries"].get(name) or zoo.relations(self.world)[item["from"]]
+
+    def ranked(self, relation, kinds, where=None):
+        ranks = "".join(f", dense_rank() OVER (ORDER BY s.{self.base.quote(column)}) AS {self.base.quote('rank ' + column)}"
+                        for column, kind in kinds.items() if kind != "json")
+        listed = ", ".join(f"s.{self.base.quote(column)}" for column in kinds)
+        met = f", CASE WHEN ({where}) THEN 1 ELSE 0 END AS hunter_where" if where else ", 1 AS hunter_where"
+        return f"(SELECT {listed}{ranks}{met} FROM {relation} s)"
+
+    def rows(self, name):
+        """The rows of an item type with their parents: (cells, ranks, whether `where` is met)."""
+        item, quote = self.mapping["items"][name], self.base.quote
+        kinds = dict(self.kinds(name))
+        relation = f"({item['from']['sql']})" if isinstance(item["from"], dict) else quote(item["from"])
+        select, joins = ["s.*"], ""
+        for alias, columns in item.get("join", {}).items():
+            columns = [columns] if isinstance(columns, str) else columns
+            table = next(table for table in self.world["tables"] if table["name"] == item["from"])
+            key = next(key for key in table["foreign_keys"] if key["columns"][0] == columns[0])
+            theirs = zoo.relations(self.world)[key["table"]]
+            on = " AND ".join(f"{alias}.{quote(their)} = s.{quote(own)}" for own, their in zip(key["columns"], key["to"]))
+            joins += f" LEFT JOIN {self.ranked(quote(key['table']), theirs)} {alias} ON {on}"
+            for column, kind in theirs.items():
+                select.append(f"{alias}.{quote(column)} AS {quote(alias + '.' + column)}")
+                kinds[f"{alias}.{column}"] = kind
+                if kind != "json":
+                    select.append(f"{alias}.{quote('rank ' + column)} AS {quote('rank ' + alias + '.' + column)}")
+        sql = f"SELECT {', '.join(select)} FROM {self.ranked(relation, self.kinds(name), item.get('where'))} s{joins}"
+        names, found = self.base.select(sql)
+        if joins and len(found) != len(self.base.select(f"SELECT 1 FROM {relation} s")[1]):
+            raise Unjudged("a join that finds several parents")
+        for row in found:
+            row = dict(zip(names, row))
+            cells = {column: self.base.cell(kind, row[column]) for column, kind in kinds.items()}
+            yield cells, {column: row.get("rank " + column) for column in kinds}, bool(row["hunter_where"])
+
+    def elements(self, item, cells, ranks):
+        explode = item.get("explode")
+        if not explode:
+            yield cells, ranks
+            return
+        (alias, path), = explode.items()
+        array = fold.lookup(cells, (path,))
+        if array is None:
+            return
+        if not isinstance(array, list):
+            raise Reject("explode")
+        for index, element in enumerate(array):
+            yield ({**cells, alias: element, f"{alias}.$index": fold.Decimal(index)}, {**ranks, alias: None, f"{alias}.$index": index})
+
+    def made(self, name):
+        """Every row of an item type and what becomes of it."""
+        if name not in self.rows_of:
+            self.rows_of[name] = list(self.make(name))
+        return self.rows_of[name]
+
+    def make(self, name):
+        item = self.mapping["items"][name]
+        for cells, ranks, met in self.rows(name):
+            try:
+                elements = list(self.elements(item, cells, ranks))
+            except Reject as reject:
+                yield Made(cells, None, str(reject), not met, None, {})
+                continue
+            for element, their_ranks in elements:
+                traces = {}
+                try:
+                    made = self.item(name, item, element, traces)
+                    for trace in traces.values():
+                        trace[:] = [(path, filters, raw, out, their_ranks.get(".".join(path)) if path else None) for path, filters, raw, out in trace]
+                    yield Made(cells, made, None, not met, tuple(made[key] for key in self.keys), traces)
+                except Reject as reject:
+                    yield Made(cells, None, str(reject), not met, None, {})
+
+    def item(self, name, item, cells, traces):
+        made = {}
+        if self.table.get("type_attribute", "_type"):
+            made[self.table.get("type_attribute", "_type")] = ("S", name)
+        columns = item.get("columns", "*")
+        own = list(self.kinds(name))
+        for column in own if columns == "*" else columns:
+            value = fold.lookup(cells, tuple(column.split(".", 1)) if "." in column else (column,))
+            self.put(made, item, column.split(".", 1)[-1], value)
+        index_keys = {attribute for index in self.table.get("indexes", {}).values() for attribute in (index["partition"], index.get("sort"))}
+        for attribute, template in {**item.get("attributes", {}), **item["key"]}.items():
+            is_key = attribute in item["key"] or attribute in index_keys
+            value = self.tree(template, cells, is_key, traces.setdefault(attribute, []) if is_key else None, item)
+            self.put(made, item, attribute, value)
+        for attribute in set(item["key"]) | index_keys:
+            own_key = attribute in item["key"]
+            value = made.get(attribute)
+            if value is None or value[0] == "NULL":
+                if own_key:
+                    raise Reject("key-null")
+                made.pop(attribute, None)
+            elif value[0] != "S":
+                raise Reject("key-type" if own_key else "index-key-type")
+            elif value[1] == "":
+                raise Reject("key-empty" if own_key else "index-key-empty")
+        return made
+
+    def put(self, made, item, attribute, value):
+        if isinstance(value, Reject):
+            raise value
+        if value is not None or item.get("nulls") == "keep":
+            made[attribute] = fold.attribute(value)
+
+    def tree(self, template, cells, is_key, trace, item):
+        if isinstance(template, dict):
+            members = {name: self.tree(each, cells, False, None, item) for name, each in template.items()}
+            return {name: each for name, each in members.items() if each is not None or item.get("nulls") == "keep"}
+        if isinstance(template, list):
+            return [self.tree(each, cells, False, None, item) for each in template]
+        parts = fold.parse(template)
+        if is_key and self.table.get("key_escape") and not (len(parts) == 1 and parts[0][0] == "take"):
+            return escape(parts, cells, trace)
+        return fold.evaluate(parts, cells, trace)
+
+    def valid(self, name):
+        return [made for made in self.made(name) if made.item is not None and not made.filtered]
+
+    def contested(self):
+        """Keys that several valid rows make, with their item types."""
+        found = collections.defaultdict(list)
+        for name in self.mapping["items"]:
+            for made in self.valid(name):
+                found[made.key].append((name, made))
+        return found
+
+    # Claims of `check`.
+
+    def judge_claim(self, claim):
+        """(find or None, whether the claim was not trivial). Claims that are not made, `proved` that is, are not judged."""
+        judged = {"keys_differ": self.keys_differ, "text_order": self.text_order, "always_in_index": self.always_in_index,
+                  "index_empty": self.index_empty, "item_size": self.item_size, "pattern_finds": self.pattern_finds}.get(claim["claim"])
+        if not judged or claim["verdict"] != "proved":
+            return None, False
+        return judged(claim, claim["of"])
+
+    def keys_differ(self, claim, of):
+        names = of.get("item_types") or list(self.mapping["items"])
+        keys = collections.defaultdict(list)
+        for name in names:
+            if isinstance(self.mapping["items"][name]["from"], dict) and not self.told_apart(name):
+                raise Unjudged("a query whose `key` does not tell its rows apart")
+            for made in self.valid(name):
+                keys[made.key].append((name, made))
+        trivial = sum(map(len, keys.values())) < 2
+        for key, owners in keys.items():
+            if len(names) == 2 and len({name for name, _ in owners}) < 2:
+                continue
+            if len(owners) > 1:
+                across = "across" if len({name for name, _ in owners}) > 1 else "within"
+                nulls = any(value is None for _, made in owners for value in made.row.values())
+                return Find(f"keys_differ {across}" + (" with NULLs" if nulls else ""),
+                            f"{[name for name, _ in owners]} make {key}: {[shown(made.row) for _, made in owners][:3]}; because: {claim.get('because')}"), True
+        return None, not trivial
+
+    def told_apart(self, name):
+        key = self.mapping["items"][name]["from"]["key"]
+        rows = [tuple(repr(made.row[column]) for column in key) for made in self.made(name)]
+        return len(set(rows)) == len(rows)
+
+    def text_order(self, claim, of):
+        name, attribute = of["item_types"][0], of["attribute"]
+        groups = [self.table["key"]["partition"]] if self.table["key"].get("sort") == attribute else []
+        groups += [index["partition"] for index in self.table.get("indexes", {}).values() if index.get("sort") == attribute]
+        asked = False
+        for group in groups:
+            for one, two in itertools.combinations([made for made in self.valid(name) if attribute in made.item], 2):
+                if group not in one.item or one.item.get(group) != two.item.get(group):
+                    continue
+                order = compare_values(one.traces[attribute], two.traces[attribute])
+                text = (one.item[attribute][1] > two.item[attribute][1]) - (one.item[attribute][1] < two.item[attribute][1])
+                asked = asked or bool(order)
+                if order and text and order != text:
+                    return Find("text_order", f"{name}.{attribute}: {one.item[attribute][1]!r} and {two.item[attribute][1]!r} are the other way "
+                                f"round as {[str(each[2]) for each in one.traces[attribute]]} and {[str(each[2]) for each in two.traces[attribute]]}; "
+                                f"because: {claim.get('because')}"), True
+        return None, asked
+
+    def index_keys(self, index):
+        keys = self.table["indexes"][index]
+        return [keys[part] for part in ("partition", "sort") if part in keys]
+
+    def always_in_index(self, claim, of):
+        keys = self.index_keys(of["index"])
+        items = [made for name in of["item_types"] for made in self.valid(name)]
+        for made in items:
+            if any(key not in made.item for key in keys):
+                return Find("always_in_index", f"{of}: the row {shown(made.row)} is not in it; because: {claim.get('because')}"), True
+        return None, bool(items)
+
+    def index_empty(self, claim, of):
+        keys = self.index_keys(of["index"])
+        items = [made for name in self.mapping["items"] for made in self.valid(name)]
+        for made in items:
+            if all(key in made.item for key in keys):
+                return Find("index_empty", f"{of}: the row {shown(made.row)} is in it"), True
+        return None, bool(items)
+
+    def item_size(self, claim, of):
+        most = claim.get("most_bytes")
+        if most is None:
+            found = re.search(r"(\d[\d,]*)", claim.get("because") or "")
+            return None, False
+        items = [made for name in of["item_types"] for made in self.valid(name)]
+        for made in items:
+            if fold.size(made.item) > most:
+                return Find("item_size", f"{of}: {fold.size(made.item)} bytes, at most {most} were claimed: {shown(made.row)}"), True
+        return None, bool(items)
+
+    # Access patterns.
+
+    def query(self, pattern, parameters):
+        """What DynamoDB answers: [(item type, item)], or None where the parameters make no key."""
+        if self.table.get("key_escape"):
+            raise Unjudged("a query with escaped keys")
+        keys = self.table["indexes"][pattern["index"]] if pattern.get("index") else self.table["key"]
+        wanted = self.asked_key(pattern["key"][keys["partition"]], parameters)
+        sort, on = keys.get("sort"), pattern["key"].get(keys.get("sort"))
+        met = lambda text: True
+        if on is not None:
+            (kind, bound), = on.items() if isinstance(on, dict) else [("eq", on)]
+            bounds = [self.asked_key(each, parameters) for each in (bound if isinstance(bound, list) else [bound])]
+            if kind == "between" and bounds[0] > bounds[1]:
+                return None    # DynamoDB refuses it
+            first = bounds[0]
+            met = {"eq": lambda text: text == first, "begins_with": lambda text: text.startswith(first), "lt": lambda text: text < first,
+                   "le": lambda text: text <= first, "gt": lambda text: text > first, "ge": lambda text: text >= first,
+                   "between": lambda text: first <= text <= bounds[-1]}[kind]
+        found = []
+        for name in self.mapping["items"]:
+            for made in self.valid(name):
+                item = made.item
+                if item.get(keys["partition"]) == ("S", wanted) and (not sort or sort in item and met(item[sort][1])):
+                    found.append((name, item))
+        found.sort(key=lambda each: each[1][sort][1] if sort else "", reverse=pattern.get("order") == "desc")
+        return found[:pattern.get("limit")]
+
+    def asked_key(self, template, parameters):
+        value = fold.evaluate(fold.parse(template), parameters)
+        if not isinstance(value, str) or value == "":
+            raise Reject("key")
+        return str(value)
+
+    def answers(self, name, parameters):
+        """(SQL's answer, the Query's) as lists of the compared values, types of other items; None where it cannot be asked."""
+        pattern, about = self.mapping["access_patterns"][name], self.world["patterns"][name]
+        try:
+            found = self.query(pattern, parameters)
+        except Reject:
+            return None
+        if found is None:
+            return None
+        kinds = self.kinds(about["item_type"])
+        sql = re.sub(r":(p_\w+)", lambda match: self.base.literal(kinds[about["parameters"][match[1]]], parameters[match[1]]), pattern["sql"])
+        _, rows = self.base.select(sql)
+        columns = about["columns"] if "o.*" not in pattern["sql"] else list(kinds)
+        item = self.mapping["items"][about["item_type"]]
+        carried = [column for column in columns if item.get("columns", "*") == "*" or column in item["columns"]]
+        held = [column for column in carried if self.projected(pattern, column)]
+        left = []
+        for row in rows:
+            row = dict(zip(columns, row))
+            left.append(tuple(unnull(self.base.cell(kinds[column], row[column])) for column in held))
+        right = [tuple(unnull_attribute(made.get(column)) for column in held) for kind, made in found if kind == about["item_type"]]
+        others = sorted({kind for kind, _ in found if kind != about["item_type"]})
+        return left, right, others, [column for column in carried if column not in held], [dict(zip(columns, row)) for row in rows]
+
+    def projected(self, pattern, column):
+        index = self.table.get("indexes", {}).get(pattern.get("index"))
+        project = (index or {}).get("project", "all")
+        return project == "all" or isinstance(project, list) and column in project or column in self.keys + self.index_keys(pattern["index"])
+
+    def calls(self, name):
+        """Values of the parameters: those in the data, and variants of them."""
+        about = self.world["patterns"][name]
+        kinds = self.kinds(about["item_type"])
+        rows = [made.row for made in self.made(about["item_type"])]
+        columns = about["parameters"]
+        calls = []
+        for row in rows:
+            if all(row[column] is not None and not isinstance(row[column], (Reject, bytes, list, dict)) for column in columns.values()):
+                calls.append({name: row[column] for name, column in columns.items()})
+        seen = list(calls)
+        for call in calls:
+            for parameter, column in columns.items():
+                seen += [{**call, parameter: variant} for variant in variants(kinds[column], call[parameter])]
+        if len(columns) > 1:
+            for first, second in itertools.islice(itertools.combinations(calls, 2), 40):
+                seen.append({name: (first if number % 2 else second)[name] for number, name in enumerate(columns)})
+        unique = {repr(sorted(call.items())): call for call in seen}
+        return list(unique.values())[:120] or [{}] * (not columns)
+
+    def comparable(self):
+        """Patterns are judged where the table's content is beyond doubt."""
+        return all(len(owners) == 1 for owners in self.contested().values())
+
+    def pattern_finds(self, claim, of):
+        name = of["pattern"]
+        asked = False
+        for call in self.calls(name):
+            try:
+                found = self.query(self.mapping["access_patterns"][name], call)
+            except Reject:
+                continue
+            for kind, item in found or []:
+                asked = True
+                if kind not in of.get("item_types", []):
+                    return Find("pattern_finds", f"{name} with {call} finds {kind}, and only {of.get('item_types')} were claimed"), True
+        return None, asked
+
+    def disagreement(self, name, call):
+        """What is not the same in the two answers, or None. Raises where it cannot be told."""
+        about = self.world["patterns"][name]
+        both = self.answers(name, call)
+        if both is None:
+            return None
+        left, right, others, missing, rows = both
+        if "limit" in about or "limit" in self.mapping["access_patterns"][name]:
+            if not about.get("order") or len({str(row[about["order"][0]]) for row in rows}) != len(rows):
+                return None
+        if collections.Counter(left) != collections.Counter(right):
+            return "answers", f"{shown(call)}: the SQL answers {len(left)} rows {left[:4]}, the Query {len(right)} items {right[:4]}"
+        if missing and left:
+            return "not projected", f"{shown(call)}: the index does not hold {missing}"
+        if others:
+            return "others", f"{shown(call)}: the Query also answers {others}"
+        if about.get("order") and len({str(row[about["order"][0]]) for row in rows}) == len(rows) and left != right:
+            return "order", f"{shown(call)}: the SQL answers {left[:5]}, the Query {right[:5]}"
+        return None
+
+    def judge_answers(self, claim, report):
+        """The claim that a pattern answers what its SQL answers."""
+        name = claim["of"]["pattern"]
+        if not self.comparable():
+            return None, False
+        calls, differ, nonempty = self.calls(name), None, False
+        for call in calls:
+            differ = differ or self.disagreement(name, call)
+            both = self.answers(name, call)
+            nonempty = nonempty or bool(both and (both[0] or both[1]))
+        about = self.world["patterns"][name]
+        if claim["verdict"] == "proved":
+            pattern = self.mapping["access_patterns"][name]
+            if differ:
+                extra = ("; the SQL says " + about["extra"][0].split(":")[0]) if about["extra"] else ""
+                return Find(f"pattern proved: {differ[0]}{extra}", f"{name}: {pattern['sql']}: {differ[1]}"), True
+            beyond = [extra for extra in about["extra"] if extra in ("a union", "a join") or extra.startswith("more") and not self.implied(extra, about)]
+            if beyond:
+                return Find(f"pattern overclaimed: {beyond[0].split(':')[0]}", f"{name}: {pattern['sql']}: {beyond}, and it is called proved"), True
+        if claim["verdict"] == "differs":
+            return self.reported(name, report), nonempty
+        return None, nonempty
+
+    def implied(self, extra, about):
+        condition = extra.split(": ", 1)[1].replace("o.", "")
+        return "IS NOT NULL" in condition or condition == self.mapping["items"][about["item_type"]].get("where")
+
+    def reported(self, name, report):
+        """A difference that is reported has to exist."""
+        entry = next((each for each in report.get("patterns") or [] if each.get("pattern") == name), {})
+        about = self.world["patterns"][name]
+        kinds = self.kinds(about["item_type"])
+        for column in about["parameters"].values():
+            if any(isinstance(made.row[column], bytes) for made in self.made(about["item_type"])):
+                raise Unjudged("bytes as a parameter")
+        examples = entry.get("examples") or []
+        for example in examples:
+            call = {}
+            for parameter, value in (example.get("parameters") or {}).items():
+                call[parameter] = self.parameter(kinds[about["parameters"][parameter]], value)
+            if set(call) != set(about["parameters"]) or self.disagreement(name, call):
+                return None
+            if "limit" in about or "limit" in self.mapping["access_patterns"][name]:
+                return None
+        if examples:
+            return Find("false alarm of a pattern", f"{name}: {self.mapping['access_patterns'][name]['sql']}: {str(examples[0])[:600]}")
+        return None
+
+    def parameter(self, kind, value):
+        if isinstance(value, dict):
+            (_, value), = value.items()
+        if isinstance(value, bool) or value is None:
+            return value
+        if isinstance(value, (int, float)) or kind in ("int", "real", "decimal"):
+            try:
+                return fold.number(fold.Decimal(str(value)))
+            except ArithmeticError:
+                return value
+        if kind in ("date", "datetime"):
+            return fold.Time(value)
+        if kind == "bool":
+            return value in ("true", "1", True)
+        if kind == "any":
+            raise Unjudged("a value of any type")
+        return value
+
+    # The table.
+
+    def compare(self, held):
+        """What differs between a table's items and the judge's, where no key is contested: (missing, different, more)."""
+        wanted = {key: owners for key, owners in self.contested().items()}
+        found = {tuple(item.get(key) for key in self.keys): item for item in held}
+        missing = [key for key in wanted if key not in found]
+        different = [(key, found[key], owners[0][1].item) for key, owners in wanted.items()
+                     if key in found and all(found[key] != made.item for _, made in owners)]
+        return missing, different, [item for key, item in found.items() if key not in wanted]
+
+
+@functools.cache
+def lowered(value):
+    return value.lower()
+
+
+def escape(parts, cells, trace):
+    literal = set("".join(part[1] for part in flat(parts) if part[0] == "text")) | {"%"}
+    text, cut = "", False
+
+    def value_text(value):
+        return "".join("".join(f"%{byte:02X}" for byte in each.encode()) if each in literal else each for each in fold.text_of(value))
+
+    for part in parts:
+        if part[0] == "text":
+            text += part[1]
+        elif part[0] == "take":
+            value = fold.placeholder(part, cells, trace)
+            if value is None:
+                return None
+            text += value_text(value)
+        elif not cut:
+            piece = ""
+            for inner in part[1]:
+                value = inner[1] if inner[0] == "text" else fold.placeholder(inner, cells, trace)
+                cut = cut or value is None
+                piece += "" if value is None else value if inner[0] == "text" else value_text(value)
+            text += "" if cut else piece
+    return text
+
+
+def flat(parts):
+    for part in parts:
+        yield from flat(part[1]) if part[0] == "optional" else [part]
+
+
+def compare_values(one, two):
+    """-1, 0, 1 by the tuple of values; 0 also where nothing can be said."""
+    for first, second in zip(one, two):
+        if first[0] is None or second[0] is None or first[0] != second[0]:
+            return 0
+        (path, filters, raw, out, rank), (_, _, raw_two, out_two, rank_two) = first, second
+        if raw is None or raw_two is None:
+            return 0
+        if {name for name, _ in filters} <= {"pad", "ordered", "string", "default", "date", "trim"} - {"trim"} and not any(name == "date" for name, _ in filters):
+            left, right = rank, rank_two
+        else:
+            left, right = out, out_two
+        if left is None or right is None or type(left) is not type(right) and not (isinstance(left, str) and isinstance(right, str)):
+            return 0
+        if left != right:
+            return 1 if left > right else -1
+    return 0
+
+
+def variants(kind, value):
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, fold.Decimal):
+        return [value + 1, value - 1, fold.Decimal(424242)] if kind != "bool" else []
+    if isinstance(value, fold.Time):
+        return [fold.Time("1900-01-01" + value[10:])]
+    if kind == "text" and isinstance(value, str):
+        made = [value.swapcase(), value.upper(), value.lower(), value + " ", value.rstrip(" "), value[:1], value[:-1], value + "#", value + "x", "absent"]
+        return [each for each in dict.fromkeys(made) if each != value]
+    return []
+
+
+def unnull(cell):
+    if isinstance(cell, Reject):
+        return ("unfit",)
+    return None if cell is None else fold.attribute(cell)
+
+
+def unnull_attribute(value):
+    return None if value is None or value[0] == "NULL" else value
+
+
+def shown(row):
+    return {name: str(value) if value is not None else None for name, value in row.items()}

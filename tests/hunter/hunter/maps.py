@@ -1,0 +1,390 @@
+"""Random mappings and access patterns over a world. Beside the mapping the world keeps what the judge has to know of each
+pattern's SQL: which columns of the answer are which attributes, and whether the SQL says more than the key does."""
+from . import fold, zoo
+
+
+def make(rng, world):
+    keys = {"partition": rng.choice(["PK", "PK", "PK", "hash"])}
+    if rng.random() < 0.92:
+        keys["sort"] = "SK"
+    mapping = {"dynafold": 1, "table": {"name": "world", "key": keys}, "items": {}, "access_patterns": {}}
+    world["mapping"], world["queries"], world["patterns"], world["query_tables"] = mapping, {}, {}, {}
+    make_indexes(rng, mapping["table"])
+    if rng.random() < 0.12:
+        mapping["table"]["key_escape"] = "percent"
+    if rng.random() < 0.12:
+        mapping["table"]["type_attribute"] = False
+    relations = zoo.relations(world)
+    shared = rng.choice(["A#", "A#", "", "AB#"])
+    for name in ["A", "B", "AB", "C"][:rng.choice([1, 1, 2, 2, 3, 4])]:
+        relation = rng.choice(list(relations))
+        mapping["items"][name] = make_item(rng, world, name, relation, relations, shared)
+    for number in range(rng.choice([0, 1, 2, 3])):
+        make_pattern(rng, world, f"pattern{number + 1}")
+
+
+def make_indexes(rng, table):
+    for number in range(rng.choice([0, 0, 1, 1, 2])):
+        own = f"g{number + 1}"
+        index = {"partition": rng.choice([own, own, own, "g1", table["key"].get("sort", own)])}
+        if rng.random() < 0.7:
+            index["sort"] = rng.choice([f"s{number + 1}", "SK" if "sort" in table["key"] else "s1", table["key"]["partition"]])
+        if index.get("sort") == index["partition"]:
+            index.pop("sort")
+        project = rng.random()
+        if project < 0.2:
+            index["project"] = "keys"
+        elif project < 0.4:
+            index["project"] = rng.sample(["name", "code", "note", "id"], 2)
+        table.setdefault("indexes", {})[f"GSI{number + 1}"] = index
+
+
+def make_item(rng, world, name, relation, relations, shared):
+    columns = dict(relations[relation])
+    table = next((table for table in world["tables"] if table["name"] == relation), None)
+    item = {"from": relation}
+    if table and rng.random() < 0.15:
+        columns = make_query(rng, world, name, item, table)
+        table_for_keys = {**table, "foreign_keys": []}
+    else:
+        table_for_keys = table
+    if rng.random() < 0.25:
+        item["where"] = condition(rng, world, columns)
+    reach = dict(columns)
+    for key in (table_for_keys or {}).get("foreign_keys", []):
+        if rng.random() < 0.6 and set(key["columns"]) <= set(columns):
+            alias = "p" if "p" not in item.get("join", {}) else "q"
+            item.setdefault("join", {})[alias] = key["columns"][0] if len(key["columns"]) == 1 else key["columns"]
+            reach |= {f"{alias}.{column}": kind for column, kind in relations[key["table"]].items()}
+    exploded = [column for column, kind in columns.items() if kind == "json"]
+    if exploded and rng.random() < 0.6:
+        item["explode"] = {"e": exploded[0]}
+        reach |= {"e": "any", "e.$index": "index"}
+    item["key"] = make_key(rng, world, table_for_keys, columns, reach, shared, name)
+    carried(rng, item, columns, reach)
+    for index in world["mapping"]["table"].get("indexes", {}).values():
+        for attribute in (index["partition"], index.get("sort")):
+            if attribute and attribute not in item["key"] and rng.random() < 0.85:
+                item.setdefault("attributes", {})[attribute] = index_key(rng, reach, name)
+    if rng.random() < 0.1:
+        item["nulls"] = "keep"
+    return item
+
+
+def make_query(rng, world, name, item, table):
+    plain = [column for column in table["columns"] if column["kind"] in ("int", "text", "real", "any")]
+    if not plain:
+        return {column["name"]: column["kind"] for column in table["columns"]}
+    columns, listed = {}, []
+    for column in plain:
+        quoted = zoo.quoted(world, column["name"])
+        if rng.random() < 0.2 and column["kind"] == "int":
+            listed.append(f"{quoted} + 0 AS {quoted}")
+        elif rng.random() < 0.15 and column["kind"] == "text":
+            listed.append(f"upper({quoted}) AS {quoted}")
+        else:
+            listed.append(quoted)
+        columns[column["name"]] = column["kind"]
+    sql = f"SELECT {', '.join(listed)} FROM {zoo.quoted(world, table['name'])}"
+    if rng.random() < 0.3:
+        sql += f" WHERE {zoo.quoted(world, plain[0]['name'])} IS NOT NULL"
+    key = [column for column in table.get("primary_key") or [plain[0]["name"]] if column in columns] or [plain[0]["name"]]
+    item["from"] = {"sql": sql, "key": key}
+    world["queries"][name], world["query_tables"][name] = columns, table["name"]
+    return columns
+
+
+def carried(rng, item, columns, reach):
+    bare = {column: kind for column, kind in columns.items() if "." not in column}
+    choice = rng.random()
+    if choice < 0.5:
+        item["columns"] = "*"
+    elif choice < 0.9:
+        item["columns"] = rng.sample(list(bare), rng.randint(0, len(bare)))
+        for column in reach:
+            if column.startswith("p.") and column[2:] not in bare and rng.random() < 0.4:
+                item["columns"].append(column)
+    else:
+        item["columns"] = []
+    if "e" in reach and rng.random() < 0.7:
+        item.setdefault("attributes", {})["element"] = "{e}"
+    if rng.random() < 0.2:
+        column = rng.choice(list(columns))
+        item.setdefault("attributes", {})["extra"] = {"inner": name_of(column), "list": [name_of(column), "x"]}
+
+
+def name_of(column, filters=""):
+    parts = column.split(".")
+    written = ".".join(part if part.replace("_", "").replace("$", "").isalnum() else f"`{part}`" for part in parts)
+    return "{" + written + filters + "}"
+
+
+def placeholder(rng, column, kind, null=0.1):
+    filters = {
+        "int": ["", "", "", " | pad(6)", " | pad(6)", " | pad(3)", " | pad(2)", " | ordered", " | desc(6)", " | string"],
+        "index": [" | pad(3)", ""],
+        "text": ["", "", "", "", "", "", " | lower", " | upper", " | trim", " | truncate(1)", " | replace('#', '-')", " | map(a: 1, b: 2, *: 3)"],
+        "real": ["", " | ordered"], "decimal": ["", " | ordered", " | pad(9, 2)"], "bool": ["", " | map(true: y, false: n)"],
+        "date": ["", "", " | date"], "datetime": ["", " | date"], "any": [""], "uuid": [""], "enum": [""], "blob": [" | hex"], "json": [""],
+    }[kind]
+    chosen = rng.choice(filters)
+    if rng.random() < null:
+        words = {"int": ["0", "1", "7"], "real": ["0"], "decimal": ["0"], "bool": ["true"], "date": ["1999-12-31"]}
+        if kind in ("int", "real", "decimal", "bool", "date", "text", "any"):
+            chosen = f" | default({rng.choice(words.get(kind, ['none', 'a', 'b']))})" + chosen
+    if chosen == "" and rng.random() < 0.04:
+        chosen = " | present(1, 0)"
+    return name_of(column, chosen)
+
+
+DELIMITERS = ["#", "#", "#", "#", "|", "", "_", "#X#"]
+
+
+def make_key(rng, world, table, columns, reach, shared, name):
+    keys = world["mapping"]["table"]["key"]
+    candidates = [key for key in [(table or {}).get("primary_key")] * 3 + (table or {}).get("unique", []) if key and set(key) <= set(columns)]
+    chosen = list(rng.choice(candidates)) if candidates and rng.random() < 0.9 else rng.sample(list(columns), min(len(columns), rng.choice([1, 2])))
+    chosen = [column for column in chosen if columns[column] != "json"] or list(columns)[:1]
+    if "e" in reach:
+        chosen.append(rng.choice(["e.$index", "e"]))
+    rng.shuffle(chosen)
+    keyable = [column for column, kind in reach.items() if kind != "json"]
+    extra = rng.sample(keyable, min(len(keyable), rng.choice([0, 0, 1, 1, 2])))
+    partition, sort = [], []
+    for column in chosen:
+        (sort if "sort" in keys and rng.random() < 0.6 else partition).append(column)
+    for column in extra:
+        if column not in partition + sort:
+            target = sort if "sort" in keys and rng.random() < 0.7 else partition
+            target.insert(rng.randint(0, len(target)), column)
+    beginning = rng.choice([shared, shared, f"{name}#", ""])
+    made = {keys["partition"]: text_template(rng, beginning, partition, reach, 0.05) or "ALL"}
+    if "sort" in keys:
+        beginning = rng.choice([f"{name}#", f"{name}#", f"{name}", "X#", "", "AB#"])
+        made["SK"] = text_template(rng, beginning, sort, reach, 0.3) or f"{name}#"
+    return made
+
+
+def text_template(rng, beginning, columns, reach, optional):
+    delimiter = rng.choice(DELIMITERS)
+    template = beginning
+    for number, column in enumerate(columns):
+        piece = (delimiter if number else "") + placeholder(rng, column, reach[column])
+        template += f"[{piece}]" if rng.random() < optional else piece
+    if columns and rng.random() < 0.1:
+        template += rng.choice(["#", "#END"])
+    if columns and template == "{" + template[1:-1] + "}" and template.count("{") == 1:
+        template = "K#" + template if rng.random() < 0.7 or reach[columns[0]] not in ("text", "date", "datetime", "uuid", "enum") else template
+    return template
+
+
+def index_key(rng, reach, name):
+    columns = [column for column, kind in reach.items() if kind not in ("json", "blob")]
+    chosen = rng.sample(columns, min(len(columns), rng.choice([0, 1, 1, 1, 2])))
+    return text_template(rng, rng.choice(["", f"{name}#", "G#"]), chosen, reach, 0.15) or "CONSTANT"
+
+
+def condition(rng, world, columns, alias=""):
+    """A SQL condition over one or two columns."""
+    column = rng.choice([column for column, kind in columns.items() if kind in ("int", "text", "bool", "date", "real", "any")] or list(columns))
+    kind, quoted = columns[column], alias + zoo.quoted(world, column)
+    made = [f"{quoted} IS NOT NULL", f"{quoted} IS NOT NULL"]
+    if kind == "int":
+        number = rng.choice([0, 1, 2, 3, 9, 10, 777])
+        made += [f"{quoted} <> {number}", f"{quoted} > {number}", f"{quoted} IN (1, 2, {number})", f"NOT ({quoted} = {number})",
+                 f"({quoted} = {number} OR {quoted} IS NULL)", f"{quoted} BETWEEN 1 AND 10"]
+    if kind == "text":
+        word = zoo.text(rng.choice(["a", "A", "Ann", "b", "a#b", "10"]))
+        made += [f"{quoted} <> {word}", f"{quoted} = {word}", f"{quoted} LIKE 'a%'", f"{quoted} IN ('a', {word})", f"NOT ({quoted} = {word})"]
+    if kind == "date":
+        made += [f"{quoted} >= '2020-01-01'"]
+    return rng.choice(made)
+
+
+# Access patterns.
+
+def make_pattern(rng, world, name):
+    mapping = world["mapping"]
+    item_name = rng.choice(list(mapping["items"]))
+    item = mapping["items"][item_name]
+    if "explode" in item:
+        return
+    columns = world["queries"].get(item_name) or zoo.relations(world)[item["from"]]
+    index = rng.choice([None, *mapping["table"].get("indexes", {})])
+    keys = mapping["table"]["indexes"][index] if index else mapping["table"]["key"]
+    templates = {**item.get("attributes", {}), **item["key"]}
+    template = templates.get(keys["partition"])
+    if template is None:
+        return
+    made = Asked(rng, world, columns)
+    pattern = {"key": {keys["partition"]: made.whole(template)}, "items": [item_name]}
+    if index:
+        pattern["index"] = index
+    sort = keys.get("sort")
+    if sort and sort in templates and rng.random() < 0.85:
+        pattern["key"][sort] = made.range(templates[sort])
+    if not made.right:
+        return
+    about = {"item_type": item_name, "extra": []}
+    pattern["sql"] = made.sql(item, pattern, about)
+    pattern["params"] = made.sources(item, about) or None
+    if not pattern["params"]:
+        del pattern["params"]
+    mapping["access_patterns"][name] = pattern
+    about["parameters"] = made.parameters
+    world["patterns"][name] = about
+
+
+class Asked:
+    """A key condition over an item type's templates, and the SQL that says the same, or nearly."""
+
+    def __init__(self, rng, world, columns):
+        self.rng, self.world, self.columns = rng, world, columns
+        self.parameters = {}    # parameter -> column
+        self.conditions = []
+        self.right = True
+
+    def quoted(self, column):
+        return "o." + zoo.quoted(self.world, column)
+
+    def parameter(self, column, end=""):
+        name = "p_" + "".join(each if each.isalnum() else "_" for each in column) + end
+        self.parameters[name] = column
+        return name
+
+    def bind(self, part):
+        """A placeholder of the item's template as one of the pattern's."""
+        column = ".".join(part[1])
+        if column not in self.columns:
+            self.right = False
+            return ""
+        name = self.parameter(column)
+        equal = f"{self.quoted(column)} = :{name}"
+        if equal not in self.conditions:
+            self.conditions.append(equal)
+        return name_of(name, filters(part))
+
+    def whole(self, template):
+        made = ""
+        if not isinstance(template, str):
+            self.right = False
+            return ""
+        for part in fold.parse(template):
+            if part[0] == "optional":
+                self.right = False
+            else:
+                made += escaped(part[1]) if part[0] == "text" else self.bind(part)
+        return made
+
+    def range(self, template):
+        parts = fold.parse(template) if isinstance(template, str) else [("optional", [])]
+        plain = next((at for at, part in enumerate(parts) if part[0] == "optional"), len(parts))
+        choice = self.rng.random()
+        if choice < 0.2 and plain == len(parts):
+            return self.whole(template)
+        takes = [at for at in range(plain) if parts[at][0] == "take"]
+        if choice < 0.6 and takes:
+            last = self.rng.choice(takes)
+            made = "".join(escaped(part[1]) if part[0] == "text" else self.bind(part) for part in parts[:last])
+            column = ".".join(parts[last][1])
+            if column not in self.columns:
+                self.right = False
+                return ""
+            quoted, low = self.quoted(column), self.parameter(column, "_low")
+            bound = made + name_of(low, filters(parts[last]))
+            kind = self.rng.choice(["ge", "gt", "le", "lt", "between"])
+            if kind == "between":
+                high = self.parameter(column, "_high")
+                self.conditions += [f"{quoted} >= :{low}", f"{quoted} <= :{high}"]
+                return {"between": [bound, made + name_of(high, filters(parts[last]))]}
+            self.conditions.append(f"{quoted} {dict(ge='>=', gt='>', le='<=', lt='<')[kind]} :{low}")
+            return {kind: bound}
+        cut = self.rng.randint(0, plain)
+        made = "".join(escaped(part[1]) if part[0] == "text" else self.bind(part) for part in parts[:cut])
+        if not made:
+            self.right = bool(self.conditions) or self.right
+            first = parts[0] if parts and parts[0][0] == "text" else None
+            made = escaped(first[1][:1]) if first else None
+        if not made:
+            self.right = False
+        return {"begins_with": made}
+
+    def sql(self, item, pattern, about):
+        rng = self.rng
+        listed = list(self.columns)
+        if rng.random() < 0.3:
+            needed = [] if rng.random() < 0.2 else self.needed(item)
+            listed = needed + [column for column in rng.sample(listed, rng.randint(1, len(listed))) if column not in needed]
+        select = ", ".join(map(self.quoted, listed))
+        if rng.random() < 0.3 and len(listed) == len(self.columns):
+            select = "o.*"
+        conditions = list(self.conditions)
+        if item.get("where") and rng.random() < 0.85:
+            conditions.append(item["where"])
+        elif item.get("where"):
+            about["extra"].append("less than `where`")
+        if rng.random() < 0.15:
+            conditions.append(condition(rng, self.world, self.columns, "o."))
+            about["extra"].append("more than the key: " + conditions[-1])
+        source = item["from"]["sql"] if isinstance(item["from"], dict) else None
+        relation = f"({source})" if source else zoo.quoted(self.world, item["from"])
+        joined = ""
+        table = next((table for table in self.world["tables"] if table["name"] == item["from"]), None) if not source else None
+        children = [(child, key) for child in self.world["tables"] for key in child["foreign_keys"] if table and key["table"] == table["name"]]
+        if children and rng.random() < 0.15 and not item.get("where"):
+            child, key = rng.choice(children)
+            pairs = zip(key["columns"], key["to"])
+            on = " AND ".join(f"c.{zoo.quoted(self.world, own)} = o.{zoo.quoted(self.world, theirs)}" for own, theirs in pairs)
+            joined = f" {rng.choice(['JOIN', 'LEFT JOIN'])} {zoo.quoted(self.world, child['name'])} c ON {on}"
+            about["extra"].append("a join")
+        distinct = "DISTINCT " if rng.random() < 0.07 and not any(self.columns[column] == "json" for column in listed) else ""
+        if distinct:
+            about["extra"].append("distinct")
+        sql = f"SELECT {distinct}{select} FROM {relation} o{joined}"
+        if conditions:
+            sql += " WHERE " + " AND ".join(conditions)
+        if rng.random() < 0.06:
+            sql += " UNION ALL " + sql
+            about["extra"].append("a union")
+        elif rng.random() < 0.25:
+            by = rng.choice(listed)
+            descending = rng.random() < 0.3
+            sql += f" ORDER BY {self.quoted(by)}{' DESC' if descending else ''}"
+            about["order"] = [by, descending]
+            if rng.random() < 0.7 and descending:
+                pattern["order"] = "desc"
+            if rng.random() < 0.3:
+                about["limit"] = rng.choice([1, 2, 3])
+                sql += f" LIMIT {about['limit']}"
+                if rng.random() < 0.8:
+                    pattern["limit"] = about["limit"]
+        about["columns"] = listed
+        return sql
+
+    def needed(self, item):
+        """The columns that tell the rows apart."""
+        if isinstance(item["from"], dict):
+            return list(item["from"]["key"])
+        table = next((table for table in self.world["tables"] if table["name"] == item["from"]), {"unique": []})
+        return list(table.get("primary_key") or next(iter(table["unique"]), None) or list(self.columns)[:1])
+
+    def sources(self, item, about):
+        table = self.world["query_tables"][about["item_type"]] if isinstance(item["from"], dict) else item["from"]
+        if isinstance(item["from"], str) and self.rng.random() < 0.5:
+            return {}
+        return {name: f"{quote_source(table)}.{column}" for name, column in self.parameters.items()}
+
+
+def quote_source(name):
+    return f'"{name}"' if " " in name else name
+
+
+def filters(part):
+    made = ""
+    for name, args in part[2]:
+        made += f" | {name}" + (f"({', '.join(args)})" if args else "")
+    return made
+
+
+def escaped(text):
+    return text.replace("{", "{{").replace("}", "}}").replace("[", "[[").replace("]", "]]")
