@@ -5,8 +5,8 @@ import json
 import multiprocessing
 import os
 import queue
-import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -17,6 +17,7 @@ from . import bases, engine, hunt, shrink
 
 def main():
     options = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))    # what was made in the databases goes away with us
     if options.replay:
         sys.exit(replay(options))
     sys.exit(hunt_worlds(options))
@@ -53,7 +54,7 @@ def hunt_worlds(options):
             pairs += [(database, name) for database in databases]
     print(f"seed {options.seed}; {', '.join(' on '.join(pair) for pair in pairs)}", flush=True)
     begin, results = time.monotonic(), multiprocessing.Queue()
-    workers = [multiprocessing.Process(target=work, args=(options, pairs, number, begin, results)) for number in range(options.jobs)]
+    workers = [multiprocessing.Process(target=work, args=(options, pairs, number, begin, results), daemon=True) for number in range(options.jobs)]
     for worker in workers:
         worker.start()
     stats, finds, first = collections.Counter(), collections.Counter(), {}

@@ -1,6 +1,5 @@
 """The judge: makes all items by brute force from plain SELECTs, and enumerates what was claimed of them."""
 import collections
-import functools
 import itertools
 import re
 
@@ -72,6 +71,28 @@ class Judge:
         for index, element in enumerate(array):
             yield ({**cells, alias: element, f"{alias}.$index": fold.Decimal(index)}, {**ranks, alias: None, f"{alias}.$index": index})
 
+    def children(self, name, attribute, template, cells):
+        """The children of a row, matched by the database, in the order of their key."""
+        child, quote = template["$embed"], self.base.quote
+        kinds = zoo.relations(self.world)[child]
+        own = list(self.kinds(name))
+        if (name, attribute) not in self.rows_of:
+            on = " AND ".join(f"c.{quote(theirs)} = s.{quote(ours)}" for theirs, ours in template["$match"].items())
+            listed = [f"s.{quote(column)}" for column in own] + [f"c.{quote(column)}" for column in kinds]
+            _, self.rows_of[name, attribute] = self.base.select(
+                f"SELECT {', '.join(listed)} FROM {quote(self.mapping['items'][name]['from'])} s JOIN {quote(child)} c ON {on}")
+        found = []
+        for row in self.rows_of[name, attribute]:
+            parent = {column: self.base.cell(kind, value) for (column, kind), value in zip(self.kinds(name).items(), row)}
+            if repr(parent) == repr({column: cells[column] for column in own}):
+                found.append({column: self.base.cell(kind, value) for (column, kind), value in zip(kinds.items(), row[len(own):])})
+        order = [each[template["$order"][0]] for each in found]
+        if len(set(map(repr, order))) != len(order) or not all(isinstance(each, fold.Decimal) for each in order):
+            raise Unjudged("children without an order")
+        found.sort(key=lambda each: each[template["$order"][0]])
+        return [{member: value for member, value in ((member, fold.evaluate(fold.parse(each), row)) for member, each in template["$each"].items())
+                 if value is not None or self.mapping["items"][name].get("nulls") == "keep"} for row in found]
+
     def made(self, name):
         """Every row of an item type and what becomes of it."""
         if name not in self.rows_of:
@@ -81,6 +102,9 @@ class Judge:
     def make(self, name):
         item = self.mapping["items"][name]
         for cells, ranks, met in self.rows(name):
+            for attribute, template in item.get("attributes", {}).items():
+                if isinstance(template, dict) and "$embed" in template:
+                    cells["children of " + attribute] = self.children(name, attribute, template, cells)
             try:
                 elements = list(self.elements(item, cells, ranks))
             except Reject as reject:
@@ -108,7 +132,8 @@ class Judge:
         index_keys = {attribute for index in self.table.get("indexes", {}).values() for attribute in (index["partition"], index.get("sort"))}
         for attribute, template in {**item.get("attributes", {}), **item["key"]}.items():
             is_key = attribute in item["key"] or attribute in index_keys
-            value = self.tree(template, cells, is_key, traces.setdefault(attribute, []) if is_key else None, item)
+            embedded = cells.get("children of " + attribute)
+            value = embedded if embedded is not None else self.tree(template, cells, is_key, traces.setdefault(attribute, []) if is_key else None, item)
             self.put(made, item, attribute, value)
         for attribute in set(item["key"]) | index_keys:
             own_key = attribute in item["key"]
@@ -226,7 +251,6 @@ class Judge:
     def item_size(self, claim, of):
         most = claim.get("most_bytes")
         if most is None:
-            found = re.search(r"(\d[\d,]*)", claim.get("because") or "")
             return None, False
         items = [made for name in of["item_types"] for made in self.valid(name)]
         for made in items:
@@ -280,6 +304,8 @@ class Judge:
         kinds = self.kinds(about["item_type"])
         sql = re.sub(r":(p_\w+)", lambda match: self.base.literal(kinds[about["parameters"][match[1]]], parameters[match[1]]), pattern["sql"])
         _, rows = self.base.select(sql)
+        if about.get("parts"):
+            return self.answers_of_several(pattern, about, found, rows)
         columns = about["columns"] if "o.*" not in pattern["sql"] else list(kinds)
         item = self.mapping["items"][about["item_type"]]
         carried = [column for column in columns if item.get("columns", "*") == "*" or column in item["columns"]]
@@ -291,6 +317,25 @@ class Judge:
         right = [tuple(unnull_attribute(made.get(column)) for column in held) for kind, made in found if kind == about["item_type"]]
         others = sorted({kind for kind, _ in found if kind != about["item_type"]})
         return left, right, others, [column for column in carried if column not in held], [dict(zip(columns, row)) for row in rows]
+
+    def answers_of_several(self, pattern, about, found, rows):
+        """Rows of a SQL over several item types: by a constant `_type`, or joined, where each row of a table counts once."""
+        left, seen, held = [], set(), {}
+        for part in about["parts"]:
+            name = part["item_type"]
+            carried = self.mapping["items"][name].get("columns", "*")
+            held[name] = [column for column in part["at"] if carried == "*" or column in carried]
+            kinds = self.kinds(name)
+            for row in rows:
+                if about["form"] == "union" and row[0] != name:
+                    continue
+                key = (name, *[repr(row[part["at"][column]]) for column in part["key"]])
+                if about["form"] == "join" and (key in seen or any(row[part["at"][column]] is None for column in part["key"])):
+                    continue
+                seen.add(key)
+                left.append((name, *[unnull(self.base.cell(kinds[column], row[part["at"][column]])) for column in held[name]]))
+        right = [(name, *[unnull_attribute(item.get(column)) for column in held[name]]) for name, item in found if name in held]
+        return left, right, sorted({name for name, _ in found} - set(held)), [], [{} for _ in rows]
 
     def projected(self, pattern, column):
         index = self.table.get("indexes", {}).get(pattern.get("index"))
@@ -413,7 +458,7 @@ class Judge:
                 return fold.number(fold.Decimal(str(value)))
             except ArithmeticError:
                 return value
-        if kind in ("date", "datetime"):
+        if kind in ("date", "datetime", "instant"):
             return fold.Time(value)
         if kind == "bool":
             return value in ("true", "1", True)
@@ -422,6 +467,11 @@ class Judge:
         return value
 
     # The table.
+
+    def can_make(self, name, item):
+        """Whether an item type's templates could make an item's key, for any row."""
+        kinds = dict(self.kinds(name))
+        return all(re.fullmatch(form(fold.parse(template), kinds), item[key][1], re.S) for key, template in self.mapping["items"][name]["key"].items())
 
     def compare(self, held):
         """What differs between a table's items and the judge's, where no key is contested: (missing, different, more)."""
@@ -433,9 +483,18 @@ class Judge:
         return missing, different, [item for key, item in found.items() if key not in wanted]
 
 
-@functools.cache
-def lowered(value):
-    return value.lower()
+def form(parts, kinds):
+    """A regular expression of the texts that a template makes."""
+    made = ""
+    for part in parts:
+        if part[0] == "text":
+            made += re.escape(part[1])
+        elif part[0] == "optional":
+            made += f"(?:{form(part[1], kinds)})?"
+        else:
+            widths = [(name, args) for name, args in part[2] if name in ("pad", "desc") and len(args) == 1]
+            made += f"\\d{{{int(widths[-1][1][0])}}}" if widths and part[2][-1][0] in ("pad", "desc") else ".*"
+    return made
 
 
 def escape(parts, cells, trace):
@@ -493,10 +552,10 @@ def variants(kind, value):
     if isinstance(value, fold.Decimal):
         return [value + 1, value - 1, fold.Decimal(424242)] if kind != "bool" else []
     if isinstance(value, fold.Time):
-        return [fold.Time("1900-01-01" + value[10:])]
+        return [fold.Time("1999-01-01" + value[10:])]
     if kind == "text" and isinstance(value, str):
         made = [value.swapcase(), value.upper(), value.lower(), value + " ", value.rstrip(" "), value[:1], value[:-1], value + "#", value + "x", "absent"]
-        return [each for each in dict.fromkeys(made) if each != value]
+        return [each for each in dict.fromkeys(made) if each and each != value]
     return []
 
 

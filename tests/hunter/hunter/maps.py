@@ -19,6 +19,8 @@ def make(rng, world):
     for name in ["A", "B", "AB", "C"][:rng.choice([1, 1, 2, 2, 3, 4])]:
         relation = rng.choice(list(relations))
         mapping["items"][name] = make_item(rng, world, name, relation, relations, shared)
+    if rng.random() < 0.4:
+        make_collection(rng, world)
     for number in range(rng.choice([0, 1, 2, 3])):
         make_pattern(rng, world, f"pattern{number + 1}")
 
@@ -68,7 +70,23 @@ def make_item(rng, world, name, relation, relations, shared):
                 item.setdefault("attributes", {})[attribute] = index_key(rng, reach, name)
     if rng.random() < 0.1:
         item["nulls"] = "keep"
+    if rng.random() < 0.3:
+        embed(rng, world, item)
     return item
+
+
+def embed(rng, world, item):
+    """Children inside their parent, in the order of their integer keys."""
+    for child in world["tables"]:
+        kinds = {column["name"]: column["kind"] for column in child["columns"]}
+        for key in child["foreign_keys"]:
+            own = child.get("primary_key") or []
+            if key["table"] == item["from"] and len(own) == 1 and kinds[own[0]] == "int":
+                carried = [column for column, kind in kinds.items() if kind in ("int", "text", "real", "date")]
+                item.setdefault("attributes", {})["children"] = {
+                    "$embed": child["name"], "$match": dict(zip(key["columns"], key["to"])), "$order": own,
+                    "$each": {column: name_of(column) for column in carried}}
+                return
 
 
 def make_query(rng, world, name, item, table):
@@ -125,7 +143,7 @@ def placeholder(rng, column, kind, null=0.1):
         "index": [" | pad(3)", ""],
         "text": ["", "", "", "", "", "", " | lower", " | upper", " | trim", " | truncate(1)", " | replace('#', '-')", " | map(a: 1, b: 2, *: 3)"],
         "real": ["", " | ordered"], "decimal": ["", " | ordered", " | pad(9, 2)"], "bool": ["", " | map(true: y, false: n)"],
-        "date": ["", "", " | date"], "datetime": ["", " | date"], "any": [""], "uuid": [""], "enum": [""], "blob": [" | hex"], "json": [""],
+        "date": ["", "", " | date"], "datetime": ["", " | date"], "instant": ["", " | date"], "any": [""], "uuid": [""], "enum": [""], "blob": [" | hex"], "json": [""],
     }[kind]
     chosen = rng.choice(filters)
     if rng.random() < null:
@@ -174,7 +192,7 @@ def text_template(rng, beginning, columns, reach, optional):
     if columns and rng.random() < 0.1:
         template += rng.choice(["#", "#END"])
     if columns and template == "{" + template[1:-1] + "}" and template.count("{") == 1:
-        template = "K#" + template if rng.random() < 0.7 or reach[columns[0]] not in ("text", "date", "datetime", "uuid", "enum") else template
+        template = "K#" + template if rng.random() < 0.7 or reach[columns[0]] not in ("text", "date", "datetime", "instant", "uuid", "enum") else template
     return template
 
 
@@ -205,7 +223,7 @@ def condition(rng, world, columns, alias=""):
 
 def make_pattern(rng, world, name):
     mapping = world["mapping"]
-    item_name = rng.choice(list(mapping["items"]))
+    item_name = rng.choice([name for name in mapping["items"] if name not in ("PARENT", "CHILD")])
     item = mapping["items"][item_name]
     if "explode" in item:
         return
@@ -233,6 +251,64 @@ def make_pattern(rng, world, name):
     mapping["access_patterns"][name] = pattern
     about["parameters"] = made.parameters
     world["patterns"][name] = about
+
+
+def make_collection(rng, world):
+    """A parent and its children in one item collection, and a pattern that reads both with one SQL."""
+    pairs = [(child, key) for child in world["tables"] for key in child["foreign_keys"]
+             if len(key["columns"]) == 1 and key["table"] != child["name"] and child.get("primary_key")]
+    keys = world["mapping"]["table"]["key"]
+    if not pairs or "sort" not in keys:
+        return
+    child, key = rng.choice(pairs)
+    parent = next(table for table in world["tables"] if table["name"] == key["table"])
+    kinds = {column["name"]: column["kind"] for column in parent["columns"]}
+    if kinds[key["to"][0]] not in ("int", "text", "date") or not parent.get("primary_key"):
+        return
+    filters = rng.choice(["", "", " | pad(6)"]) if kinds[key["to"][0]] == "int" else ""
+    row = "#".join(name_of(column) for column in child["primary_key"])
+    items = world["mapping"]["items"]
+    items["PARENT"] = {"from": parent["name"], "key": {keys["partition"]: "P#" + name_of(key["to"][0], filters), "SK": "P#"}}
+    items["CHILD"] = {"from": child["name"], "key": {keys["partition"]: "P#" + name_of(key["columns"][0], filters), "SK": "C#" + row}}
+    tables = {"PARENT": (parent, "p", key["to"][0]), "CHILD": (child, "c", key["columns"][0])}
+    for name, (table, _, _) in tables.items():
+        columns = [column["name"] for column in table["columns"]]
+        items[name]["columns"] = "*" if rng.random() < 0.7 else rng.sample(columns, rng.randint(1, len(columns)))
+    parameter = "p_parent"
+    quote = lambda name: zoo.quoted(world, name)
+    about = {"item_type": "PARENT", "extra": [], "columns": [], "parameters": {parameter: key["to"][0]}, "parts": []}
+    form = about["form"] = rng.choice(["union", "join"])
+    if form == "union":
+        shared = [column["name"] for column in parent["columns"]]
+        shared += [column["name"] for column in child["columns"] if column["name"] not in shared]
+        selects = []
+        kinds_of = {}
+        for name, (table, _, met) in tables.items():
+            own = {column["name"]: column["kind"] for column in table["columns"]}
+            if any(kinds_of.setdefault(column, kind) != kind for column, kind in own.items()):
+                return    # one column of a union has one type
+            listed = [quote(column) if column in own else f"NULL AS {quote(column)}" for column in shared]
+            selects.append(f"SELECT '{name}' AS {quote('_type')}, {', '.join(listed)} FROM {quote(table['name'])} WHERE {quote(met)} = :{parameter}")
+            about["parts"].append({"item_type": name, "at": {column: shared.index(column) + 1 for column in own}, "key": table["primary_key"]})
+        sql = " UNION ALL ".join(selects)
+        if world["database"] == "postgres":
+            return    # NULL beside a typed column of another branch wants a cast
+    else:
+        select = "p.*, c.*"
+        columns = [("PARENT", column["name"]) for column in parent["columns"]] + [("CHILD", column["name"]) for column in child["columns"]]
+        if rng.random() < 0.4:
+            select = ", ".join(f"{tables[name][1]}.{quote(column)} AS {quote(tables[name][1] + '_' + column)}" for name, column in columns)
+            select = select if rng.random() < 0.5 else ", ".join(f"{tables[name][1]}.{quote(column)}" for name, column in columns)
+        join = rng.choice(["LEFT JOIN", "LEFT JOIN", "JOIN"])
+        sql = (f"SELECT {select} FROM {quote(parent['name'])} p {join} {quote(child['name'])} c "
+               f"ON c.{quote(key['columns'][0])} = p.{quote(key['to'][0])} WHERE p.{quote(key['to'][0])} = :{parameter}")
+        for name, (table, _, _) in tables.items():
+            at = {column: number for number, (owner, column) in enumerate(columns) if owner == name}
+            about["parts"].append({"item_type": name, "at": at, "key": table["primary_key"]})
+    world["patterns"]["collection"] = about
+    world["mapping"]["access_patterns"]["collection"] = {
+        "key": {keys["partition"]: "P#" + name_of(parameter, filters)}, "items": ["PARENT", "CHILD"], "sql": sql,
+        "params": {parameter: f"{quote_source(parent['name'])}.{key['to'][0]}"}}
 
 
 class Asked:

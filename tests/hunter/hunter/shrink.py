@@ -95,7 +95,7 @@ def candidates(world):
 
 def drop_item(world, name):
     world["mapping"]["items"].pop(name)
-    for pattern in [pattern for pattern, about in world["patterns"].items() if about["item_type"] == name]:
+    for pattern in [pattern for pattern, about in world["patterns"].items() if name == about["item_type"] or about.get("parts") and name == "CHILD"]:
         world["patterns"].pop(pattern)
         world["mapping"]["access_patterns"].pop(pattern, None)
 

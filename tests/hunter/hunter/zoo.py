@@ -17,12 +17,12 @@ TYPES = {
     },
     "postgres": {
         "int": ["integer", "bigint", "smallint"], "text": ["text", "varchar(20)", "char(8)", "citext"], "real": ["double precision"],
-        "decimal": ["numeric(10,2)", "numeric"], "bool": ["boolean"], "date": ["date"], "datetime": ["timestamp(0)", "timestamptz(0)"],
+        "decimal": ["numeric(10,2)", "numeric"], "bool": ["boolean"], "date": ["date"], "datetime": ["timestamp(0)"], "instant": ["timestamptz(0)"],
         "json": ["jsonb"], "blob": ["bytea"], "uuid": ["uuid"], "enum": ["mood"],
     },
     "mariadb": {
         "int": ["int", "bigint", "int unsigned", "smallint"], "text": ["varchar(20)", "char(8)"], "real": ["double"],
-        "decimal": ["decimal(10,2)"], "bool": ["tinyint(1)"], "date": ["date"], "datetime": ["datetime", "timestamp"], "json": ["json"],
+        "decimal": ["decimal(10,2)"], "bool": ["tinyint(1)"], "date": ["date"], "datetime": ["datetime"], "instant": ["timestamp NULL"], "json": ["json"],
         "blob": ["varbinary(20)"], "enum": ["enum('b','a','c','a#b')"],
     },
 }
@@ -34,7 +34,7 @@ COLLATIONS = {
     "mariadb": ["COLLATE utf8mb4_bin", "COLLATE utf8mb4_general_ci", "COLLATE utf8mb4_unicode_ci", "COLLATE utf8mb4_nopad_bin"],
 }
 COLLATIONS["mysql"] = ["COLLATE utf8mb4_bin", "COLLATE utf8mb4_general_ci", "COLLATE utf8mb4_0900_ai_ci"]
-KINDS = ["int"] * 6 + ["text"] * 7 + ["real", "decimal", "bool", "date", "date", "datetime", "any", "blob", "uuid", "enum"]
+KINDS = ["int"] * 6 + ["text"] * 7 + ["real", "decimal", "bool", "date", "date", "datetime", "instant", "any", "blob", "uuid", "enum"]
 NAMES = ["code", "name", "kind", "note", "day", "flag", "price", "grp", "region", "state", "pk", "title", "n"]
 
 
@@ -202,7 +202,7 @@ def pool(rng, world, column, few):
     values = {
         "int": [str(number) for number in NUMBERS], "text": [text(each, mysql) for each in WORDS], "real": REALS, "decimal": DECIMALS,
         "bool": ["1", "0"] if world["database"] != "postgres" else ["true", "false"], "date": [text(each) for each in DATES],
-        "datetime": [text(each) for each in TIMES], "json": [text(each) for each in DOCUMENTS],
+        "datetime": [text(each) for each in TIMES], "instant": [text(each) for each in TIMES], "json": [text(each) for each in DOCUMENTS],
         "blob": ["x'61'", "x'00'", "x'6123'", "x'ff'"] if world["database"] != "postgres" else [r"'\x61'", r"'\x00'", r"'\x6123'"],
         "any": ["1", "'1'", "1.5", "'a'", "'10'", "2", "10", "x'61'", "'a#b'"], "enum": ["'a'", "'b'", "'c'", "'a#b'"],
         "uuid": [f"'00010203-0405-0607-0809-0a0b0c0d0e0{digit}'" for digit in "123abc"],
