@@ -396,9 +396,22 @@ class Judge:
             return "not projected", f"{shown(call)}: the index does not hold {missing}"
         if others:
             return "others", f"{shown(call)}: the Query also answers {others}"
-        if about.get("order") and len({str(row[about["order"][0]]) for row in rows}) == len(rows) and left != right:
-            return "order", f"{shown(call)}: the SQL answers {left[:5]}, the Query {right[:5]}"
+        if about.get("order") and left != right:
+            by = self.held(name).index(about["order"][0]) if about["order"][0] in self.held(name) else None
+            if by is None:
+                raise Unjudged("an order by what is not compared")
+            # Rows that are equal there may change places, also those that only the database takes for equal.
+            one, two = ([str(row[by]).casefold().replace(" ", "") for row in side] for side in (left, right))
+            if one != two:
+                return "order", f"{shown(call)}: the SQL answers {left[:5]}, the Query {right[:5]}"
         return None
+
+    def held(self, name):
+        """The columns of a pattern's SQL that its items have, and its index holds."""
+        pattern, about = self.mapping["access_patterns"][name], self.world["patterns"][name]
+        columns = about["columns"] if "o.*" not in pattern["sql"] else list(self.kinds(about["item_type"]))
+        listed = self.mapping["items"][about["item_type"]].get("columns", "*")
+        return [column for column in columns if (listed == "*" or column in listed) and self.projected(pattern, column)]
 
     def judge_answers(self, claim, report):
         """The claim that a pattern answers what its SQL answers."""
@@ -407,8 +420,13 @@ class Judge:
             return None, False
         calls, differ, nonempty = self.calls(name), None, False
         for call in calls:
-            differ = differ or self.disagreement(name, call)
-            both = self.answers(name, call)
+            try:
+                differ = differ or self.disagreement(name, call)
+                both = self.answers(name, call)
+            except Unjudged:
+                if len(calls) == 1 or self.table.get("key_escape"):
+                    raise
+                continue    # a neighbour that the column's type does not take
             nonempty = nonempty or bool(both and (both[0] or both[1]))
         about = self.world["patterns"][name]
         if claim["verdict"] == "proved":

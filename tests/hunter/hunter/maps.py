@@ -411,8 +411,10 @@ class Asked:
             child, key = rng.choice(children)
             pairs = zip(key["columns"], key["to"])
             on = " AND ".join(f"c.{zoo.quoted(self.world, own)} = o.{zoo.quoted(self.world, theirs)}" for own, theirs in pairs)
-            joined = f" {rng.choice(['JOIN', 'LEFT JOIN'])} {zoo.quoted(self.world, child['name'])} c ON {on}"
-            about["extra"].append("a join")
+            kind = rng.choice(["JOIN", "LEFT JOIN"])
+            joined = f" {kind} {zoo.quoted(self.world, child['name'])} c ON {on}"
+            if kind == "JOIN" or not any(set(unique) <= set(key["columns"]) for unique in [child.get("primary_key") or [None], *child["unique"]]):
+                about["extra"].append("a join")
         distinct = "DISTINCT " if rng.random() < 0.07 and not any(self.columns[column] == "json" for column in listed) else ""
         if distinct:
             about["extra"].append("distinct")
