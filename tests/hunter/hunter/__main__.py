@@ -33,6 +33,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--finds", help="a folder for shrunk finds")
     parser.add_argument("--until", help="end at the first find whose category begins so (a mutant is killed)")
+    parser.add_argument("--only", help="go the shortest way to finds whose category begins so: keys_differ needs no load")
     parser.add_argument("--no-shrink", action="store_true")
     parser.add_argument("--replay", help="a folder of kept cases, or one case: run these alone")
     options = parser.parse_args()
@@ -102,7 +103,7 @@ def work(options, pairs, number, begin, results):
                 hunts[database, engine_name] = pair
                 world = hunt.make_world(seed, database)
                 original = json.loads(json.dumps(world))
-                for find in dict((find.category, find) for find in pair.run(world)).values():
+                for find in dict((find.category, find) for find in pair.run(world, options.only)).values():
                     case, new = None, find.category not in known
                     seconds = time.monotonic() - begin
                     if new and not options.no_shrink:

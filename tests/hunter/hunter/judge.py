@@ -190,8 +190,6 @@ class Judge:
         names = of.get("item_types") or list(self.mapping["items"])
         keys = collections.defaultdict(list)
         for name in names:
-            if isinstance(self.mapping["items"][name]["from"], dict) and not self.told_apart(name):
-                raise Unjudged("a query whose `key` does not tell its rows apart")
             for made in self.valid(name):
                 keys[made.key].append((name, made))
         trivial = sum(map(len, keys.values())) < 2
@@ -200,6 +198,8 @@ class Judge:
                 continue
             if len(owners) > 1:
                 across = "across" if len({name for name, _ in owners}) > 1 else "within"
+                if any(isinstance(self.mapping["items"][name]["from"], dict) and not self.told_apart(name) for name in names):
+                    across += " by the word of a query's `key`"
                 nulls = any(value is None for _, made in owners for value in made.row.values())
                 return Find(f"keys_differ {across}" + (" with NULLs" if nulls else ""),
                             f"{[name for name, _ in owners]} make {key}: {[shown(made.row) for _, made in owners][:3]}; because: {claim.get('because')}"), True
@@ -396,7 +396,7 @@ class Judge:
             return "not projected", f"{shown(call)}: the index does not hold {missing}"
         if others:
             return "others", f"{shown(call)}: the Query also answers {others}"
-        if about.get("order") and left != right:
+        if about.get("order") and len(left) > 1:
             by = self.held(name).index(about["order"][0]) if about["order"][0] in self.held(name) else None
             if by is None:
                 raise Unjudged("an order by what is not compared")
@@ -405,6 +405,13 @@ class Judge:
             if one != two:
                 return "order", f"{shown(call)}: the SQL answers {left[:5]}, the Query {right[:5]}"
         return None
+
+    def identity(self, name):
+        source = self.mapping["items"][name]["from"]
+        if isinstance(source, dict):
+            return source["key"]
+        table = next((table for table in self.world["tables"] if table["name"] == source), {})
+        return table.get("primary_key") or list(self.kinds(name))
 
     def held(self, name):
         """The columns of a pattern's SQL that its items have, and its index holds."""
@@ -454,17 +461,28 @@ class Judge:
             if any(isinstance(made.row[column], bytes) for made in self.made(about["item_type"])):
                 raise Unjudged("bytes as a parameter")
         examples = entry.get("examples") or []
+        if not about.get("parts") and not set(self.identity(about["item_type"])) <= set(self.held(name)):
+            raise Unjudged("answers without the columns that tell rows apart")
         for example in examples:
             call = {}
             for parameter, value in (example.get("parameters") or {}).items():
                 call[parameter] = self.parameter(kinds[about["parameters"][parameter]], value)
             if set(call) != set(about["parameters"]) or self.disagreement(name, call):
                 return None
+            if any(each["kind"] == "order" for each in example.get("examples") or []) and not self.one_order(name, call):
+                return None
             if "limit" in about or "limit" in self.mapping["access_patterns"][name]:
                 return None
         if examples:
             return Find("false alarm of a pattern", f"{name}: {self.mapping['access_patterns'][name]['sql']}: {str(examples[0])[:600]}")
         return None
+
+    def one_order(self, name, call):
+        """Whether DynamoDB can answer in one order only."""
+        pattern = self.mapping["access_patterns"][name]
+        sort = (self.table["indexes"][pattern["index"]] if pattern.get("index") else self.table["key"]).get("sort")
+        texts = [item.get(sort) for _, item in self.query(pattern, call) or []]
+        return len(set(texts)) == len(texts)
 
     def parameter(self, kind, value):
         if isinstance(value, dict):

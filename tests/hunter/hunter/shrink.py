@@ -14,7 +14,7 @@ def shrink(hunt, world, category, seconds=40):
     def still(candidate):
         tried = copy.deepcopy(candidate)
         try:
-            return any(find.category == category for find in hunt.run(tried))
+            return any(find.category == category for find in hunt.run(tried, category))
         except Exception:
             return False
 
@@ -28,7 +28,7 @@ def shrink(hunt, world, category, seconds=40):
                 best, smaller = candidate, True
                 break
     final = copy.deepcopy(best)
-    finds = [find for find in hunt.run(final) if find.category == category]
+    finds = [find for find in hunt.run(final, category) if find.category == category]
     hunt.stats = stats
     best.pop("seed", None)
     return {"category": category, "what": finds[0].what if finds else "(seen once)", "world": best}

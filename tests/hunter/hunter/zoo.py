@@ -82,6 +82,8 @@ def make_table(rng, world, name):
         table["primary_key"] = [columns[0]["name"]]
         if database == "sqlite":
             table["inline_key"] = rng.choice(["yes", "yes", "desc", None])
+            if table["inline_key"] == "desc" and columns[0]["kind"] == "int" and rng.random() < 0.7:
+                columns[0].update(type="INTEGER", null=True)    # not an alias of the rowid
     elif style < 0.85 and len(keys) > 1:
         table["primary_key"] = rng.sample(keys, rng.choice([2, 2, 3]) if len(keys) > 2 else 2)
     for _ in range(rng.choice([0, 0, 1, 2])):
@@ -188,11 +190,20 @@ def fill(rng, world, table):
     pools = {column["name"]: pool(rng, world, column, few) for column in table["columns"]}
     for _ in range(rng.choice([1, 2, 3, 5, 8, 8, 12])):
         row = {column["name"]: cell(rng, world, column, pools[column["name"]]) for column in table["columns"] if not column.get("generated")}
+        for column in table.get("primary_key", []):
+            if world["database"] == "sqlite" and rng.random() < 0.25:
+                row[column] = "NULL"    # where SQLite lets a key hold it
         for columns, rows in parents.items():
             if rows and rng.random() < 0.75:
                 for name, value in zip(columns, rng.choice(rows)):
                     row[name] = respelled(rng, value) if rng.random() < 0.2 else value
-        table["rows"].append(list(row.values()))
+        row = list(row.values())
+        if table["rows"] and rng.random() < 0.25:    # nearly another row
+            row = list(rng.choice(table["rows"]))
+            for at in rng.sample(range(len(row)), min(len(row), rng.choice([1, 1, 2]))):
+                column = [column for column in table["columns"] if not column.get("generated")][at]
+                row[at] = rng.choice(["NULL", respelled(rng, row[at]), cell(rng, world, column, pools[column["name"]])])
+        table["rows"].append(row)
 
 
 def respelled(rng, literal):
