@@ -273,6 +273,13 @@ impl Table {
             .map_or(&[], |key| &key.columns)
     }
 
+    /// Whether every row has a value in this column, and each another one.
+    #[must_use]
+    pub fn is_distinct(&self, name: &str) -> bool {
+        let not_null = self.column(name).is_some_and(|column| !column.nullable);
+        not_null && self.is_unique(&[name.to_owned()])
+    }
+
     /// Whether these columns together are unique: they hold the primary key or a unique key.
     #[must_use]
     pub fn is_unique(&self, columns: &[String]) -> bool {

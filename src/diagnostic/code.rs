@@ -82,7 +82,7 @@ codes! {
     AttributeClash = "attribute-clash", Error;
     /// A key attribute cannot have the type that the table says.
     KeyType = "key-type", Error;
-    /// The TTL attribute is not a number of seconds.
+    /// The TTL attribute cannot be a number of seconds.
     TtlType = "ttl-type", Error;
     /// An attribute that `oversize` names cannot be compressed.
     Compress = "compress", Error;
@@ -96,7 +96,7 @@ codes! {
     Parameter = "parameter", Error;
     /// A filter expression is not well formed, or names a key attribute.
     Filter = "filter", Error;
-    /// An access pattern names an attribute that no item has.
+    /// An access pattern, or `ttl`, names an attribute that no item has.
     UnknownAttribute = "unknown-attribute", Error;
     /// An access pattern names an attribute that its index does not hold.
     NotProjected = "not-projected", Error;
@@ -108,15 +108,17 @@ codes! {
     UnprovenJoin = "unproven-join", Warning;
     /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
     PrintedType = "printed-type", Warning;
-    /// A column of the table's own key may be NULL; such rows are rejected.
+    /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.
     NullableKey = "nullable-key", Warning;
+    /// A filter refuses values that its column can hold; such rows are rejected.
+    RefusedValues = "refused-values", Warning;
     /// All items of a type share one partition key value of an index or of the table.
     SinglePartition = "single-partition", Warning;
     /// No item type has the index's key, so that the index would stay empty.
     EmptyIndex = "empty-index", Warning;
     /// Two item types could make the same key.
     SameKey = "same-key", Warning;
-    /// The key of an item type leaves out columns that tell its rows apart.
+    /// A key leaves out columns that tell its rows, or the children of a parent, apart.
     KeyNotUnique = "key-not-unique", Warning;
     /// Nothing shows that two rows never make one key; the load will check.
     KeyUnproved = "key-unproved", Warning;
@@ -132,7 +134,7 @@ codes! {
     UnorderedTime = "unordered-time", Warning;
     /// An access pattern finds item types beyond those that it promises.
     ExtraItems = "extra-items", Warning;
-    /// An access pattern can never find what it promises.
+    /// An access pattern can never find what it promises, or no row meets a condition.
     NeverMatches = "never-matches", Warning;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
     ParameterForm = "parameter-form", Warning;

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use super::anchor::Anchor;
 use super::pass::PassBuilder;
 use super::scope::Scope;
-use crate::catalog::{Catalog, Family};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::catalog::{Catalog, DataType, Family};
+use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::format;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
-use crate::mapping::template::{self, Filter, FilterError, Segment, WrittenPlaceholder};
+use crate::mapping::template::{
+    self, Filter, FilterError, Refusal, Segment, Trial, WrittenPlaceholder,
+};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
-use crate::source::Scan;
+use crate::source::{Scan, ScanColumn};
 use crate::value::{Number, NumberError};
 
 /// Binds what one item type says.
@@ -179,20 +182,32 @@ impl Binder<'_> {
     fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {
         let bound = self.place(&written.path, at.range(&written.path_span));
         let mut family = bound.as_ref().map_or(Family::Any, |(_, family)| *family);
-        let faults = self.diagnostics.len();
+        let mut trial = bound
+            .as_ref()
+            .map_or_else(Trial::unknown, |(place, _)| self.trial(place));
+        let mut faulty = false;
         let mut filters = Vec::new();
         for call in &written.filters {
             let span = at.range(&call.span);
             match Filter::compile(call) {
                 Ok(filter) => {
                     match filter.family(family) {
-                        Ok(after) => family = after,
+                        Ok(after) => {
+                            for refusal in trial.through(&filter, family) {
+                                let refused = refused(refusal, span.clone());
+                                faulty |= refused.severity() == Severity::Error;
+                                self.diagnostics.push(refused);
+                            }
+                            family = after;
+                        }
                         Err(error) => {
                             self.diagnostics.push(
                                 Diagnostic::new(Code::FilterType, span, error.to_string())
                                     .with_help(error.help),
                             );
+                            faulty = true;
                             family = Family::Any;
+                            trial = Trial::unknown();
                         }
                     }
                     filters.push(filter);
@@ -206,11 +221,13 @@ impl Binder<'_> {
                     self.diagnostics.push(
                         Diagnostic::new(code, span, error.to_string()).with_help(error.help()),
                     );
+                    faulty = true;
                     family = Family::Any;
+                    trial = Trial::unknown();
                 }
             }
         }
-        if self.diagnostics.len() > faults {
+        if faulty {
             return None;
         }
         Some(Placeholder {
@@ -219,6 +236,42 @@ impl Binder<'_> {
             family,
             escape: None,
         })
+    }
+
+    /// What the catalog tells of the values at a place.
+    fn trial(&self, place: &Place) -> Trial {
+        let mut places = self.pass.places();
+        let Some((
+            ScanColumn::Column {
+                name, data_type, ..
+            },
+            alias,
+        )) = places.nth(place.column)
+        else {
+            return Trial::unknown();
+        };
+        if !place.path.is_empty() {
+            return Trial::unknown();
+        }
+        let trial = Trial::of(&place.written, data_type, self.catalog.dbms);
+        let table = match alias {
+            Some(alias) => self.scope.parent(alias).map(|parent| parent.table),
+            None => self.scope.table,
+        };
+        let is_whole = matches!(
+            data_type,
+            DataType::Integer { .. } | DataType::Decimal { scale: Some(0), .. }
+        );
+        let counted = table.and_then(|table| Some((table, table.estimated_rows?)));
+        match counted {
+            Some((table, rows)) if is_whole && table.is_distinct(name) => {
+                let called = self.catalog.display_name(&table.name);
+                let about = format::counted(rows, "row");
+                let because = format!("`{called}` has about {about}, each with another `{name}`");
+                trial.counting(rows, because)
+            }
+            _ => trial,
+        }
     }
 
     /// A composite template takes scalars alone.
@@ -248,6 +301,15 @@ impl Binder<'_> {
             );
         }
     }
+}
+
+fn refused(refusal: Refusal, span: Range<usize>) -> Diagnostic {
+    let (code, message, help) = match refusal {
+        Refusal::Every(message, help) => (Code::FilterType, message, help.to_owned()),
+        Refusal::Some(message, help) => (Code::RefusedValues, message, help.to_owned()),
+        Refusal::NoSuchValue(message, help) => (Code::FilterArguments, message, help),
+    };
+    Diagnostic::new(code, span, message).with_help(help)
 }
 
 /// What a scalar without quotes is: a number or boolean is a constant of its type, anything else is

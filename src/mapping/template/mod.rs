@@ -21,10 +21,10 @@ mod print;
 mod tests;
 
 pub use escape::Escape;
-pub(crate) use filter::canonical;
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
+pub(crate) use filter::{Refusal, Trial, canonical};
 pub use parse::parse;
 
 use std::ops::Range;

@@ -22,6 +22,7 @@ mod table;
 mod tests;
 mod text;
 mod time;
+mod trial;
 
 pub use compile::FilterError;
 pub use error::ApplyError;
@@ -31,6 +32,7 @@ pub use pattern::Pattern;
 pub use period::Period;
 pub use table::Entry;
 pub(crate) use text::canonical;
+pub(crate) use trial::{Refusal, Trial};
 
 use crate::value::Value;
 

@@ -2,6 +2,7 @@ mod calls;
 mod mask;
 mod order;
 mod times;
+mod trials;
 mod values;
 
 use super::super::{Segment, parse};
