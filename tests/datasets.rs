@@ -23,8 +23,6 @@ struct Case {
     rows: u64,
     /// Each item type with its table, and the condition that its rows fulfil.
     items: &'static [(&'static str, &'static str, &'static str)],
-    /// The warnings of `check`, which the mapping's comments explain.
-    warnings: &'static [&'static str],
 }
 
 #[tokio::test]
@@ -197,8 +195,11 @@ impl Case {
     fn has_no_faults(&self, dataset: &Dataset) {
         let found = self.run(&["check"], dataset, "").exits(0).json();
         let all = found["diagnostics"].as_array().unwrap().iter();
-        let codes: Vec<&Value> = all.map(|diagnostic| &diagnostic["code"]).collect();
-        assert_eq!(codes, self.warnings, "{found:#}");
+        // Whether rows are many for one partition is told by estimates, which a database may not have
+        // made yet.
+        let codes = all.map(|diagnostic| &diagnostic["code"]);
+        let codes: Vec<&Value> = codes.filter(|code| *code != "single-partition").collect();
+        assert!(codes.is_empty(), "{found:#}");
     }
 
     fn loads_and_verifies(

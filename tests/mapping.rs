@@ -14,9 +14,14 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::{Described, Raw, resolve, starter};
 use dynafold::source::ScanColumn;
 
-/// The catalog of pattern 1, as `inspect --format json` wrote it.
+/// The catalog of pattern 1, as `inspect --format json` wrote it, but for the numbers of rows: of a
+/// few rows fewer risks are told.
 fn catalog() -> Catalog {
-    serde_json::from_str(include_str!("mapping/catalog.json")).unwrap()
+    let mut catalog: Catalog = serde_json::from_str(include_str!("mapping/catalog.json")).unwrap();
+    for table in &mut catalog.tables {
+        table.estimated_rows = None;
+    }
+    catalog
 }
 
 /// Checks a mapping against a catalog, with no variable set.

@@ -326,6 +326,16 @@ pub struct Placeholder {
     pub escape: Option<Arc<Escape>>,
 }
 
+impl Placeholder {
+    /// Whether a filter puts something for NULL.
+    #[must_use]
+    pub fn replaces_null(&self) -> bool {
+        let replaces =
+            |filter: &Filter| matches!(filter, Filter::Default(_) | Filter::Present { .. });
+        self.filters.iter().any(replaces)
+    }
+}
+
 /// Where a value stands: a column, or a member of a document in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

@@ -20,7 +20,6 @@ impl Case {
             ("PLAYLIST_TRACK", "PlaylistTrack", ""),
             ("TRACK", "Track", ""),
         ],
-        warnings: &["single-partition", "single-partition"],
     };
 
     pub(super) const CHINOOK_SNAKE: Self = Self {
@@ -61,7 +60,6 @@ impl Case {
             ("TERRITORY", "territories", ""),
             ("US_STATE", "us_states", ""),
         ],
-        warnings: &[],
     };
 
     pub(super) const NORTHWIND_SQLITE: Self = Self {
@@ -85,7 +83,6 @@ impl Case {
             ("SUPPLIER", "Suppliers", ""),
             ("TERRITORY", "Territories", ""),
         ],
-        warnings: &[],
     };
 
     pub(super) const PAGILA: Self = Self {
@@ -109,7 +106,6 @@ impl Case {
             ("STAFF", "staff", ""),
             ("STORE", "store", ""),
         ],
-        warnings: &["single-partition"],
     };
 
     pub(super) const SAKILA: Self = Self {
@@ -135,6 +131,5 @@ impl Case {
             ("STAFF_PICTURE", "staff", "picture IS NOT NULL"),
             ("STORE", "store", ""),
         ],
-        warnings: &["single-partition"],
     };
 }

@@ -67,6 +67,11 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnknownFilter, user("columns: [], attributes: { n: \"{name | uper}\" }"), "uper"),
         (Code::FilterArguments, user("columns: [], attributes: { n: \"{id | pad(x)}\" }"), "pad(x)"),
         (Code::FilterType, user("columns: [], attributes: { n: \"{name | pad(3)}\" }"), "pad(3)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{name | time('%Y-%m-%d') | plus(1h)}\" }"), "plus(1h)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{id | default(-1) | pad(3)}\" }"), "pad(3)"),
+        (Code::FilterArguments, user("columns: [], attributes: { n: \"{id | map(a: x, *: y)}\" }"), "map(a: x, *: y)"),
+        (Code::WrongValue, user("columns: [], attributes: { n: { $value: \"n{id}\", $type: N } }"), "N"),
+        (Code::WrongValue, user("columns: [], attributes: { n: { $value: \"{name}\", $type: NS } }"), "NS"),
         (Code::UnknownTable, item("from: user, key: { PK: \"USER#\", SK: \"USER#\" }"), "user"),
         (Code::UnreadableTable, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "services"),
         (Code::UnknownColumn, user("columns: [nme]"), "nme"),
@@ -84,6 +89,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Directive, user("attributes: { $embed: subscribe_users }"), "$embed"),
         (Code::Embed, user("attributes: { x: { $embed: services } }"), "services"),
         (Code::Embed, user("attributes: { x: { $embed: subscribes, $match: { service: id } } }"), "id"),
+        (Code::Embed, user("attributes: { x: { $embed: subscribe_users, $each: { s: \"{subscribe_id}\" }, $as: set } }"), "{ s: \"{subscribe_id}\" }"),
         (Code::Explode, user("explode: { t: id }"), "id"),
         (Code::AttributeClash, user("attributes: { name: x }"), "x"),
         (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
@@ -93,6 +99,8 @@ fn cases() -> Vec<(Code, String, &'static str)> {
                 "",
             ), "email"),
         (Code::TtlType, mapping("name: portal, key: { partition: PK, sort: SK }, ttl: name", "", ""), "USER"),
+        (Code::TtlType, mapping(&plain("ttl: ends"), &format!("from: users, {KEY}, attributes: {{ ends: {{ $value: \"{{name | time('%Y-%m-%d') | epoch_ms}}\", $when: \"id > 3\" }} }}"), ""), "{ $value: \"{name | time('%Y-%m-%d') | epoch_ms}\", $when: \"id > 3\" }"),
+        (Code::UnknownAttribute, mapping(&plain("ttl: emial"), &format!("from: users, {KEY}, columns: [email]"), ""), "emial"),
         (Code::Compress, user("oversize: { compress: [SK] }"), "SK"),
         (Code::Compress, user("oversize: { compress: [nme] }"), "nme"),
         (Code::Compress, user("oversize: { compress: [id] }"), "id"),
@@ -105,7 +113,12 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::NullableKey, item("from: users, key: { PK: \"U#{id | pad(3)}#{gender}\", SK: \"U#\" }"), "\"U#{id | pad(3)}#{gender}\""),
+        (Code::RefusedValues, item("from: users, key: { PK: \"U#{id | pad(3)}\", SK: \"U#\" }"), "pad(3)"),
+        (Code::NullableKey, item("from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id | pad(9)}\" }, attributes: { x: { $embed: users, $match: { id: user_id }, $each: 1, $as: map, $key: \"{gender}\" } }"), "\"{gender}\""),
+        (Code::KeyNotUnique, user("attributes: { x: { $embed: personal_settings, $each: \"{setting_type}\", $as: set } }"), "\"{setting_type}\""),
+        (Code::KeyNotUnique, user("attributes: { x: { $embed: personal_settings, $each: 1, $as: map, $key: \"{service}\" } }"), "\"{service}\""),
         (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
+        (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: open } }", &format!("from: users, {KEY}, attributes: {{ open: {{ $value: OPEN, $when: \"id > 3\" }} }}"), ""), "GSI"),
         (Code::SameKey, mapping("", "", "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }"), "\"USER#\""),
         (Code::KeyNotUnique, item("from: users, key: { PK: \"U#{name}\", SK: \"U#\" }"), "\"U#{name}\""),
         // Values that run into each other.
@@ -119,6 +132,11 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
         (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
         (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
+        (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, local_indexes: { LSI: { sort: data } }"), "LSI"),
+        (Code::NeverMatches, user("where: gender = NULL"), "gender = NULL"),
+        (Code::NeverMatches, user("where: id > 3 AND (name IS NULL)"), "id > 3 AND (name IS NULL)"),
+        (Code::NeverMatches, user("attributes: { x: { $value: 1, $when: gender <> NULL } }"), "gender <> NULL"),
+        (Code::NeverMatches, user("attributes: { x: { $embed: subscribe_users, $where: user_id IS NULL } }"), "user_id IS NULL"),
         (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
     ]
 }
@@ -237,6 +255,12 @@ fn catalog_for(code: Code) -> Catalog {
         services.kind = TableKind::View;
         services.primary_key.clear();
     }
+    if code == Code::RefusedValues {
+        let mut tables = catalog.tables.iter_mut();
+        let users = tables.find(|t| t.name.name == "users").unwrap();
+        users.estimated_rows = Some(60_000);
+        return catalog;
+    }
     if code == Code::PrintedType {
         services.columns[1].data_type = DataType::Printed;
     }
@@ -259,6 +283,111 @@ fn every_code_has_a_case_that_shows_it_and_nothing_else() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The codes of a mapping of users, of whom there are about so many.
+fn codes_of(rows: Option<u64>, text: &str) -> Vec<String> {
+    let mut catalog = catalog();
+    let mut tables = catalog.tables.iter_mut();
+    let users = tables.find(|t| t.name.name == "users").unwrap();
+    users.estimated_rows = rows;
+    let (_, diagnostics) = check_with(text, &catalog);
+    let told = diagnostics.iter();
+    told.map(|d| format!("{}: {}", d.code.as_str(), d.message))
+        .collect()
+}
+
+#[test]
+fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
+    let with = |more: &str| {
+        item(&format!(
+            "from: users, key: {{ PK: USERS, SK: \"{{id | pad(9)}}\" }}{more}"
+        ))
+    };
+    let told = |rows, more| codes_of(rows, &with(more));
+    let all = "single-partition: every USER stands under one partition key value".to_owned();
+    assert_eq!(told(None, ""), [all.clone()], "how many is not known");
+    assert_eq!(
+        told(Some(0), ""),
+        [all],
+        "0 may be a table that nobody counted"
+    );
+    let many =
+        "single-partition: every USER (about 60,000 rows) stands under one partition key value";
+    assert_eq!(told(Some(60_000), ""), [many]);
+    assert_eq!(told(Some(6), ""), Vec::<String>::new());
+    assert_eq!(told(Some(6), ", write_rate: 20"), Vec::<String>::new());
+    let busy = "single-partition: every USER (about 6 rows) stands under one partition key value";
+    assert_eq!(told(Some(6), ", write_rate: 2000"), [busy]);
+    // Who accepts it for the database with many rows is not told to take that away where there are few.
+    assert_eq!(
+        told(Some(6), ", accept: [single-partition]"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        told(Some(60_000), ", accept: [single-partition]"),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn members_that_differ_by_the_childs_key_are_no_risk() {
+    for gathered in [
+        "$as: set, $each: \"{service}#{setting_type}\"",
+        "$as: map, $each: 1, $key: \"{service}#{setting_type}\"",
+        "$as: set, $each: \"{service}\", $where: \"setting_type = 'alert'\"",
+        "$as: set, $each: \"{service}\", $limit: 1, $order: service",
+        "$as: list, $each: \"{service}\"",
+    ] {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"U#{{id}}\", SK: \"U#\" }}, attributes: {{ x: {{ $embed: personal_settings, {gathered} }} }}"
+        ));
+        assert_eq!(codes_of(None, &text), Vec::<String>::new(), "{gathered}");
+    }
+}
+
+#[test]
+fn small_item_types_under_one_value_count_together() {
+    let two = mapping(
+        "",
+        "from: users, key: { PK: ALL, SK: \"U#{id | pad(9)}\" }",
+        "  OTHER: { from: users, key: { PK: ALL, SK: \"O#{id | pad(9)}\" } }",
+    );
+    assert_eq!(codes_of(Some(400), &two), Vec::<String>::new());
+    let told = codes_of(Some(600), &two);
+    assert_eq!(told.len(), 2, "{told:?}");
+}
+
+#[test]
+fn a_ttl_column_that_is_too_narrow_for_seconds_is_told() {
+    let mut catalog = catalog();
+    let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+    let users = users.unwrap();
+    let column = users
+        .columns
+        .iter_mut()
+        .find(|c| c.name == "gender")
+        .unwrap();
+    let text = mapping(
+        "name: portal, key: { partition: PK, sort: SK }, ttl: gender",
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, columns: [gender]",
+        "",
+    );
+    column.data_type = DataType::Integer {
+        bits: 16,
+        unsigned: false,
+    };
+    let (_, diagnostics) = check_with(&text, &catalog);
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert_eq!(diagnostics[0].code, Code::TtlType);
+    let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+    let mut columns = users.unwrap().columns.iter_mut();
+    columns.find(|c| c.name == "gender").unwrap().data_type = DataType::Integer {
+        bits: 32,
+        unsigned: false,
+    };
+    let (model, diagnostics) = check_with(&text, &catalog);
+    assert!(model.is_some() && diagnostics.is_empty(), "{diagnostics:?}");
 }
 
 #[test]

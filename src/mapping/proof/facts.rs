@@ -72,7 +72,7 @@ pub(in crate::mapping) struct Subject<'a> {
 
 impl<'a> Subject<'a> {
     /// What the item type makes an attribute from.
-    pub(super) fn node(self, name: &str) -> Option<&'a Node> {
+    pub(in crate::mapping) fn node(self, name: &str) -> Option<&'a Node> {
         let mut attributes = self.item.attributes.iter();
         let found = attributes.find(|(other, _)| other.as_ref() == name);
         found.map(|(_, node)| node)
@@ -119,7 +119,7 @@ impl<'a> Subject<'a> {
 }
 
 /// A node without what says when it is there and of which type it is.
-pub(super) fn inner(node: &Node) -> &Node {
+pub(in crate::mapping) fn inner(node: &Node) -> &Node {
     match node {
         Node::When { value, .. } | Node::Typed { value, .. } => inner(value),
         node => node,

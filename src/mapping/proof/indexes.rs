@@ -5,7 +5,6 @@ use super::size::{bytes, largest};
 use super::{IndexProof, Membership, MembershipProof, World};
 use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
 use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Table};
-use crate::mapping::template::Filter;
 
 /// Which item types are in an index, and when. `partition` is what the index is partitioned by.
 pub(in crate::mapping) fn index(
@@ -72,9 +71,7 @@ fn needs(subject: Subject<'_>, node: &Node) -> Vec<String> {
         Node::Template(template) => {
             let placeholders = template.mandatory();
             let nullable = placeholders.filter(|placeholder| {
-                let replaced =
-                    |filter: &Filter| matches!(filter, Filter::Default(_) | Filter::Present { .. });
-                subject.domain(placeholder).nullable && !placeholder.filters.iter().any(replaced)
+                subject.domain(placeholder).nullable && !placeholder.replaces_null()
             });
             nullable
                 .map(|placeholder| format!("where `{}` is not NULL", placeholder.place.written))
@@ -85,7 +82,7 @@ fn needs(subject: Subject<'_>, node: &Node) -> Vec<String> {
 }
 
 /// The one value that an attribute has in every item, if it has one.
-fn fixed(subject: Subject<'_>, name: &str) -> Option<String> {
+pub(in crate::mapping) fn fixed(subject: Subject<'_>, name: &str) -> Option<String> {
     match super::facts::inner(subject.node(name)?) {
         Node::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),

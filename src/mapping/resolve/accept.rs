@@ -4,9 +4,11 @@ use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
 use crate::mapping::raw::{RawAcceptance, Spanned};
 
 /// Takes what is accepted out of the diagnostics. What names no warning is a fault, and what there
-/// is no warning for is a risk of its own: it would hide one to come.
+/// is no warning for is a risk of its own: it would hide one to come. `untold` are warnings that
+/// only more rows bring.
 pub(super) fn take(
     acceptances: &[RawAcceptance],
+    untold: &[Diagnostic],
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Diagnostic> {
     let mut accepted: Vec<Diagnostic> = Vec::new();
@@ -28,8 +30,11 @@ pub(super) fn take(
             *diagnostics = left;
             accepted.extend::<Vec<Diagnostic>>(taken);
             // What the source alone tells is not known here, and another database that the mapping is
-            // used with may sort text otherwise.
-            let is_elsewhere = matches!(code, Code::UnprovedAnswer | Code::TextOrder);
+            // used with may sort text otherwise, or have more rows.
+            let is_elsewhere = matches!(
+                code,
+                Code::UnprovedAnswer | Code::TextOrder | Code::RefusedValues
+            ) || untold.iter().any(within);
             if accepted.len() == before && !is_elsewhere {
                 found.push(unneeded(written));
             }

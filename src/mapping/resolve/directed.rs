@@ -1,7 +1,9 @@
 //! Binds `$value` with `$when` and `$type`.
 
 use super::bind::Binder;
+use super::keys::{family, kind};
 use crate::catalog::Family;
+use crate::diagnostic::{Code, Diagnostic};
 use crate::item::Attribute;
 use crate::mapping::model::{DynamoType, Node, Part};
 use crate::mapping::raw::spanned;
@@ -15,16 +17,32 @@ impl Binder<'_> {
         let condition = yaml.get("$when").and_then(spanned);
         let flag = condition.map(|condition| {
             let flag = self.pass.flag(&condition.value);
+            self.check_holds(&condition, "the attribute is never there");
             self.flags.push(condition);
             flag
         });
         let mut node = value?;
-        if let Some(wanted) = yaml.get("$type").and_then(Yaml::text).and_then(named) {
+        if let Some(written) = yaml.get("$type")
+            && let Some(wanted) = written.text().and_then(named)
+        {
+            let given = family(&node);
             convert(&mut node, wanted);
+            let made = family(&node);
             node = Node::Typed {
                 wanted,
                 value: Box::new(node),
             };
+            if !may_be(wanted, given, made) {
+                let given = given.map_or("another value", Family::name);
+                self.diagnostics.push(
+                    Diagnostic::new(
+                        Code::WrongValue,
+                        written.span.clone(),
+                        format!("the value is {given}, which never is of this type"),
+                    )
+                    .with_help("convert it with a filter, or take `$type` away"),
+                );
+            }
         }
         Some(match flag {
             Some(flag) => Node::When {
@@ -34,6 +52,23 @@ impl Binder<'_> {
             None => node,
         })
     }
+}
+
+/// Whether a value that was of one kind, and of another after its conversion, may be of a type.
+fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bool {
+    use Family::{Binary, Number, Text, Time};
+    let is_member = match wanted {
+        DynamoType::Ss => !matches!(given, Some(Number | Binary)),
+        DynamoType::Ns => !matches!(given, Some(Text | Time | Binary)),
+        DynamoType::Bs => !matches!(given, Some(Text | Time | Number)),
+        _ => true,
+    };
+    let is_of_kind = match made {
+        Some(Time) => wanted == DynamoType::S,
+        Some(made) => made == kind(wanted),
+        None => true,
+    };
+    is_member && is_of_kind
 }
 
 fn named(name: &str) -> Option<DynamoType> {

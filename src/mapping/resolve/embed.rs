@@ -8,7 +8,7 @@ use super::pass::PassBuilder;
 use super::scope::{On, Scope, unknown_column};
 use crate::catalog::{DataType, Table};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{EmbedNode, Gather, Node, Part, Place, Placeholder, Template};
+use crate::mapping::model::{EmbedNode, Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::{Spanned, read_joins, read_pairs, spanned};
 use crate::mapping::yaml::Node as Yaml;
 use crate::source::Embed;
@@ -47,12 +47,16 @@ impl Binder<'_> {
             Some(each) => binder.node(each),
             None => Some(binder.all_columns()),
         };
-        let gather = binder.gather(yaml);
+        let gather = binder.gather(yaml, each.as_ref(), on.as_deref());
+        let condition = yaml.get("$where").and_then(spanned);
+        if let Some(condition) = &condition {
+            binder.check_holds(condition, "no child is found");
+        }
         let order = binder.order(yaml);
         let key = binder.indices(&child.key);
         let (mut written, conditions) = (binder.flags, binder.conditions);
         self.conditions.extend(conditions);
-        if let Some(condition) = yaml.get("$where").and_then(spanned) {
+        if let Some(condition) = condition {
             rows.condition(&condition.value);
             written.push(condition);
         }
@@ -174,17 +178,6 @@ impl Binder<'_> {
         Node::Map {
             members: members.collect(),
             spreads: Vec::new(),
-        }
-    }
-
-    fn gather(&mut self, yaml: &Yaml) -> Option<Gather> {
-        match yaml.get("$as").and_then(Yaml::text) {
-            Some("set") => Some(Gather::Set),
-            Some("map") => match self.node(yaml.get("$key")?)? {
-                Node::Template(template) => Some(Gather::Map(template)),
-                _ => None,
-            },
-            _ => Some(Gather::List),
         }
     }
 

@@ -36,6 +36,8 @@ pub(super) struct Resolved {
     pub(super) nullable: Vec<usize>,
     /// Whether the relation is a table whose constraints are known.
     pub(super) is_table: bool,
+    /// About how many items there are at most, where the catalog knows.
+    pub(super) rows: Option<u64>,
 }
 
 /// Resolves an item type; `None` where its relation is not known.
@@ -79,6 +81,9 @@ pub(super) fn resolve(
     if mapping.table.settings.key_escape {
         life::escape(&mut attributes, table);
     }
+    if let Some(condition) = &raw.condition {
+        binder.check_holds(condition, "no row makes an item");
+    }
     let row_key = binder.row_key();
     let facts = binder.facts(raw.condition.is_some());
     let nullable = binder.nullable();
@@ -119,6 +124,7 @@ pub(super) fn resolve(
         facts,
         nullable,
         is_table,
+        rows: scope.rows(),
     };
     life::check(raw, &resolved, table, diagnostics);
     Some(resolved)

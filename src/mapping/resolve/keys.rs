@@ -3,40 +3,43 @@
 use std::sync::Arc;
 
 use super::item::Resolved;
-use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::catalog::{DataType, Family};
+use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::item::Attribute;
-use crate::mapping::model::{DynamoType, Gather, Index, KeyAttribute, KeyType, Node, Part, Table};
+use crate::mapping::model::{
+    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Part, Placeholder, Table,
+};
+use crate::mapping::proof::{inner, key_attributes};
+use crate::mapping::raw::{Raw, RawItem, Spanned};
 use crate::mapping::template::Filter;
 
-pub(super) fn check(table: &Table, resolved: &[Resolved], diagnostics: &mut Vec<Diagnostic>) {
-    let own = std::iter::once(&table.partition).chain(&table.sort);
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_indexes = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
-    let mut seen: Vec<&Arc<str>> = Vec::new();
-    let mut keys: Vec<&KeyAttribute> = Vec::new();
-    for key in own.chain(of_indexes) {
-        if !seen.contains(&&key.name) {
-            seen.push(&key.name);
-            keys.push(key);
-        }
-    }
+pub(super) fn check(
+    raw: &Raw,
+    table: &Table,
+    resolved: &[Resolved],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let keys = key_attributes(table);
     for item in resolved {
-        for key in &keys {
+        for (key, _) in &keys {
             check_type(item, key, diagnostics);
         }
         if let Some(ttl) = &table.ttl {
             check_ttl(item, ttl, diagnostics);
         }
     }
-}
-
-/// What an item type makes an attribute from.
-pub(super) fn node<'a>(item: &'a Resolved, name: &str) -> Option<&'a Node> {
-    let mut attributes = item.item.attributes.iter();
-    attributes
-        .find(|(other, _)| other.as_ref() == name)
-        .map(|(_, node)| node)
+    // Of a faulty item type nothing can be said, and one that says what becomes of expired items is
+    // told itself that it has none.
+    let is_told = |item: &RawItem| {
+        let expired = item.life.expired.as_ref();
+        expired.is_some_and(|expired| expired.value != Expired::Load)
+    };
+    if let Some(ttl) = &raw.table.ttl
+        && resolved.len() == raw.items.len()
+        && !raw.items.iter().any(is_told)
+    {
+        check_ttl_is_set(ttl, resolved, diagnostics);
+    }
 }
 
 /// The kind of value that a node makes; `None` when only the rows tell.
@@ -47,24 +50,30 @@ pub(super) fn family(node: &Node) -> Option<Family> {
             family => Some(family),
         },
         Node::Constant(Attribute::N(_)) => Some(Family::Number),
+        Node::Constant(Attribute::S(_)) => Some(Family::Text),
         Node::Constant(_) => Some(Family::Boolean),
         Node::Map { .. } => Some(Family::Map),
         Node::List(_) => Some(Family::List),
         Node::When { value, .. } => family(value),
-        Node::Typed { wanted, .. } => Some(match wanted {
-            DynamoType::S => Family::Text,
-            DynamoType::N => Family::Number,
-            DynamoType::B => Family::Binary,
-            DynamoType::Bool => Family::Boolean,
-            DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
-            DynamoType::L => Family::List,
-            DynamoType::M => Family::Map,
-        }),
+        Node::Typed { wanted, .. } => Some(kind(*wanted)),
         Node::Embed(embed) => Some(match embed.gather {
             Gather::List => Family::List,
             Gather::Set => Family::Set,
             Gather::Map(_) => Family::Map,
         }),
+    }
+}
+
+/// The kind of value that a DynamoDB type holds.
+pub(super) fn kind(wanted: DynamoType) -> Family {
+    match wanted {
+        DynamoType::S => Family::Text,
+        DynamoType::N => Family::Number,
+        DynamoType::B => Family::Binary,
+        DynamoType::Bool => Family::Boolean,
+        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
+        DynamoType::L => Family::List,
+        DynamoType::M => Family::Map,
     }
 }
 
@@ -77,23 +86,18 @@ fn fits(key_type: KeyType, family: Family) -> bool {
 }
 
 fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(given) = node(item, &key.name).and_then(family) else {
+    let Some(given) = item.subject().node(&key.name).and_then(family) else {
         return;
     };
     if fits(key.key_type, given) {
         return;
     }
-    let span = item
-        .spans
-        .get(&key.name)
-        .cloned()
-        .unwrap_or(item.name_span.clone());
     let wanted = match key.key_type {
         KeyType::S => "S (string)",
         KeyType::N => "N (number)",
         KeyType::B => "B (binary)",
     };
-    let constant = matches!(node(item, &key.name), Some(Node::Constant(_)));
+    let constant = matches!(item.subject().node(&key.name), Some(Node::Constant(_)));
     let help = match (key.key_type, given) {
         (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
         (KeyType::S, Family::Number) => format!(
@@ -114,7 +118,7 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
     diagnostics.push(
         Diagnostic::new(
             Code::KeyType,
-            span,
+            item.place(&key.name),
             format!(
                 "`{}` is a key attribute of type {wanted}, but here it is {}",
                 key.name,
@@ -125,49 +129,98 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
     );
 }
 
-fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(node) = node(item, ttl) else {
+/// Some item type must set the TTL attribute: else nothing ever expires.
+fn check_ttl_is_set(
+    ttl: &Spanned<String>,
+    resolved: &[Resolved],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let may_have = |item: &Resolved| {
+        item.spans.contains_key(ttl.value.as_str()) || !item.item.spreads.is_empty()
+    };
+    if resolved.is_empty() || resolved.iter().any(may_have) {
         return;
-    };
-    let span = || {
-        let span = item.spans.get(ttl).cloned();
-        span.unwrap_or(item.name_span.clone())
-    };
-    if is_in_milliseconds(node) {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::TtlType,
-                span(),
-                format!("the TTL attribute `{ttl}` must be a number of seconds, but here it is one of milliseconds"),
-            )
-            .with_help("DynamoDB would keep the items for thousands of years: say `| epoch`"),
-        );
     }
-    let Some(given) = family(node) else {
+    let attributes = resolved.iter().flat_map(|item| &item.item.attributes);
+    let help = match nearest(&ttl.value, attributes.map(|(name, _)| name.as_ref())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!(
+            "give an item type the attribute, in epoch seconds: {}: \"{{column | epoch}}\"; or take `ttl` away",
+            ttl.value
+        ),
+    };
+    diagnostics.push(
+        Diagnostic::new(
+            Code::UnknownAttribute,
+            ttl.span.clone(),
+            format!(
+                "no item type sets the TTL attribute `{}`, so that nothing expires",
+                ttl.value
+            ),
+        )
+        .with_help(help),
+    );
+}
+
+fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(node) = item.subject().node(ttl) else {
         return;
     };
-    if given != Family::Number {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::TtlType,
-                span(),
-                format!(
-                    "the TTL attribute `{ttl}` must be a number of seconds, but here it is {}",
-                    given.name()
-                ),
-            )
-            .with_help(format!(
-                "DynamoDB ignores any other: {ttl}: \"{{column | epoch}}\""
-            )),
-        );
+    let (given, help) = match (family(node), single(node)) {
+        (_, Some(value)) if value.filters.contains(&Filter::EpochMs) => (
+            "one of milliseconds",
+            "DynamoDB would keep the items for thousands of years: say `| epoch`".to_owned(),
+        ),
+        (Some(Family::Number), Some(value)) if is_small(item, value) => (
+            "a number of too few digits for it",
+            format!(
+                "`{}` holds no time after 2001, and DynamoDB expires nothing that is over five years past: {ttl}: \"{{column | epoch}}\"",
+                value.place.written
+            ),
+        ),
+        (None | Some(Family::Number), _) => return,
+        (Some(other), _) => (
+            other.name(),
+            format!("DynamoDB ignores any other: {ttl}: \"{{column | epoch}}\""),
+        ),
+    };
+    diagnostics.push(
+        Diagnostic::new(
+            Code::TtlType,
+            item.place(ttl),
+            format!(
+                "the TTL attribute `{ttl}` must be a number of seconds, but here it is {given}"
+            ),
+        )
+        .with_help(help),
+    );
+}
+
+/// The one value that an attribute carries, whatever condition or type goes with it.
+fn single(node: &Node) -> Option<&Placeholder> {
+    match inner(node) {
+        Node::Template(template) => match template.parts.as_slice() {
+            [Part::Value(value)] => Some(value),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
-fn is_in_milliseconds(node: &Node) -> bool {
-    let Node::Template(template) = node else {
-        return false;
+/// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten
+/// digits.
+fn is_small(item: &Resolved, value: &Placeholder) -> bool {
+    let column = item.facts.columns.get(value.place.column);
+    let data_type = column.and_then(|column| column.data_type.as_ref());
+    let digits = match data_type {
+        Some(DataType::Integer { bits, .. }) if *bits < 32 => 0,
+        Some(DataType::Decimal {
+            precision: Some(precision),
+            scale,
+        }) => i64::from(*precision) - i64::from(scale.unwrap_or(0)),
+        _ => return false,
     };
-    matches!(template.parts.as_slice(), [Part::Value(value)] if value.filters.last() == Some(&Filter::EpochMs))
+    value.filters.is_empty() && value.place.path.is_empty() && digits < 10
 }
 
 /// Whether an item type has all key attributes of an index, so that its items can be in it.

@@ -3,30 +3,28 @@
 use std::sync::Arc;
 
 use super::item::Resolved;
-use super::keys::{family, node};
+use super::keys::family;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, nearest};
-use crate::mapping::model::{Expired, KeyAttribute, Node, Part, Table, Template};
+use crate::mapping::model::{Expired, Node, Part, Table, Template};
+use crate::mapping::proof::{key_attributes, sort_keys};
 use crate::mapping::raw::{RawItem, Spanned};
 use crate::mapping::template::{Escape, Filter};
-
-/// The key attributes of the table and its indexes, some more than once.
-fn key_attributes(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_indexes = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
-    std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .chain(of_indexes)
-}
 
 /// Escapes the values in an item type's key templates: those of the table's key and of indexes.
 pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
     for (name, node) in attributes {
-        let is_key = key_attributes(table).any(|key| key.name == *name);
-        if is_key && let Some(template) = template(node) {
+        if is_key(name, table)
+            && let Some(template) = template(node)
+        {
             escape_template(template);
         }
     }
+}
+
+fn is_key(name: &str, table: &Table) -> bool {
+    let keys = key_attributes(table);
+    keys.iter().any(|(key, _)| *key.name == *name)
 }
 
 /// Escapes the values of one template, where text stands around them.
@@ -97,7 +95,7 @@ fn check_expired(
             "nothing expires: the table has no `ttl`".to_owned(),
             "say under `table` which attribute holds the expiry time: ttl: expires_at".to_owned(),
         ),
-        Some(ttl) if node(item, ttl).is_none() && item.item.spreads.is_empty() => (
+        Some(ttl) if item.subject().node(ttl).is_none() && item.item.spreads.is_empty() => (
             format!(
                 "no `{}` expires: it has no attribute `{ttl}`",
                 item.item.name
@@ -112,7 +110,7 @@ fn check_expired(
 
 /// Why an attribute cannot be compressed, and what to do about it.
 fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String, Option<String>)> {
-    if key_attributes(table).any(|key| *key.name == *name) {
+    if is_key(name, table) {
         return Some((
             format!("`{name}` is a key attribute, which stays as it is"),
             None,
@@ -124,7 +122,7 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
             None,
         ));
     }
-    let Some(node) = node(item, name) else {
+    let Some(node) = item.subject().node(name) else {
         let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
         let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
         let known = !item.item.spreads.is_empty();
@@ -153,23 +151,15 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
 /// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does
 /// not sort where `1` does.
 fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    let of_indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_indexes = of_indexes.flat_map(|index| &index.sort);
-    let mut seen: Vec<&str> = Vec::new();
-    for key in table.sort.iter().chain(of_indexes) {
-        if seen.contains(&key.name.as_ref()) {
-            continue;
-        }
-        seen.push(&key.name);
-        let Some(Node::Template(template)) = node(item, &key.name) else {
+    for key in sort_keys(table) {
+        let Some(Node::Template(template)) = item.subject().node(key) else {
             continue;
         };
         if let Some(written) = disordered(template) {
-            let span = item.spans.get(&key.name).cloned();
             diagnostics.push(
                 Diagnostic::new(
                     Code::EscapedOrder,
-                    span.unwrap_or(item.name_span.clone()),
+                    item.place(key),
                     format!(
                         "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
                     ),

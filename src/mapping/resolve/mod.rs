@@ -11,6 +11,8 @@ mod directed;
 mod embed;
 mod explode;
 mod fickle;
+mod gathered;
+mod holds;
 mod item;
 mod join;
 mod keys;
@@ -91,8 +93,8 @@ pub fn resolve(
             )
         })
         .collect();
-    keys::check(&table, &resolved, &mut diagnostics);
-    risks::check(raw, &table, &resolved, &mut diagnostics);
+    keys::check(raw, &table, &resolved, &mut diagnostics);
+    let untold = risks::check(raw, &table, &resolved, &mut diagnostics);
     let world = World {
         time_zone: time_zone.clone(),
     };
@@ -117,7 +119,7 @@ pub fn resolve(
                 .with_help("say under `items` what becomes of which table"),
         );
     }
-    let accepted = accept::take(&raw.acceptances, &mut diagnostics);
+    let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
     let broken = diagnostics
         .iter()

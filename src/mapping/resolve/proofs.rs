@@ -21,7 +21,7 @@ impl Resolved {
         }
     }
 
-    fn place(&self, attribute: &str) -> Range<usize> {
+    pub(super) fn place(&self, attribute: &str) -> Range<usize> {
         let written = self.spans.get(attribute).cloned();
         written.unwrap_or_else(|| self.name_span.clone())
     }
@@ -178,7 +178,7 @@ fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut
 }
 
 /// Whether an attribute is there for some rows only.
-fn has_condition(node: &Node) -> bool {
+pub(super) fn has_condition(node: &Node) -> bool {
     match node {
         Node::When { .. } => true,
         Node::Typed { value, .. } => has_condition(value),

@@ -3,45 +3,36 @@
 use std::sync::Arc;
 
 use super::item::Resolved;
-use super::keys::{may_be_in, node};
+use super::keys::may_be_in;
+use super::proofs::has_condition;
 use crate::diagnostic::{Code, Diagnostic};
-use crate::item::Attribute;
-use crate::mapping::model::{Node, Table, Template};
+use crate::format::counted;
+use crate::mapping::model::{KeyAttribute, Table, Template};
+use crate::mapping::proof::fixed;
 use crate::mapping::raw::Raw;
-use crate::mapping::template::Filter;
 
 /// Write units a second that one partition key value takes (limits.md 26).
 const PARTITION_WRITES: u32 = 1_000;
 
+/// Tells of risks. Gives those that nobody need be told of while there are so few rows.
 pub(super) fn check(
     raw: &Raw,
     table: &Table,
     resolved: &[Resolved],
     diagnostics: &mut Vec<Diagnostic>,
-) {
+) -> Vec<Diagnostic> {
     for item in resolved {
         nullable_key(item, table, diagnostics);
     }
-    single_partitions(raw, table, resolved, diagnostics);
-}
-
-fn template<'a>(item: &'a Resolved, name: &str) -> Option<&'a Template> {
-    match node(item, name) {
-        Some(Node::Template(template)) => Some(template),
-        _ => None,
-    }
-}
-
-/// The one value that an attribute has in every item, if it has one.
-fn fixed(item: &Resolved, name: &str) -> Option<String> {
-    match node(item, name)? {
-        Node::Template(template) => match template.prefix() {
-            (text, true) => Some(text.to_owned()),
-            _ => None,
-        },
-        Node::Constant(Attribute::N(number)) => Some(number.to_string()),
-        _ => None,
-    }
+    empty_indexes(raw, table, resolved, diagnostics);
+    let (told, untold) = single_partitions(raw, table, resolved)
+        .into_iter()
+        .partition::<Vec<_>, _>(|(_, is_crowded)| *is_crowded);
+    diagnostics.extend(told.into_iter().map(|(diagnostic, _)| diagnostic));
+    untold
+        .into_iter()
+        .map(|(diagnostic, _)| diagnostic)
+        .collect()
 }
 
 fn key_templates<'a>(
@@ -49,7 +40,7 @@ fn key_templates<'a>(
     table: &'a Table,
 ) -> impl Iterator<Item = (&'a Arc<str>, &'a Template)> {
     let keys = std::iter::once(&table.partition).chain(&table.sort);
-    keys.filter_map(|key| Some((&key.name, template(item, &key.name)?)))
+    keys.filter_map(|key| Some((&key.name, item.subject().template(&key.name)?)))
 }
 
 fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -60,17 +51,11 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
         for placeholder in template.mandatory() {
             let place = &placeholder.place;
             let may_be_null = !place.path.is_empty() || item.nullable.contains(&place.column);
-            let mended = placeholder.filters.iter().any(replaces_null);
-            if may_be_null && !mended {
-                let span = item
-                    .spans
-                    .get(name)
-                    .cloned()
-                    .unwrap_or(item.name_span.clone());
+            if may_be_null && !placeholder.replaces_null() {
                 diagnostics.push(
                     Diagnostic::new(
                         Code::NullableKey,
-                        span,
+                        item.place(name),
                         format!(
                             "`{}` may be NULL, and then the row is rejected",
                             place.written
@@ -85,76 +70,120 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
     }
 }
 
-pub(super) fn replaces_null(filter: &Filter) -> bool {
-    matches!(filter, Filter::Default(_) | Filter::Present { .. })
-}
-
-fn single_partitions(
+fn empty_indexes(
     raw: &Raw,
     table: &Table,
     resolved: &[Resolved],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    for (index, written) in table.indexes.iter().zip(&raw.table.indexes) {
-        let within: Vec<&Resolved> = resolved
-            .iter()
-            .filter(|item| may_be_in(item, index))
-            .collect();
-        if within.is_empty() && resolved.len() == raw.items.len() {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::EmptyIndex,
-                    written.name.span.clone(),
-                    format!(
-                        "no item type has the key of `{}`, so that the index stays empty",
-                        index.name
-                    ),
-                )
-                .with_help("give an item type its key attributes, or take the index away"),
-            );
-        }
-        // One value of a multi-attribute key is a partition of its own only if all parts are fixed.
-        let fixed: Vec<(&str, String)> = within
-            .iter()
-            .filter_map(|item| {
-                let values = index.partition.iter().map(|key| fixed(item, &key.name));
-                let values: Option<Vec<String>> = values.collect();
-                Some((item.item.name.as_ref(), values?.join(" / ")))
-            })
-            .collect();
-        if fixed.is_empty() {
+    // Of a faulty item type nothing can be said.
+    if resolved.len() < raw.items.len() {
+        return;
+    }
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let written = raw.table.indexes.iter().chain(&raw.table.local_indexes);
+    for (index, written) in indexes.zip(written) {
+        if resolved.iter().any(|item| may_be_in(item, index)) {
             continue;
         }
-        let list: Vec<String> = fixed
-            .iter()
-            .map(|(name, value)| format!("every {name} under `{value}`"))
-            .collect();
         diagnostics.push(
             Diagnostic::new(
-                Code::SinglePartition,
+                Code::EmptyIndex,
                 written.name.span.clone(),
-                format!("in `{}` whole item types share one partition key value: {}", index.name, list.join(", ")),
+                format!(
+                    "no item type has the key of `{}`, so that the index stays empty",
+                    index.name
+                ),
             )
-            .with_help(format!(
-                "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
-            )),
+            .with_help("give an item type its key attributes, or take the index away"),
         );
     }
-    for item in resolved {
-        if fixed(item, &table.partition.name).is_some_and(|value| !value.is_empty()) {
-            let span = item
-                .spans
-                .get(&table.partition.name)
-                .cloned()
-                .unwrap_or(item.name_span.clone());
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::SinglePartition,
-                    span,
-                    format!("all items of `{}` share one partition key value", item.item.name),
-                )
-                .with_help(format!("one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`")),
-            );
+}
+
+/// The item types whose items share a partition key value, each with whether that is too much for it.
+fn single_partitions(raw: &Raw, table: &Table, resolved: &[Resolved]) -> Vec<(Diagnostic, bool)> {
+    let mut found = Vec::new();
+    for (index, written) in table.indexes.iter().zip(&raw.table.indexes) {
+        let within = resolved.iter().filter(|item| may_be_in(item, index));
+        let single = single(within, &index.partition);
+        let is_crowded = single.iter().any(|(.., is_crowded)| *is_crowded);
+        let list: Vec<String> = single
+            .iter()
+            .filter(|(.., is_too)| *is_too == is_crowded)
+            .map(|(item, value, _)| format!("{} under `{value}`", every(item, &index.partition)))
+            .collect();
+        if list.is_empty() {
+            continue;
         }
+        let told = Diagnostic::new(
+            Code::SinglePartition,
+            written.name.span.clone(),
+            format!("in `{}` whole item types share one partition key value: {}", index.name, list.join(", ")),
+        )
+        .with_help(format!(
+            "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
+        ));
+        found.push((told, is_crowded));
     }
+    let own = std::slice::from_ref(&table.partition);
+    for (item, value, is_crowded) in single(resolved.iter(), own) {
+        if value.is_empty() {
+            continue;
+        }
+        let told = Diagnostic::new(
+            Code::SinglePartition,
+            item.place(&table.partition.name),
+            format!("{} stands under one partition key value", every(item, own)),
+        )
+        .with_help(format!("one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"));
+        found.push((told, is_crowded));
+    }
+    found
+}
+
+/// How people call the items of a type that have a key.
+fn every(item: &Resolved, partition: &[KeyAttribute]) -> String {
+    let node = |key: &KeyAttribute| item.subject().node(&key.name);
+    let is_sparse = partition.iter().filter_map(node).any(has_condition);
+    let whose = if is_sparse {
+        " whose `$when` holds"
+    } else {
+        ""
+    };
+    let rows = item
+        .rows
+        .map(|rows| format!(" (about {})", counted(rows, "row")));
+    format!(
+        "every {}{whose}{}",
+        item.item.name,
+        rows.unwrap_or_default()
+    )
+}
+
+/// The item types with one value for a partition key, that value, and whether it gets more rows, or
+/// more writes in production, than one partition takes within a second.
+fn single<'r>(
+    within: impl Iterator<Item = &'r Resolved>,
+    partition: &[KeyAttribute],
+) -> Vec<(&'r Resolved, String, bool)> {
+    // A multi-attribute key has one value only if all of its parts have.
+    let one = |item: &'r Resolved| {
+        let values = partition.iter().map(|key| fixed(item.subject(), &key.name));
+        let values: Option<Vec<String>> = values.collect();
+        Some((item, values?.join(" / ")))
+    };
+    let single: Vec<(&Resolved, String)> = within.filter_map(one).collect();
+    let is_crowded = |value: &str| {
+        let together = single.iter().filter(|(_, other)| other == value);
+        let rows = together
+            .clone()
+            .map(|(item, _)| item.rows.unwrap_or(u64::MAX));
+        let rate = together.filter_map(|(item, _)| item.item.write_rate);
+        rows.fold(0, u64::saturating_add) > u64::from(PARTITION_WRITES)
+            || rate.sum::<f64>() > f64::from(PARTITION_WRITES)
+    };
+    let judged = single.iter();
+    judged
+        .map(|(item, value)| (*item, value.clone(), is_crowded(value)))
+        .collect()
 }

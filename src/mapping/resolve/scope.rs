@@ -169,6 +169,13 @@ impl<'a> Scope<'a> {
             .is_some_and(|table| matches!(table.kind, Table | Partitioned))
     }
 
+    /// About how many items there are at most: as many as rows, where the catalog knows. It may say
+    /// 0 of a table that it has not counted, and elements of arrays it does not count.
+    pub(super) fn rows(&self) -> Option<u64> {
+        let rows = self.table.and_then(|table| table.estimated_rows);
+        rows.filter(|rows| *rows > 0 && self.elements.is_empty())
+    }
+
     /// A joined parent's place in the scope.
     pub(super) fn parent(&self, alias: &str) -> Option<&Parent<'a>> {
         self.joins.iter().find(|parent| parent.alias == alias)
