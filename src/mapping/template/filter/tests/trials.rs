@@ -83,6 +83,7 @@ fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read
         (time, "format(\"%H\")", ""),
         (
             timestamp(false),
+            "format(\"%s\")",
             "every: `format(\"%s\")` refuses every value here: the time has not all that `%s` asks for",
         ),
         (timestamp(true), "format(\"%s\")", ""),
@@ -244,7 +245,7 @@ fn of_what_is_refused_for_every_value_none_passes() {
         "format(\"%j\")",
         "format(\"%b\")",
         "format(\"%s\")",
-        "format(\"%s\")",
+        "format(\"%Z\")",
         "set",
     ];
     let seconds = [
