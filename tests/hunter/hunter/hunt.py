@@ -183,6 +183,8 @@ class Hunt:
         self.books(judge, run)
         for claim in program.claims(run.report):
             self.judged(claim, judge.judge_claim)
+            if claim["claim"] == "books_balance" and claim["verdict"] == "differs":
+                self.found("books that do not balance", str(claim))
         if run.code == 0 and (contested or rejected):
             what = f"{len(contested)} keys are contested {list(contested)[:2]}, {rejected} rows make no item"
             self.found("migrate ends with 0 and loses rows" if contested else "migrate ends with 0 beside rejects", what)

@@ -182,6 +182,8 @@ class Judge:
         """(find or None, whether the claim was not trivial). Claims that are not made, `proved` that is, are not judged."""
         judged = {"keys_differ": self.keys_differ, "text_order": self.text_order, "always_in_index": self.always_in_index,
                   "index_empty": self.index_empty, "item_size": self.item_size, "pattern_finds": self.pattern_finds}.get(claim["claim"])
+        if claim["claim"] == "keys_differ" and claim["verdict"] == "differs" and all(len(owners) == 1 for owners in self.contested().values()):
+            return Find("keys_differ: false alarm", str(claim)), True
         if not judged or claim["verdict"] != "proved":
             return None, False
         return judged(claim, claim["of"])
@@ -223,7 +225,8 @@ class Judge:
                 text = (one.item[attribute][1] > two.item[attribute][1]) - (one.item[attribute][1] < two.item[attribute][1])
                 asked = asked or bool(order)
                 if order and text and order != text:
-                    return Find("text_order", f"{name}.{attribute}: {one.item[attribute][1]!r} and {two.item[attribute][1]!r} are the other way "
+                    kind = " of a query" if isinstance(self.mapping["items"][name]["from"], dict) else ""
+                    return Find(f"text_order{kind}", f"{name}.{attribute}: {one.item[attribute][1]!r} and {two.item[attribute][1]!r} are the other way "
                                 f"round as {[str(each[2]) for each in one.traces[attribute]]} and {[str(each[2]) for each in two.traces[attribute]]}; "
                                 f"because: {claim.get('because')}"), True
         return None, asked
@@ -249,8 +252,9 @@ class Judge:
         return None, bool(items)
 
     def item_size(self, claim, of):
-        most = claim.get("most_bytes")
-        if most is None:
+        said = re.search(r"at most ([\d,]+)", claim.get("because") or "")
+        most = claim.get("most_bytes") or said and int(said[1].replace(",", ""))
+        if not most:
             return None, False
         items = [made for name in of["item_types"] for made in self.valid(name)]
         for made in items:

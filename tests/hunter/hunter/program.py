@@ -1,4 +1,5 @@
 """The program under test: its command line, and what its JSON claims, in one form for old and new binaries."""
+import itertools
 import json
 import os
 import subprocess
@@ -44,8 +45,20 @@ def claims(report):
     if report is None:
         return []
     if "claims" in report:
-        return report["claims"]
+        return report["claims"] + list(by_beginning(report))
     return list(old_claims(report))
+
+
+def by_beginning(report):
+    """Pairs of item types whose keys begin differently are counted, and not listed."""
+    made = report["claims"]
+    types = [claim["of"]["item_types"][0] for claim in made if claim["claim"] == "keys_differ" and len(claim["of"].get("item_types", [])) == 1]
+    if not (report.get("proofs") or {}).get("pairs_by_beginning"):
+        return
+    named = {frozenset(claim["of"].get("item_types", [])) for claim in made if claim["claim"] == "keys_differ"}
+    for first, second in itertools.combinations(types, 2):
+        if frozenset((first, second)) not in named:
+            yield claim("keys_differ", {"verdict": "proved", "because": "they begin differently"}, item_types=[first, second])
 
 
 VERDICTS = {"unproved": "not_proved", "refuted": "not_proved", "different": "differs"}
