@@ -10,8 +10,9 @@ use super::output::Output;
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::mapping::model::Model;
-use crate::mapping::{Described, Outline, Proofs, Raw, Resolution, outline, resolve};
+use crate::mapping::{Described, Outline, Proofs, Raw, Resolution, Spanned, outline, resolve};
 use crate::source::{Source, SourceError};
+use crate::sql::{Limit, Query};
 
 /// A mapping file, checked as far as it goes.
 pub(super) struct Checked {
@@ -227,6 +228,14 @@ pub(super) async fn check(
                 refused = true;
             }
         }
+        for (_, sql) in raw.answers() {
+            if let Some(reason) = refused_sql(sql, catalog, source).await? {
+                let message = "the source refuses this query";
+                let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
+                diagnostics.push(fault.with_help(reason));
+                refused = true;
+            }
+        }
         if refused {
             model = None;
         }
@@ -243,6 +252,36 @@ pub(super) async fn check(
         answers,
         notices: catalog.notices.clone(),
     })
+}
+
+/// Why the source refuses the SQL of an access pattern; nothing is read. What cannot be read as a query it is not asked.
+async fn refused_sql(
+    sql: &Spanned<String>,
+    catalog: &Catalog,
+    source: &mut dyn Source,
+) -> Result<Option<String>, Failure> {
+    let Ok(query) = Query::read(&sql.value, Some(catalog.dbms)) else {
+        return Ok(None);
+    };
+    // MySQL takes no NULL in a LIMIT, and a function may take one number and no NULL.
+    let rows = [&query.limit, &query.offset];
+    let is_rows = |name: &str| {
+        rows.iter()
+            .any(|rows| matches!(rows, Limit::Parameter(own) if own == name))
+    };
+    let nulls = |name: &str| Some(if is_rows(name) { "1" } else { "NULL" }.to_owned());
+    let numbers = |_: &str| Some("1".to_owned());
+    let mut refused = None;
+    for filled in [query.sql.fill(&nulls), query.sql.fill(&numbers)] {
+        match source.describe_answer(&filled).await {
+            Ok(_) => return Ok(None),
+            Err(error) => {
+                let why = reason(error)?;
+                refused.get_or_insert(why);
+            }
+        }
+    }
+    Ok(refused)
 }
 
 /// Why the source refuses a statement; a source that went away is a failure of its own.

@@ -98,11 +98,11 @@ codes! {
     Filter = "filter", Error;
     /// An access pattern, or `ttl`, names an attribute that no item has.
     UnknownAttribute = "unknown-attribute", Error;
-    /// An access pattern names an attribute that its index does not hold.
+    /// An access pattern names an attribute, or its SQL selects a column, that its index does not hold.
     NotProjected = "not-projected", Error;
     /// A limit of DynamoDB's is passed: too many indexes, too many projected attributes.
     Limit = "limit", Error;
-    /// The source refuses a condition or a query.
+    /// The source refuses a condition or a query, or nothing gives one of their parameters a value.
     Sql = "sql", Error;
     /// Whether a joined relation has one row for each of ours cannot be known: it is a view.
     UnprovenJoin = "unproven-join", Warning;
@@ -142,6 +142,8 @@ codes! {
     RangeEnd = "range-end", Warning;
     /// The relational query of an access pattern sorts text otherwise than DynamoDB does.
     TextOrder = "text-order", Warning;
+    /// An access pattern orders or limits what comes back otherwise than its SQL.
+    OtherOrder = "other-order", Warning;
     /// What an access pattern answers cannot be compared with what its SQL answers.
     UnprovedAnswer = "unproved-answer", Warning;
     /// A warning is accepted that there is none of.

@@ -65,6 +65,8 @@ pub(super) struct RawIndex {
     pub(super) partition: Vec<RawKey>,
     pub(super) sort: Vec<RawKey>,
     pub(super) projection: Projection,
+    /// The names that it projects.
+    pub(super) projected: Vec<Spanned<String>>,
     pub(super) throughput: Option<Throughput>,
     pub(super) autoscale: Option<Spanned<Autoscale>>,
 }
@@ -221,6 +223,7 @@ fn read_table(root: &Node) -> Option<RawTable> {
                 name: name_of(entry),
                 partition: read_keys(entry.value.get("partition")),
                 sort: read_keys(entry.value.get("sort")),
+                projected: texts(entry.value.get("project")),
                 projection: match entry.value.get("project") {
                     Some(node) if node.text() == Some("keys") => Projection::Keys,
                     Some(node) if !node.elements().is_empty() => Projection::Include(

@@ -137,7 +137,7 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
                 rest.push(left);
             }
             one => into.push(Condition {
-                test: test(one, sql),
+                test: simple(one, sql).unwrap_or_else(|| Test::Other(Expression::of(one, sql))),
                 text: one.to_string(),
                 span: sql.range(one.span()),
             }),
@@ -145,12 +145,8 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
     }
 }
 
-/// What one condition asks.
-pub(super) fn test(expression: &Expr, sql: &Sql) -> Test {
-    simple(expression, sql).unwrap_or_else(|| Test::Other(Expression::of(expression, sql)))
-}
-
-fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
+/// What one condition asks, if it is none of the others.
+pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
     let operand = |expression: &Expr| {
         // Databases differ in how they read a comparison within another.
         (!is_test(expression)).then(|| Operand::of(expression, sql))

@@ -14,11 +14,14 @@
 //! What cannot be read as one query that only reads is [`Unread`], with the reason. It refuses too what the server's
 //! settings decide: `||` of MySQL, `/*! … */`.
 //!
-//! Pure; it knows the database products, and nothing of mappings.
+//! [`Select::origins`] says which column of which table each column of a result is.
+//!
+//! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
 mod condition;
 mod operand;
 mod order;
+mod origin;
 mod query;
 mod select;
 #[cfg(test)]
@@ -28,6 +31,7 @@ mod text;
 pub(crate) use condition::{Comparator, Condition, Pattern, Test};
 pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
 pub(crate) use order::{InResult, SortKey};
+pub(crate) use origin::{Origin, table};
 pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
 pub(crate) use select::{Join, Output, Relation, Select, Source, Strange};
 pub(crate) use text::{Parameter, Sql};

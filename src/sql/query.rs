@@ -7,9 +7,10 @@ use sqlparser::ast::{
     TableFactor, Visit, Visitor,
 };
 use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 use super::Unread;
-use super::condition::{Comparator, Test, test};
+use super::condition::{Comparator, Pattern, Test, simple};
 use super::operand::{ColumnRef, Constant, Name, Operand, Value, names};
 use super::order::{SortKey, order};
 use super::select::{Output, Select, Strange};
@@ -171,8 +172,9 @@ impl Query {
 
 fn parsed(sql: Sql) -> Result<Query, Unread> {
     let dialect = dialect(sql.dbms());
+    let (only, tokens) = without_only(&sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
-    let mut parser = parser.with_tokens_with_locations(sql.tokens().to_vec());
+    let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = parser.parse_statements();
     let mut statements = statements.map_err(|error| syntax(error, &sql))?;
     let statement = match (statements.pop(), statements.pop()) {
@@ -188,7 +190,6 @@ fn parsed(sql: Sql) -> Result<Query, Unread> {
         with: Vec::new(),
         tables: Vec::new(),
         comparisons: Vec::new(),
-        depth: 0,
         refusal: None,
     };
     let _ = query.visit(&mut whole);
@@ -219,6 +220,9 @@ fn parsed(sql: Sql) -> Result<Query, Unread> {
         sql: sql.clone(),
     };
     read.outermost(query, &sql);
+    for only in only {
+        read.strange("ONLY", only, &sql);
+    }
     let own = |span: &Range<usize>| {
         let mut relations = read.selects.iter().flat_map(|select| &select.relations);
         relations.any(|relation| relation.span == *span)
@@ -229,6 +233,27 @@ fn parsed(sql: Sql) -> Result<Query, Unread> {
     });
     read.tables = tables.collect();
     Ok(read)
+}
+
+/// The places of ONLY before a table, which the parser takes for a table, and what is left without them.
+fn without_only(sql: &Sql) -> (Vec<Span>, Vec<TokenWithSpan>) {
+    let is = |token: &Token, words: &[&str]| {
+        matches!(token, Token::Word(word) if word.quote_style.is_none()
+            && words.iter().any(|other| word.value.eq_ignore_ascii_case(other)))
+    };
+    let (mut only, mut left) = (Vec::new(), Vec::new());
+    let mut before_table = false;
+    for token in sql.tokens() {
+        if before_table && sql.dbms() == Some(Dbms::Postgres) && is(&token.token, &["only"]) {
+            only.push(token.span);
+            continue;
+        }
+        if !matches!(token.token, Token::Whitespace(_)) {
+            before_table = token.token == Token::Comma || is(&token.token, &["from", "join"]);
+        }
+        left.push(token.clone());
+    }
+    (only, left)
 }
 
 /// What the parser says, and where.
@@ -280,7 +305,7 @@ impl Query {
         }
     }
 
-    fn strange(&mut self, what: &str, span: sqlparser::tokenizer::Span, sql: &Sql) {
+    fn strange(&mut self, what: &str, span: Span, sql: &Sql) {
         self.strange.push(Strange {
             what: what.to_owned(),
             span: sql.range(span),
@@ -373,7 +398,6 @@ struct Whole<'s> {
     with: Vec<Name>,
     tables: Vec<(Read, Range<usize>)>,
     comparisons: Vec<Comparison>,
-    depth: usize,
     refusal: Option<Unread>,
 }
 
@@ -420,7 +444,9 @@ impl Visitor for Whole<'_> {
     }
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        self.compared(&test(expression, self.sql));
+        if let Some(test) = simple(expression, self.sql) {
+            self.compared(&test);
+        }
         ControlFlow::Continue(())
     }
 }
@@ -483,8 +509,8 @@ impl Whole<'_> {
             Test::Like {
                 operand, pattern, ..
             } => match pattern {
-                super::Pattern::Prefix(_) => {}
-                super::Pattern::PrefixParameter(name) => {
+                Pattern::Prefix(_) => {}
+                Pattern::PrefixParameter(name) => {
                     let columns = operand.columns().iter();
                     let found = columns.map(|column| Comparison {
                         parameter: name.clone(),
@@ -494,7 +520,7 @@ impl Whole<'_> {
                     });
                     self.comparisons.extend(found);
                 }
-                super::Pattern::Other(right) => self.add(operand, right, Bound::Other),
+                Pattern::Other(right) => self.add(operand, right, Bound::Other),
             },
             Test::Null { .. } | Test::Using(_) | Test::Exists { .. } | Test::Other(_) => {}
         }

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use sqlparser::ast::{
-    self, Distinct, Expr, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
+    self, Distinct, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
     SelectItemQualifiedWildcardKind, Spanned, TableAlias, TableFactor, TableWithJoins,
 };
 use sqlparser::tokenizer::Span;
 
 use super::condition::{Condition, Test, conditions};
-use super::operand::{Expression, Name, Operand, Value, names};
+use super::operand::{Name, Operand, names};
 use super::text::Sql;
 
 /// One SELECT.

@@ -1,1 +1,744 @@
+use super::*;
+use crate::catalog::Dbms;
+use Dbms::{Mariadb, Mysql, Postgres, Sqlite};
 
+fn read(sql: &str, dbms: Dbms) -> Query {
+    Query::read(sql, Some(dbms)).unwrap_or_else(|unread| panic!("{sql}: {unread}"))
+}
+
+fn parameters(sql: &str, dbms: Option<Dbms>) -> Vec<String> {
+    let sql = Sql::read(sql, dbms).expect("it can be taken apart");
+    let names = sql.parameters().iter();
+    names.map(|parameter| parameter.name.clone()).collect()
+}
+
+/// A column as `owner.name`.
+fn column(column: &ColumnRef) -> String {
+    let parts = [&column.schema, &column.owner].into_iter().flatten();
+    let parts: Vec<&str> = parts
+        .chain([&column.name])
+        .map(|name| &*name.text)
+        .collect();
+    parts.join(".")
+}
+
+fn operand(operand: &Operand) -> String {
+    let value = match &operand.value {
+        Value::Column(one) => column(one),
+        Value::Parameter(name) => format!(":{name}"),
+        Value::Constant(Constant::Text(text)) => format!("'{text}'"),
+        Value::Constant(Constant::Number(number)) => number.clone(),
+        Value::Constant(Constant::Typed { r#type, text }) => format!("{type} '{text}'"),
+        Value::Constant(Constant::Boolean(truth)) => truth.to_string(),
+        Value::Constant(Constant::Null) => "NULL".to_owned(),
+        Value::Expression(expression) => {
+            let columns = expression.columns.iter().map(column);
+            let parameters = expression.parameters.iter().map(|name| format!(":{name}"));
+            let functions = expression.functions.iter().map(|name| format!("{name}()"));
+            let all: Vec<String> = columns.chain(parameters).chain(functions).collect();
+            format!("?{{{}}}", all.join(" "))
+        }
+    };
+    operand
+        .around
+        .iter()
+        .rev()
+        .fold(value, |value, around| match around {
+            Around::Cast(to) => format!("{value}::{to}"),
+            Around::Function(name) => format!("{name}({value})"),
+            Around::Collate(name) => format!("{value} COLLATE {}", name.text),
+        })
+}
+
+fn condition(condition: &Condition) -> String {
+    let not = |negated: &bool| if *negated { "not " } else { "" };
+    match &condition.test {
+        Test::Compare { left, op, right } => {
+            let op = match op {
+                Comparator::Equal => "=",
+                Comparator::Same => "same",
+                Comparator::NotEqual => "<>",
+                Comparator::Less => "<",
+                Comparator::LessOrEqual => "<=",
+                Comparator::Greater => ">",
+                Comparator::GreaterOrEqual => ">=",
+            };
+            format!("{} {op} {}", operand(left), operand(right))
+        }
+        Test::Between {
+            operand: what,
+            negated,
+            low,
+            high,
+        } => {
+            format!(
+                "{} {}in {}..{}",
+                operand(what),
+                not(negated),
+                operand(low),
+                operand(high)
+            )
+        }
+        Test::In {
+            operand: what,
+            negated,
+            list,
+        } => {
+            let list: Vec<String> = list.iter().map(operand).collect();
+            format!("{} {}in [{}]", operand(what), not(negated), list.join(" "))
+        }
+        Test::Like {
+            operand: what,
+            negated,
+            any_case,
+            pattern,
+        } => {
+            let pattern = match pattern {
+                Pattern::Prefix(text) => format!("'{text}'…"),
+                Pattern::PrefixParameter(name) => format!(":{name}…"),
+                Pattern::Other(other) => operand(other),
+            };
+            let case = if *any_case { "any case " } else { "" };
+            format!("{} {}like {case}{pattern}", operand(what), not(negated))
+        }
+        Test::Null {
+            operand: what,
+            negated,
+        } => format!("{} is {}null", operand(what), not(negated)),
+        Test::Using(name) => format!("using {}", name.text),
+        Test::Exists { negated } => format!("{}exists", not(negated)),
+        Test::Other(_) => format!("<{}>", condition.text),
+    }
+}
+
+fn output(output: &Output) -> String {
+    match output {
+        Output::All => "*".to_owned(),
+        Output::AllOf(of) => format!(
+            "{}.*",
+            of.iter()
+                .map(|name| &*name.text)
+                .collect::<Vec<_>>()
+                .join(".")
+        ),
+        Output::One { name, value } => {
+            let shown = operand(value);
+            match name {
+                Some(name) if !shown.ends_with(&*name.text) => format!("{shown} as {}", name.text),
+                _ => shown,
+            }
+        }
+    }
+}
+
+fn relation(relation: &Relation) -> String {
+    let source = match &relation.source {
+        Source::Table { schema, name } => {
+            let schema = schema
+                .as_ref()
+                .map_or(String::new(), |schema| format!("{}.", schema.text));
+            format!("{schema}{}", name.text)
+        }
+        Source::With(name) => format!("with {}", name.text),
+        Source::Query => "(query)".to_owned(),
+        Source::Other => "?".to_owned(),
+    };
+    let called = relation.called.as_ref().map(|name| &*name.text);
+    let called = called.filter(|called| !source.ends_with(called));
+    let called = called.map_or(String::new(), |called| format!(" {called}"));
+    let missing = if relation.may_be_missing { "?" } else { "" };
+    let on: Vec<String> = relation.on.iter().map(condition).collect();
+    let on = if on.is_empty() {
+        String::new()
+    } else {
+        format!(" on({})", on.join(" & "))
+    };
+    format!("{source}{called}{missing}{on}")
+}
+
+/// A query as it was understood: `outputs from relations where conditions`, and what is beside these.
+fn told(query: &Query) -> String {
+    let selects = query.selects.iter().map(|select| {
+        let list = |all: Vec<String>, between| all.join(between);
+        let distinct = if select.distinct { "distinct " } else { "" };
+        let outputs = list(select.outputs.iter().map(output).collect(), ", ");
+        let relations = list(select.relations.iter().map(relation).collect(), ", ");
+        let conditions = list(select.conditions.iter().map(condition).collect(), " & ");
+        let strange: String = select
+            .strange
+            .iter()
+            .map(|one| format!(" !{}", one.what))
+            .collect();
+        let groups = if select.groups { " groups" } else { "" };
+        let having = if select.having { " having" } else { "" };
+        format!("{distinct}{outputs} from {relations} where {conditions}{groups}{having}{strange}")
+    });
+    let mut told = selects.collect::<Vec<_>>().join(" + ");
+    if query.set == Set::Other {
+        told += " !set";
+    }
+    for strange in &query.strange {
+        told += &format!(" !{}", strange.what);
+    }
+    for (word, limit) in [("limit", &query.limit), ("offset", &query.offset)] {
+        match limit {
+            Limit::None => {}
+            Limit::Rows(rows) => told += &format!(" {word} {rows}"),
+            Limit::Parameter(name) => told += &format!(" {word} :{name}"),
+            Limit::Unknown => told += &format!(" {word} ?"),
+        }
+    }
+    told
+}
+
+#[test]
+fn queries_are_understood_as_what_they_are() {
+    for (dbms, sql, expected) in [
+        (
+            Postgres,
+            "SELECT u.ID, \"Name\" AS n, 'BOOK' AS _type, u.*, count(*) FROM public.Users u WHERE u.id = :id",
+            "u.id, Name as n, 'BOOK' as _type, u.*, ?{count()} from public.users u where u.id = :id",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM a JOIN b ON a.id = b.a_id LEFT JOIN c USING (id) WHERE (a.x = 1 AND (b.y > :y AND :z >= b.z))",
+            "* from a, b, c? on(using id) where a.id = b.a_id & a.x = 1 & b.y > :y & b.z <= :z",
+        ),
+        (
+            Postgres,
+            "SELECT a.id FROM a JOIN b ON a.id = b.id RIGHT JOIN c ON b.id = c.id",
+            "a.id from a?, b? on(a.id = b.id), c on(b.id = c.id) where ",
+        ),
+        (
+            Postgres,
+            "SELECT 1 FROM a LEFT JOIN (b JOIN c ON b.i = c.i) ON a.i = b.i, d",
+            "1 from a, b? on(a.i = b.i), c? on(b.i = c.i), d where ",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t WHERE lower(email) = lower(:e) AND day::date = :d::date AND n COLLATE \"C\" > 'a' AND x = -5",
+            "* from t where lower(email) = lower(:e) & day::DATE = :d::DATE & n COLLATE C > 'a' & x = -5",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t WHERE a BETWEEN :lo AND :hi AND b IN (1, :b) AND c LIKE 'x%' AND d NOT LIKE :d || '%' AND e ILIKE 'a_b%'",
+            "* from t where a in :lo..:hi & b in [1 :b] & c like 'x'… & d not like :d… & e like any case 'a_b%'",
+        ),
+        (
+            Mysql,
+            "SELECT * FROM `T` WHERE c LIKE CONCAT(:c, '%') AND a <=> :a AND d IS NOT NULL AND e = 'it\\'s'",
+            "* from T where c like :c… & a same :a & d is not null & e = 'it's'",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t WHERE a = 1 AND (b = 2 OR c = :c) AND NOT d AND EXISTS (SELECT 1 FROM u WHERE u.id = t.id)",
+            "* from t where a = 1 & <b = 2 OR c = :c> & <NOT d> & exists",
+        ),
+        // A comparison within another.
+        (
+            Sqlite,
+            "SELECT * FROM t WHERE a = b = :c AND (a = b) = :c",
+            "* from t where <a = b = :c> & ?{a b} = :c",
+        ),
+        (
+            Postgres,
+            "SELECT CASE WHEN a BETWEEN 1 AND 2 THEN 'x' END AS k FROM t WHERE CASE WHEN a BETWEEN :a AND :b THEN 1 ELSE 0 END = 1",
+            "?{a} as k from t where ?{a :a :b} = 1",
+        ),
+        (
+            Sqlite,
+            "SELECT \"order\", [group], `select` FROM \"table\" WHERE \"from\" = :x",
+            "order, group, select from table where from = :x",
+        ),
+        (
+            Postgres,
+            "WITH q AS (SELECT * FROM a WHERE b = :b) SELECT q.x FROM q JOIN z ON z.id = q.id",
+            "q.x from with q, z where z.id = q.id",
+        ),
+        (
+            Postgres,
+            "(SELECT a FROM t) UNION ALL SELECT b FROM u UNION ALL SELECT c FROM v ORDER BY 1 LIMIT 5 OFFSET 2",
+            "a from t where  + b from u where  + c from v where  limit 5 offset 2",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM t UNION SELECT b FROM u",
+            "a from t where  + b from u where  !set",
+        ),
+        (
+            Postgres,
+            "(SELECT a FROM t LIMIT 3) UNION ALL SELECT b FROM u",
+            "a from t where  + b from u where  !ORDER BY or LIMIT within another",
+        ),
+        (
+            Postgres,
+            "SELECT o.id, l.n FROM o, LATERAL (SELECT n FROM i WHERE i.o = o.id LIMIT 1) l",
+            "o.id, l.n from o, (query) l where  !LATERAL",
+        ),
+        (
+            Postgres,
+            "SELECT DISTINCT a, rank() OVER (ORDER BY b) r FROM t GROUP BY a HAVING count(*) > 1",
+            "distinct a, ?{b rank()} as r from t where  groups having",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t TABLESAMPLE system (10)",
+            "* from t where  !a table of which a part is read, or another version",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM a NATURAL JOIN b",
+            "* from a, b where  !NATURAL JOIN",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM generate_series(1, 3) g",
+            "* from ? g where ",
+        ),
+        (Postgres, "VALUES (1)", " !VALUES"),
+        (
+            Postgres,
+            "SELECT a /* x /* y */ :no */ FROM t -- :no\n WHERE b = $x$ :no $x$ AND c = E'\\':no' AND d = :yes",
+            "a from t where b = ' :no ' & c = '':no' & d = :yes",
+        ),
+        (
+            Mariadb,
+            "SELECT a FROM t WHERE b = \"x\" LIMIT 5, 10",
+            "a from t where b = ?{} limit 10 offset 5",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM t WHERE d = DATE '2026-01-01' FETCH FIRST 5 ROWS ONLY",
+            "a from t where d = DATE '2026-01-01' limit 5",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM t LIMIT :n",
+            "a from t where  limit :n",
+        ),
+        (
+            Postgres,
+            "((SELECT a FROM t LIMIT 2));",
+            "a from t where  limit 2",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM (SELECT a FROM t LIMIT 3) q",
+            "a from (query) q where ",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM t FETCH FIRST 5 ROWS WITH TIES",
+            "a from t where  limit ?",
+        ),
+    ] {
+        assert_eq!(told(&read(sql, dbms)), expected, "{sql}");
+    }
+}
+
+#[test]
+fn what_is_no_single_query_that_reads_is_refused() {
+    for (dbms, sql, expected) in [
+        (Postgres, "DELETE FROM t", "is no query"),
+        (Postgres, "", "is no query"),
+        (
+            Postgres,
+            "SELECT 1; DROP TABLE t",
+            "is more than one statement",
+        ),
+        (
+            Postgres,
+            "WITH a AS (DELETE FROM t RETURNING *) SELECT * FROM a",
+            "would write: it says DELETE",
+        ),
+        (
+            Postgres,
+            "SELECT * INTO u FROM t",
+            "would write: it says INTO",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t FOR UPDATE",
+            "would lock rows: it says FOR UPDATE",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t FOR NO KEY UPDATE OF t",
+            "would lock rows: it says FOR NO KEY UPDATE",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t FOR SHARE",
+            "would lock rows: it says FOR SHARE",
+        ),
+        (
+            Postgres,
+            "SELECT * FROM t FOR KEY SHARE NOWAIT",
+            "would lock rows: it says FOR KEY SHARE",
+        ),
+        (
+            Mysql,
+            "SELECT * FROM t LOCK IN SHARE MODE",
+            "would lock rows: it says LOCK IN SHARE MODE",
+        ),
+        (Postgres, "SELECT a FROM t WHERE id = $1", "written `$1`"),
+        (Mariadb, "SELECT a FROM t WHERE id = ?", "written `?`"),
+        (Mysql, "SELECT a FROM t WHERE id = @id", "written `@id`"),
+        (Sqlite, "SELECT a FROM t WHERE id = ?1", "written `?1`"),
+        (Sqlite, "SELECT a FROM t WHERE id = @id", "written `@id`"),
+        (Sqlite, "SELECT a FROM t WHERE id = $id", "written `$id`"),
+        (Sqlite, "SELECT a FROM t WHERE id = :1", "written `:1`"),
+        (
+            Mysql,
+            "SELECT a FROM t WHERE a = 1 || b = 2 AND c = :c",
+            "says `||`",
+        ),
+        (Mysql, "SELECT a FROM t WHERE a = 1 && b = 2", "says `&&`"),
+        (
+            Mysql,
+            "SELECT a FROM t WHERE a = 1 AND b XOR c",
+            "says `XOR`",
+        ),
+        (
+            Mysql,
+            "SELECT a FROM t WHERE a = 1 /*!50000 OR b = 2 */",
+            "says `/*!`",
+        ),
+        (
+            Mariadb,
+            "SELECT a FROM t WHERE a = 1 /*M! OR b = 2 */",
+            "says `/*!`",
+        ),
+        (
+            Postgres,
+            "SELECT a FROM t WHERE",
+            "cannot be read: Expected",
+        ),
+        (Postgres, "SELECT 'a FROM t", "cannot be read: Unterminated"),
+    ] {
+        let refused = Query::read(sql, Some(dbms)).map(|query| told(&query));
+        let refused = refused.expect_err(sql).to_string();
+        assert!(refused.contains(expected), "{sql}: {refused}");
+    }
+    for (dbms, sql) in [
+        (Postgres, "(SELECT 1) UNION SELECT 2;"),
+        (Postgres, "-- a word\nWITH a AS (SELECT 1) SELECT * FROM a"),
+        (Postgres, "SELECT $x$1$x$, a ? 'b', @ a, y[1:2] FROM t"),
+        (Postgres, "SELECT substring(share FROM 1 FOR 3) FROM t"),
+        (Mysql, "SELECT @@version FROM t"),
+        (Sqlite, "SELECT '?', \"@a\" FROM t WHERE id = :id"),
+    ] {
+        read(sql, dbms);
+    }
+}
+
+#[test]
+fn what_is_nested_too_deep_or_too_long_is_refused_and_breaks_nothing() {
+    let of = |sql: &str| Query::read(sql, Some(Postgres)).map(|query| query.selects.len());
+    let nested = |n: usize| format!("SELECT {}1{} FROM t", "(".repeat(n), ")".repeat(n));
+    assert_eq!(of(&nested(20)), Ok(1));
+    let refused = of(&nested(10_000)).expect_err("it is nested deep");
+    assert_eq!(refused.to_string(), "cannot be read: it is nested too deep");
+    for part in [" OR a=1", "+1", "||a::text", " IS NULL"] {
+        let long = |n: usize| format!("SELECT a FROM t WHERE a = 1{}", part.repeat(n));
+        assert_eq!(of(&long(3_000)), Ok(1));
+        // As many as words are taken, and more.
+        let most = of(&long(24_000)).map_err(|refused| refused.to_string());
+        let too_long = Err("cannot be read: it is too long".to_owned());
+        assert!(most == Ok(1) || most == too_long, "{most:?}");
+        assert_eq!(
+            of(&long(50_000)).map_err(|refused| refused.to_string()),
+            too_long
+        );
+    }
+}
+
+#[test]
+fn where_the_parser_stopped_is_told() {
+    let sql = "SELECT 'é' FROM t\nWHERE a =)";
+    let Err(Unread::Syntax { span, .. }) = Query::read(sql, Some(Postgres)) else {
+        panic!("it cannot be read");
+    };
+    assert_eq!(span.and_then(|span| sql.get(span.start..)), Some(")"));
+}
+
+#[test]
+fn places_are_bytes_of_the_text() {
+    let sql = "SELECT 'é' AS x,\n  ü.b FROM \"é\" ü WHERE ü.b = :b";
+    let query = read(sql, Postgres);
+    let select = query.select().expect("it is one");
+    let shown = |span: &std::ops::Range<usize>| sql.get(span.clone()).unwrap_or_default();
+    assert_eq!(
+        select
+            .conditions
+            .iter()
+            .map(|one| shown(&one.span))
+            .collect::<Vec<_>>(),
+        ["ü.b = :b"]
+    );
+    assert_eq!(
+        query
+            .sql
+            .parameters()
+            .iter()
+            .map(|one| shown(&one.span))
+            .collect::<Vec<_>>(),
+        [":b"]
+    );
+}
+
+#[test]
+fn parameters_of_a_query_are_found_outside_of_quotes_and_comments() {
+    let sql =
+        "SELECT ':a', \":b\", x::text, y[1:2] -- :c\n FROM t /* :d */ WHERE z = :e AND w=:f_1";
+    assert_eq!(parameters(sql, None), ["e", "f_1"]);
+    let mysql = "SELECT 'it\\'s :a' # :b\n FROM t WHERE c = :c";
+    assert_eq!(parameters(mysql, Some(Mariadb)), ["c"]);
+    let mysql = "SELECT \"it\\\"s :a\", 5--:b FROM t WHERE c = :c -- :d";
+    assert_eq!(parameters(mysql, Some(Mysql)), ["b", "c"]);
+    let sqlite = "SELECT [a:b] FROM t WHERE c = :c";
+    assert_eq!(parameters(sqlite, Some(Sqlite)), ["c"]);
+}
+
+#[test]
+fn parameters_are_replaced_where_they_stand_and_nowhere_else() {
+    let fill = |sql: &str, value: &'static str| {
+        let with = |name: &str| (name == "id").then(|| value.to_owned());
+        Sql::read(sql, Some(Postgres))
+            .expect("it can be taken apart")
+            .fill(&with)
+    };
+    let sql = "SELECT ':id', id::text FROM t WHERE id = :id OR x = :idx -- :id";
+    let expected = "SELECT ':id', id::text FROM t WHERE id = 7 OR x = :idx -- :id";
+    assert_eq!(fill(sql, "7"), expected);
+    // A negative number begins no comment.
+    assert_eq!(fill("SELECT 5-:id", "-3"), "SELECT 5-(-3)");
+}
+
+#[test]
+fn a_comment_that_ends_a_query_of_one_line_is_seen() {
+    for (sql, ends) in [
+        ("SELECT a FROM t -- by key WHERE a = 1 ", true),
+        ("SELECT a FROM t\nWHERE a = 1 -- by key", false),
+        ("SELECT '-- a' FROM t", false),
+    ] {
+        let sql = Sql::read(sql, Some(Postgres)).expect("it can be taken apart");
+        assert_eq!(sql.ends_in_comment(), ends);
+    }
+}
+
+#[test]
+fn what_parameters_are_compared_with_is_seen_wherever_they_stand() {
+    for (sql, expected) in [
+        ("t.a = :a AND b <> :b", "a t.a Equal, b b Other"),
+        (":a <= x.\"Odd name\"", "a x.Odd name Low(true)"),
+        (
+            "a BETWEEN :a AND :b AND c >= :c",
+            "a a Low(true), b a High(true), c c Low(true)",
+        ),
+        ("date(t.a) = date(:a)", "a t.a Equal"),
+        ("a::date < :a", "a a High(false)"),
+        (
+            "a IN (:a, :b) AND n LIKE :n",
+            "a a Equal, b a Equal, n n Other",
+        ),
+        ("x OR id IN (SELECT i FROM u WHERE u.a = :a)", "a u.a Equal"),
+        ("a = :a || b", "a a Equal"),
+    ] {
+        let query = read(&format!("SELECT 1 FROM t WHERE {sql}"), Postgres);
+        let all = query.comparisons.iter();
+        let all = all.map(|c| format!("{} {} {:?}", c.parameter, column(&c.column), c.bound));
+        assert_eq!(all.collect::<Vec<_>>().join(", "), expected, "{sql}");
+    }
+}
+
+#[test]
+fn whether_a_bound_is_taken_in_is_seen() {
+    for (sql, upper, expected) in [
+        ("a >= :p AND a < :q", false, Some(true)),
+        ("a < :p", true, Some(false)),
+        ("a <= :p", true, Some(true)),
+        (":p > a", true, Some(false)),
+        ("a < date(:p) + 1", true, Some(false)),
+        ("a BETWEEN :o AND :p", true, Some(true)),
+        ("a BETWEEN :p AND :q", false, Some(true)),
+        ("a = :o AND b > 1 AND :p < c", false, Some(false)),
+        ("a = :p", true, None),
+        ("a < :p OR b = :p", true, None),
+        ("a < ':p'", true, None),
+    ] {
+        let query = Query::read(&format!("SELECT * FROM t WHERE {sql}"), None).expect(sql);
+        assert_eq!(query.takes_in("p", upper), expected, "{sql}");
+    }
+}
+
+#[test]
+fn tables_are_found_with_their_aliases() {
+    for (sql, expected) in [
+        (
+            "SELECT a, b FROM public.users u JOIN orders AS o ON true LEFT JOIN \"Order Details\" USING (id) \
+             JOIN (SELECT 1 FROM inner_one) q ON true, late WHERE a IN (SELECT b FROM other), x",
+            "",
+        ),
+        (
+            "SELECT a, b FROM public.users u, orders AS o LEFT JOIN \"Order Details\" USING (id) \
+             JOIN (SELECT 1 FROM inner_one) q ON true, late WHERE a IN (SELECT b FROM other)",
+            "u=public.users, o=orders, Order Details=Order Details, inner_one=inner_one within, \
+             late=late, other=other within",
+        ),
+        (
+            "WITH q AS (SELECT 1 FROM a) (SELECT 1 FROM ONLY b, q ORDER BY x, y)",
+            "a=a within, b=b",
+        ),
+    ] {
+        let Ok(query) = Query::read(sql, Some(Postgres)) else {
+            assert_eq!(expected, "", "{sql}");
+            continue;
+        };
+        let all = query.tables.iter().map(|read| {
+            let within = if read.is_own { "" } else { " within" };
+            let schema = read
+                .schema
+                .as_ref()
+                .map_or(String::new(), |name| format!("{}.", name.text));
+            format!("{}={schema}{}{within}", read.called.text, read.name.text)
+        });
+        assert_eq!(all.collect::<Vec<_>>().join(", "), expected, "{sql}");
+    }
+}
+
+/// What a query sorts by in its tables, as `column/collation`, or in its result, as a name, a number or `?`.
+fn sorted(sql: &str, in_tables: bool) -> Option<String> {
+    let keys = read(sql, Postgres).order?;
+    let all = keys.iter().filter_map(|key| {
+        if in_tables {
+            let collation = key.collation.as_ref();
+            let collation = collation.map_or(String::new(), |name| format!("/{}", name.text));
+            return key.column.as_ref().map(|one| column(one) + &collation);
+        }
+        Some(match &key.result {
+            InResult::Named(name) => name.clone(),
+            InResult::Number(number) => number.to_string(),
+            InResult::Expression => "?".to_owned(),
+        })
+    });
+    Some(all.collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn columns_of_the_outermost_order_by_are_found() {
+    for (sql, expected) in [
+        (
+            "SELECT a FROM t ORDER BY a DESC NULLS LAST, t.\"B c\" LIMIT 3",
+            "a t.B c",
+        ),
+        (
+            "SELECT a FROM t ORDER BY a COLLATE \"C\" DESC, b COLLATE pg_catalog.\"de\"",
+            "a/C b/de",
+        ),
+        (
+            "SELECT x, f.title AS t, count(*) FROM f ORDER BY 2, T, 3",
+            "f.title f.title",
+        ),
+        (
+            "SELECT DISTINCT ON (a, b) a, lower(b) b FROM t ORDER BY a, b",
+            "a",
+        ),
+        ("SELECT *, a FROM t ORDER BY 2", ""),
+        ("SELECT a COLLATE \"C\" x FROM t ORDER BY x", "a/C"),
+        (
+            "SELECT a FROM t ORDER BY lower(a), a || b, a::text, CASE a WHEN 1 THEN 2 END",
+            "",
+        ),
+        ("SELECT a FROM t UNION SELECT b FROM u ORDER BY a", ""),
+        ("WITH t AS (SELECT 1) SELECT a FROM t ORDER BY a", ""),
+    ] {
+        assert_eq!(sorted(sql, true).as_deref(), Some(expected), "{sql}");
+    }
+    let keys = read("SELECT a FROM t ORDER BY a DESC NULLS LAST, b", Postgres).order;
+    let keys: Vec<_> = keys
+        .iter()
+        .flatten()
+        .map(|key| (key.descending, key.nulls_first))
+        .collect();
+    assert_eq!(keys, [(true, Some(false)), (false, None)]);
+}
+
+#[test]
+fn the_order_of_a_query_is_its_outermost() {
+    for (sql, expected) in [
+        ("SELECT row_number() OVER (ORDER BY a) FROM t", None),
+        ("SELECT a FROM (SELECT a FROM t ORDER BY a) q", None),
+        (
+            "SELECT a, b FROM t ORDER BY t.a DESC NULLS LAST, B COLLATE \"C\", 2, lower(a), \"B\" LIMIT 3",
+            Some("1 2 2 ? B"),
+        ),
+        ("(SELECT a FROM t ORDER BY a DESC);", Some("a")),
+        (
+            "((SELECT a FROM t) UNION (SELECT b FROM u) ORDER BY 1)",
+            Some("1"),
+        ),
+        ("(SELECT a FROM t) UNION (SELECT b FROM u ORDER BY b)", None),
+        (
+            "WITH q AS (SELECT 1) (SELECT a FROM q ORDER BY a DESC)",
+            Some("a"),
+        ),
+        (
+            "WITH q AS (SELECT 1 ORDER BY 1) SELECT a FROM q WHERE a IN (SELECT b FROM q ORDER BY b)",
+            None,
+        ),
+        (
+            "SELECT o.id, c.name, o.name FROM o, c ORDER BY o.name",
+            Some("3"),
+        ),
+        (
+            "SELECT id, date(placed) AS placed FROM o ORDER BY o.placed",
+            Some("?"),
+        ),
+        (
+            "SELECT id, date(placed) AS placed FROM o ORDER BY placed",
+            Some("placed"),
+        ),
+        (
+            "SELECT id, date(placed) AS placed FROM o ORDER BY placed COLLATE \"C\"",
+            Some("?"),
+        ),
+        ("SELECT placed AS day FROM o ORDER BY s.o.placed", Some("1")),
+        ("SELECT * FROM o ORDER BY o.placed", Some("placed")),
+        (
+            "SELECT c.*, o.* FROM o, c ORDER BY o.placed",
+            Some("placed"),
+        ),
+        (
+            "SELECT c.*, date(placed) AS placed FROM o, c ORDER BY o.placed",
+            Some("?"),
+        ),
+        (
+            "SELECT c.*, o.placed AS day FROM o, c ORDER BY o.placed",
+            Some("day"),
+        ),
+        ("SELECT c.* FROM o, c ORDER BY o.placed", Some("?")),
+        ("SELECT id FROM o ORDER BY o.placed", Some("?")),
+    ] {
+        assert_eq!(sorted(sql, false).as_deref(), expected, "{sql}");
+    }
+}
+
+#[test]
+fn names_are_compared_as_the_database_compares_them() {
+    let name = |sql: &str, dbms| match read(sql, dbms)
+        .select()
+        .and_then(|one| one.outputs.first().cloned())
+    {
+        Some(Output::One {
+            name: Some(name), ..
+        }) => name,
+        _ => panic!("it has a name"),
+    };
+    assert!(name("SELECT Id FROM t", Postgres).is("id"));
+    assert!(!name("SELECT Id FROM t", Postgres).is("Id"));
+    assert!(name("SELECT \"Id\" FROM t", Postgres).is("Id"));
+    assert!(!name("SELECT \"Id\" FROM t", Postgres).is("id"));
+    assert!(name("SELECT `Id` FROM t", Mysql).is("ID"));
+    assert!(name("SELECT [Id] FROM t", Sqlite).is("iD"));
+}

@@ -44,18 +44,34 @@ impl Sql {
         })?;
         let mut parameters = Vec::new();
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
+        let mut brackets = 0_usize;
         for token in found {
-            let colon = tokens.last().filter(|last| last.token == Token::Colon);
-            let start = colon.map(|colon| colon.span.start);
-            let name = match &token.token {
-                Token::Word(word) if word.quote_style.is_none() => Some(word.value.clone()),
-                _ => None,
+            match token.token {
+                Token::LBracket => brackets += 1,
+                Token::RBracket => brackets = brackets.saturating_sub(1),
+                _ => {}
+            }
+            let (colon, before) = match tokens.as_slice() {
+                [.., before, colon] => (Some(colon), Some(&before.token)),
+                [colon] => (Some(colon), None),
+                [] => (None, None),
             };
-            let begins = start.filter(|_| colon.is_some_and(|c| c.span.end == token.span.start));
-            let (Some(start), Some(name)) = (begins, name) else {
+            // `list[1:last]` is a part of a list.
+            let is_part = brackets > 0 && before.is_some_and(ends_value);
+            let colon = colon.filter(|colon| {
+                colon.token == Token::Colon && colon.span.end == token.span.start && !is_part
+            });
+            let (Some(start), Token::Word(word)) =
+                (colon.map(|colon| colon.span.start), &token.token)
+            else {
                 tokens.push(token);
                 continue;
             };
+            if word.quote_style.is_some() {
+                tokens.push(token);
+                continue;
+            }
+            let name = word.value.clone();
             let span = Span::new(start, token.span.end);
             tokens.pop();
             tokens.push(TokenWithSpan {
@@ -113,10 +129,6 @@ impl Sql {
         self.dbms
     }
 
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
     pub(super) fn tokens(&self) -> &[TokenWithSpan] {
         &self.tokens
     }
@@ -139,27 +151,49 @@ impl Sql {
         text.is_some_and(|text| text.starts_with("/*!") || text.starts_with("/*M!"))
     }
 
+    /// Parameters as drivers write them, `$1`, `?`, `@name`: as they are written.
+    pub(crate) fn foreign(&self) -> Vec<Parameter> {
+        let next = self.tokens.iter().skip(1).map(Some).chain([None]);
+        let found =
+            self.tokens
+                .iter()
+                .zip(next)
+                .filter_map(|(TokenWithSpan { token, span }, next)| {
+                    let next = next.filter(|next| next.span.start == span.end);
+                    let (name, end) = match token {
+                        Token::Placeholder(name) if !name.starts_with(':') => {
+                            (name.clone(), span.end)
+                        }
+                        Token::Colon | Token::AtSign if self.dbms != Some(Dbms::Postgres) => {
+                            let name = next.filter(|next| {
+                                matches!(next.token, Token::Word(_) | Token::Number(..))
+                            })?;
+                            (format!("{token}{}", name.token), name.span.end)
+                        }
+                        // `@@name` is a setting of MySQL's.
+                        Token::Word(word)
+                            if word.quote_style.is_none() && word.value.starts_with('@') =>
+                        {
+                            let own =
+                                (!word.value.starts_with("@@")).then(|| word.value.clone())?;
+                            (own, span.end)
+                        }
+                        _ => return None,
+                    };
+                    let span = self.range(Span::new(span.start, end));
+                    Some(Parameter { name, span })
+                });
+        found.collect()
+    }
+
     /// What stops a text from being read as a query, whatever its grammar.
     pub(super) fn refusal(&self) -> Option<Unread> {
         let is_mysql = matches!(self.dbms, Some(Dbms::Mysql | Dbms::Mariadb));
-        let words: Vec<&TokenWithSpan> = self.tokens.iter().collect();
-        for (at, TokenWithSpan { token, span }) in words.iter().enumerate() {
-            let next = words.get(at + 1).filter(|next| next.span.start == span.end);
-            let written = |token: &Token| Some(Unread::Parameter(token.to_string()));
+        for TokenWithSpan { token, span } in &self.tokens {
             let found = match token {
                 // What stands in it, the tokenizer gives as if it stood there.
                 _ if is_mysql && self.begins_conditional(*span) => {
                     Some(Unread::Ambiguous("/*!".to_owned(), "leave it out"))
-                }
-                Token::Placeholder(name) if !name.starts_with(':') => written(token),
-                Token::Colon | Token::AtSign if self.dbms != Some(Dbms::Postgres) => {
-                    let name =
-                        next.filter(|n| matches!(n.token, Token::Word(_) | Token::Number(..)));
-                    name.map(|name| Unread::Parameter(format!("{token}{}", name.token)))
-                }
-                // `@@name` is a setting of MySQL's.
-                Token::Word(word) if word.quote_style.is_none() && word.value.starts_with('@') => {
-                    (!word.value.starts_with("@@")).then(|| Unread::Parameter(word.value.clone()))
                 }
                 Token::Word(word) if is_mysql && word.keyword == Keyword::XOR => Some(
                     Unread::Ambiguous("XOR".to_owned(), "write it with AND, OR and NOT"),
@@ -174,6 +208,9 @@ impl Sql {
                 return found;
             }
         }
+        if let Some(foreign) = self.foreign().into_iter().next() {
+            return Some(Unread::Parameter(foreign.name));
+        }
         let is_word = |token: &&Token| !matches!(token, Token::Whitespace(_));
         let tokens = self.tokens.iter().map(|token| &token.token);
         let tokens: Vec<&Token> = tokens.filter(is_word).collect();
@@ -185,6 +222,18 @@ impl Sql {
         let lock = LOCKS.iter().find(locks)?;
         Some(Unread::Locks(lock.join(" ")))
     }
+}
+
+/// Whether a value may end with a token.
+fn ends_value(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::Word(_)
+            | Token::Number(..)
+            | Token::RParen
+            | Token::RBracket
+            | Token::Placeholder(_)
+    )
 }
 
 /// How queries lock the rows that they read.

@@ -182,6 +182,11 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
             "email COLLATE NOCASE",
         ),
         (
+            Code::OtherOrder,
+            p("key: { PK: \"USER#{userId}\" }, limit: 17, sql: SELECT id FROM users LIMIT 18"),
+            "17",
+        ),
+        (
             Code::RangeEnd,
             mapping(
                 "",

@@ -109,6 +109,10 @@ fn what_the_table_can_serve_is_not_refused() {
         "items: [EVENT]\nindex: BY_AMOUNT\nkey: { kind: \"{kind}\", amount: { ge: 10 } }\norder: desc\nlimit: 5",
         "items: [EVENT]\nindex: BY_DAY\nkey: { day: \"{day}\" }\nfilter: \"state IN (:state, 'open') AND attribute_exists(state)\"",
         "items: [EVENT]\nkey: { PK: \"USER#{userId | pad(6)}\", SK: { begins_with: \"EVENT#{year}\" } }",
+        "items: [EVENT]\nindex: LATEST\nkey: { PK: \"USER#{userId | pad(6)}\" }\norder: desc\nlimit: 5\n\
+         sql: SELECT e.id, e.at FROM events e JOIN users u ON u.id = e.user_id WHERE u.id = :userId ORDER BY e.user_id, e.at DESC LIMIT 5",
+        "items: [EVENT]\nindex: LATEST\nkey: { PK: \"USER#{userId | pad(6)}\" }\nsql: SELECT id, at FROM events WHERE user_id = :userId ORDER BY date(at) DESC",
+        "items: [EVENT]\nindex: BY_DAY\nkey: { day: \"{day}\" }\nsql: SELECT e.id, user_id, state, day FROM events e WHERE day = :day",
         "items: [VOTE]\nkey: { PK: \"SUB#{subscribe | pad(6)}.{* | shard(20)}\" }",
         "items: [EVENT]\nkey: { PK: \"USER#{userId | pad(6)}\", SK: { between: [\"EVENT#{since | epoch_ms | pad(13)}\", \"EVENT#9\"] } }\n\
          params: { since: \"{now | plus(-7d)}\" }\nsql: \"SELECT 1 FROM events WHERE user_id = :userId AND at >= :since\"",
@@ -121,6 +125,81 @@ fn what_the_table_can_serve_is_not_refused() {
             render("asked.yaml", &text, &diagnostics, false)
         );
     }
+}
+
+#[test]
+fn a_name_that_an_index_projects_and_no_item_has_is_a_fault() {
+    let text =
+        with("key: { PK: a, SK: b }").replace("project: [state]", "project: [state, amuont]");
+    let (model, diagnostics) = check_with(&text, &asked());
+    assert!(model.is_none());
+    let told: Vec<_> = diagnostics
+        .iter()
+        .filter(|d| d.code.as_str() == "unknown-attribute")
+        .collect();
+    let [told] = told.as_slice() else {
+        panic!("{diagnostics:?}");
+    };
+    assert_eq!(&text[told.span.clone()], "amuont");
+    assert_eq!(told.help.as_deref(), Some("did you mean `amount`?"));
+}
+
+#[test]
+fn a_parameter_in_the_sql_of_an_item_type_is_a_fault() {
+    for (dbms, item, parameter) in [
+        (
+            Dbms::Sqlite,
+            "from: events, where: state = :state",
+            ":state",
+        ),
+        (
+            Dbms::Sqlite,
+            "from: events, where: \"state = 'a:b' AND kind = @kind\"",
+            "@kind",
+        ),
+        (Dbms::Mysql, "from: events, where: id > ?", "?"),
+        (
+            Dbms::Postgres,
+            "from: events, attributes: { x: { $value: a, $when: id > $1 } }",
+            "$1",
+        ),
+        (
+            Dbms::Postgres,
+            "from: { sql: \"SELECT * FROM events WHERE state = :state\", key: [id] }",
+            ":state",
+        ),
+    ] {
+        let text = with("key: { PK: a, SK: b }").replace(
+            "access_patterns:",
+            &format!("  MORE: {{ {item}, key: {{ PK: \"M#{{id}}\", SK: m }}, columns: [] }}\naccess_patterns:"),
+        );
+        let mut catalog = asked();
+        catalog.dbms = dbms;
+        let (model, diagnostics) = check_with(&text, &catalog);
+        let told: Vec<_> = diagnostics
+            .iter()
+            .filter(|d| d.code.as_str() == "sql")
+            .collect();
+        let [told] = told.as_slice() else {
+            panic!("{item}: {diagnostics:?}");
+        };
+        assert!(model.is_none());
+        assert_eq!(
+            told.message,
+            format!("`{parameter}` is a parameter, and nothing gives it a value")
+        );
+        assert_eq!(&text[told.span.clone()], parameter, "{item}");
+    }
+    // A part of a list is none, nor is what stands in a text.
+    let text = with("key: { PK: a, SK: b }").replace(
+        "  EVENT:\n    from: events\n",
+        "  EVENT:\n    from: events\n    where: \"state = ':a' AND (ARRAY[1,2,3])[1:id] IS NOT NULL AND kind::text <> 'b'\"\n",
+    );
+    let (_, diagnostics) = check_with(&text, &asked());
+    assert!(
+        diagnostics.iter().all(|d| d.code.as_str() != "sql"),
+        "{diagnostics:?}"
+    );
 }
 
 #[test]

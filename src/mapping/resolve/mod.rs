@@ -28,6 +28,7 @@ mod scope;
 mod served;
 mod settings;
 mod table;
+mod unbound;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -93,13 +94,17 @@ pub fn resolve(
             )
         })
         .collect();
+    unbound::check(raw, &resolved, catalog.dbms, &mut diagnostics);
     keys::check(raw, &table, &resolved, &mut diagnostics);
     let untold = risks::check(raw, &table, &resolved, &mut diagnostics);
     let world = World {
         time_zone: time_zone.clone(),
     };
     proofs::check(&table, &resolved, &world, &mut diagnostics);
-    let makes: Vec<Make> = resolved.iter().map(Make::of).collect();
+    let makes: Vec<Make> = resolved
+        .iter()
+        .map(|item| Make::of(item, &passes))
+        .collect();
     let ground = Ground {
         table: &table,
         makes: &makes,
@@ -107,6 +112,7 @@ pub fn resolve(
         catalog: Some(catalog),
     };
     let bound = patterns::bind(raw, &ground, &mut diagnostics);
+    patterns::projections(raw, &ground, &mut diagnostics);
     // A faulty key seems to be found by nothing, and to hold anything.
     let mut finds = Vec::new();
     if diagnostics.iter().all(|d| d.severity() != Severity::Error) {

@@ -94,6 +94,7 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
         attributes,
         is_open,
         types: Vec::new(),
+        carried: Vec::new(),
     }
 }
 

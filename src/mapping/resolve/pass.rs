@@ -125,6 +125,28 @@ fn aliases(scope: &Scope<'_>) -> Vec<Alias> {
         .collect()
 }
 
+impl Passes {
+    /// The tables' columns that a pass's rows have, by their places in the row.
+    pub(super) fn origins(&self, pass: usize) -> Vec<Option<(TableName, String)>> {
+        let pass = self.passes.get(pass);
+        let columns = pass
+            .into_iter()
+            .flat_map(|pass| pass.columns.iter().map(move |column| (pass, column)));
+        let origin = |(pass, column): (&PassBuilder, &ScanColumn)| {
+            let ScanColumn::Column { join, name, .. } = column else {
+                return None;
+            };
+            let table = match (join, &pass.from) {
+                (Some(join), _) => pass.joins.get(*join)?.table.clone(),
+                (None, Relation::Table(table)) => table.clone(),
+                (None, Relation::Query(_)) => return None,
+            };
+            Some((table, name.clone()))
+        };
+        columns.map(origin).collect()
+    }
+}
+
 impl PassBuilder {
     /// The rows of a scope's relation with its parents.
     pub(super) fn new(scope: &Scope<'_>) -> Self {

@@ -4,9 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::catalog::DataType;
-use crate::mapping::model::{ParameterKind, Part, Placeholder, Template};
+use crate::catalog::{DataType, TableName};
+use crate::mapping::model::{Node, ParameterKind, Part, Placeholder, Template};
 use crate::mapping::resolve::Resolved;
+use crate::mapping::resolve::pass::Passes;
 use crate::mapping::template::{Escape, Filter};
 use crate::value::TimeKind;
 
@@ -20,14 +21,28 @@ pub(in crate::mapping::resolve) struct Make {
     pub(in crate::mapping::resolve) is_open: bool,
     /// The types of the row's columns, where they are known.
     pub(in crate::mapping::resolve) types: Vec<Option<DataType>>,
+    /// Columns of tables, with the attributes that are made from them.
+    pub(in crate::mapping::resolve) carried: Vec<(TableName, String, Vec<Arc<str>>)>,
 }
 
 impl Make {
     /// What a resolved item type makes.
-    pub(in crate::mapping::resolve) fn of(item: &Resolved) -> Self {
+    pub(in crate::mapping::resolve) fn of(item: &Resolved, passes: &Passes) -> Self {
         let attributes = item.item.attributes.iter();
         let template = |name: &Arc<str>| item.subject().template(name).cloned();
+        let origins = passes.origins(item.item.pass).into_iter().enumerate();
+        let carried = origins.filter_map(|(at, origin)| {
+            let (table, column) = origin?;
+            let holding = item
+                .item
+                .attributes
+                .iter()
+                .filter(|(_, node)| takes(node, at));
+            let holding: Vec<Arc<str>> = holding.map(|(name, _)| name.clone()).collect();
+            (!holding.is_empty()).then_some((table, column, holding))
+        });
         Self {
+            carried: carried.collect(),
             name: item.item.name.clone(),
             attributes: attributes
                 .map(|(name, _)| (name.clone(), template(name)))
@@ -61,6 +76,20 @@ impl Make {
         }
         kind_of(self.types.get(placeholder.place.column)?.as_ref()?)
     }
+}
+
+/// Whether a value is made from a column of the row.
+fn takes(node: &Node, column: usize) -> bool {
+    let mut found = false;
+    node.visit(&mut |node| match node {
+        Node::Template(template) => {
+            let mut places = template.placeholders().map(|one| one.place.column);
+            found |= places.any(|place| place == column);
+        }
+        Node::Map { spreads, .. } => found |= spreads.iter().any(|place| place.column == column),
+        _ => {}
+    });
+    found
 }
 
 /// How values of a type are read.

@@ -17,11 +17,16 @@ use crate::mapping::raw::RawPattern;
 use crate::mapping::resolve::anchor::Anchor;
 use crate::mapping::template::{self, Escape, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Entry, Node};
+use crate::sql::{Query, Sql};
 
 /// Binds what one pattern says.
 pub(super) struct Binder<'a> {
     pub(super) raw: &'a RawPattern,
     pub(super) ground: &'a Ground<'a>,
+    /// The relational query, as far as it can be read.
+    pub(super) query: Option<Query>,
+    /// The uses of parameters in it.
+    pub(super) in_sql: Vec<String>,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
     pub(super) parameters: Parameters,
     /// Where values of parameters come from, as the mapping says it.
@@ -50,9 +55,18 @@ impl<'a> Binder<'a> {
         ground: &'a Ground<'a>,
         diagnostics: &'a mut Vec<Diagnostic>,
     ) -> Self {
+        let dbms = ground.catalog.map(|catalog| catalog.dbms);
+        let written = raw.sql.as_ref().map(|sql| sql.value.as_str());
+        let sql = written.and_then(|sql| Sql::read(sql, dbms).ok());
+        let in_sql = sql
+            .iter()
+            .flat_map(Sql::parameters)
+            .map(|parameter| parameter.name.clone());
         Self {
             raw,
             ground,
+            in_sql: in_sql.collect(),
+            query: written.and_then(|sql| Query::read(sql, dbms).ok()),
             diagnostics,
             parameters: Parameters::default(),
             origins: Vec::new(),

@@ -6,7 +6,6 @@ use super::bind::Binder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{KeyAttribute, Part, Placeholder, SortCondition, Template};
-use crate::mapping::sql::takes_in;
 use crate::mapping::yaml::{Entry, Node};
 
 /// A bound of a range.
@@ -44,9 +43,8 @@ impl Binder<'_> {
         let rest = rest(bound.template, made)?;
         let last = bound.template.placeholders().last()?;
         let parameter = &*last.place.written;
-        let dbms = self.ground.catalog.map(|catalog| catalog.dbms);
-        let sql = self.raw.sql.as_ref();
-        let wanted = sql.and_then(|sql| takes_in(&sql.value, dbms, parameter, bound.is_upper));
+        let query = self.query.as_ref();
+        let wanted = query.and_then(|query| query.takes_in(parameter, bound.is_upper));
         // Behind a beginning lies every key that begins so: below a lower bound none of them is.
         let does = match &rest {
             Rest::Nothing => bound.takes_in,

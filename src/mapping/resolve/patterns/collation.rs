@@ -5,10 +5,9 @@ use std::ops::Range;
 
 use super::bind::Binder;
 use super::keys::Keys;
-use crate::catalog::{Catalog, Column, DataType, Dbms, Table};
+use crate::catalog::{DataType, Dbms};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::resolve::anchor::Anchor;
-use crate::mapping::sql::{Sorted, order, tables};
 
 /// A column that a query sorts otherwise.
 struct Otherwise {
@@ -29,17 +28,32 @@ impl Binder<'_> {
         if keys.sort.is_empty() {
             return;
         }
-        let tables = own_tables(&sql.value, catalog);
-        let terms = order(&sql.value, catalog.dbms).unwrap_or_default();
-        let mut terms = terms.iter().filter_map(|term| {
-            let column = term.column.as_ref()?;
-            let collation = collation(column, &tables, catalog.dbms)?;
-            let written = column.path.join(".");
-            let span = column.span.clone();
+        let Some((query, select)) = self
+            .query
+            .as_ref()
+            .and_then(|query| Some((query, query.select()?)))
+        else {
+            return;
+        };
+        let mut terms = query.order.iter().flatten().filter_map(|key| {
+            let column = key.column.as_ref()?;
+            let collation = match &key.collation {
+                Some(asked) => {
+                    (!is_of_bytes(&asked.text, catalog.dbms)).then(|| asked.text.clone())
+                }
+                None => {
+                    let (_, _, column) = select.origin(column, catalog)?;
+                    let is_text =
+                        matches!(column.data_type, DataType::Text { .. } | DataType::Dynamic);
+                    column.collation.clone().filter(|_| is_text)
+                }
+            };
+            let path = [&column.schema, &column.owner].into_iter().flatten();
+            let path: Vec<&str> = path.chain([&column.name]).map(|name| &*name.text).collect();
             Some(Otherwise {
-                span,
-                written,
-                collation,
+                span: key.span.clone(),
+                written: path.join("."),
+                collation: collation?,
             })
         });
         let Some(Otherwise {
@@ -66,49 +80,6 @@ impl Binder<'_> {
                 .with_help(mend(&written, &collation, catalog.dbms)),
         );
     }
-}
-
-/// The tables that a query itself reads, by what it calls them, where they are in the catalog.
-fn own_tables<'c>(sql: &str, catalog: &'c Catalog) -> Vec<(String, &'c Table)> {
-    let found = tables(sql, catalog.dbms).into_iter();
-    let found = found.filter(|read| read.is_own).filter_map(|read| {
-        let is_it = |table: &&Table| {
-            let same = |own: &str, said: &String| own.eq_ignore_ascii_case(said);
-            match read.path.as_slice() {
-                [own] => {
-                    same(&table.name.name, own) && catalog.search_path.contains(&table.name.schema)
-                }
-                [schema, own] => same(&table.name.name, own) && same(&table.name.schema, schema),
-                _ => false,
-            }
-        };
-        let table = catalog.tables.iter().find(is_it)?;
-        Some((read.called, table))
-    });
-    found.collect()
-}
-
-/// The collation of a term, where it is not that of bytes.
-fn collation(term: &Sorted, tables: &[(String, &Table)], dbms: Dbms) -> Option<String> {
-    if let Some(asked) = &term.collation {
-        return (!is_of_bytes(asked, dbms)).then(|| asked.clone());
-    }
-    let (owner, name) = match term.path.as_slice() {
-        [name] => (None, name),
-        [.., owner, name] => (Some(owner), name),
-        [] => return None,
-    };
-    let of_owner = |(called, _): &&(String, &Table)| {
-        owner.is_none_or(|owner| owner.eq_ignore_ascii_case(called))
-    };
-    let own = |column: &&Column| column.name.eq_ignore_ascii_case(name);
-    let mut columns = tables
-        .iter()
-        .filter(of_owner)
-        .filter_map(|(_, table)| table.columns.iter().find(own));
-    let column = columns.next()?;
-    let is_text = matches!(column.data_type, DataType::Text { .. } | DataType::Dynamic);
-    column.collation.clone().filter(|_| is_text)
 }
 
 /// Whether a collation that a query asks for sorts by bytes.

@@ -9,6 +9,7 @@ mod answer;
 mod bind;
 mod bounds;
 mod collation;
+mod contradictions;
 mod fit;
 mod keys;
 mod parameters;
@@ -21,7 +22,7 @@ pub(super) use keys::is_range;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Family};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
 };
@@ -110,6 +111,8 @@ fn bind_one(
     binder.sources();
     binder.sql();
     binder.order(&keys);
+    binder.contradictions(&keys);
+    binder.projected(&keys);
     let answer = binder.answer(&keys);
     let finished = binder.finish();
     if diagnostics.len() > faults {
@@ -143,6 +146,40 @@ fn bind_one(
         pairs: finished.pairs,
         warnings: finished.warnings,
     })
+}
+
+/// Tells of names that indexes project and that no item has.
+pub(super) fn projections(raw: &Raw, ground: &Ground<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    // Of what could not be read it is not known what it has.
+    if !ground.is_complete
+        || diagnostics
+            .iter()
+            .any(|fault| fault.code == Code::Unchecked)
+    {
+        return;
+    }
+    let table = &raw.table;
+    for name in table
+        .indexes
+        .iter()
+        .chain(&table.local_indexes)
+        .flat_map(|index| &index.projected)
+    {
+        if ground.makes.iter().any(|make| make.may_have(&name.value)) {
+            continue;
+        }
+        let known = ground
+            .makes
+            .iter()
+            .flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
+        let help = match nearest(&name.value, known.collect::<Vec<_>>()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "attributes are named as they stand in the items: see `preview`".to_owned(),
+        };
+        let message = format!("no item has an attribute `{}`", name.value);
+        let fault = Diagnostic::new(Code::UnknownAttribute, name.span.clone(), message);
+        diagnostics.push(fault.with_help(help));
+    }
 }
 
 fn find<'k>(keys: &Keys<'k>, name: &str) -> Option<&'k KeyAttribute> {

@@ -7,7 +7,6 @@ use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::{Origin, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::resolve::scope::{find_table, unknown_column};
-use crate::mapping::sql::parameters;
 use crate::mapping::template::{self, Filter, Segment};
 
 impl Binder<'_> {
@@ -17,7 +16,7 @@ impl Binder<'_> {
         for (name, from) in &raw.params {
             let is_clock = from.value.contains('{');
             let known = self.parameters.find(&name.value);
-            if known.is_none() && !self.in_sql(&name.value) {
+            if known.is_none() && !self.in_sql.contains(&name.value) {
                 let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
                 self.unknown(name, "the pattern", &names);
                 continue;
@@ -130,16 +129,6 @@ impl Binder<'_> {
         })
     }
 
-    fn in_sql(&self, name: &str) -> bool {
-        let sql = self.raw.sql.as_ref();
-        let dbms = self.ground.catalog.map(|catalog| catalog.dbms);
-        sql.is_some_and(|sql| {
-            parameters(&sql.value, dbms)
-                .iter()
-                .any(|other| other == name)
-        })
-    }
-
     /// Every parameter of the relational query is one of the pattern's, or a moment.
     pub(super) fn sql(&mut self) {
         let Some(sql) = &self.raw.sql else { return };
@@ -149,8 +138,7 @@ impl Binder<'_> {
         };
         let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
         let mut told: Vec<String> = Vec::new();
-        let dbms = self.ground.catalog.map(|catalog| catalog.dbms);
-        for name in parameters(&sql.value, dbms) {
+        for name in std::mem::take(&mut self.in_sql) {
             if names.contains(&name) || counted(&name) || told.contains(&name) {
                 continue;
             }

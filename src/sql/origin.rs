@@ -1,0 +1,88 @@
+//! Which column of which table a column of a query is.
+
+use super::operand::{ColumnRef, Name};
+use super::select::{Output, Select, Source};
+use crate::catalog::{Catalog, Column, Table};
+
+/// A column of a table, with the place of the relation that it is read from.
+pub(crate) type Origin<'c> = (usize, &'c Table, &'c Column);
+
+/// A table by the name that a query has for it.
+pub(crate) fn table<'c>(
+    catalog: &'c Catalog,
+    schema: Option<&Name>,
+    name: &Name,
+) -> Option<&'c Table> {
+    let in_schema = |table: &&Table| match schema {
+        Some(schema) => schema.is(&table.name.schema),
+        None => catalog.search_path.contains(&table.name.schema),
+    };
+    let mut tables = catalog.tables.iter().filter(in_schema);
+    tables.find(|table| name.is(&table.name.name))
+}
+
+impl Select {
+    /// The table that a relation is.
+    pub(crate) fn table<'c>(&self, relation: usize, catalog: &'c Catalog) -> Option<&'c Table> {
+        match &self.relations.get(relation)?.source {
+            Source::Table { schema, name } => table(catalog, schema.as_ref(), name),
+            Source::With(_) | Source::Query | Source::Other => None,
+        }
+    }
+
+    /// The column of a table that a name means; `None` where that is not plain to see.
+    pub(crate) fn origin<'c>(
+        &self,
+        wanted: &ColumnRef,
+        catalog: &'c Catalog,
+    ) -> Option<Origin<'c>> {
+        let column = |at: usize| {
+            let table = self.table(at, catalog)?;
+            let mut columns = table.columns.iter();
+            let column = columns.find(|column| wanted.name.is(&column.name))?;
+            Some((at, table, column))
+        };
+        if let Some(owner) = &wanted.owner {
+            return column(self.called(owner)?);
+        }
+        let all = 0..self.relations.len();
+        // Of what is no table it is not known which columns it has.
+        let are_tables = all.clone().all(|at| self.table(at, catalog).is_some());
+        let mut found = all.filter_map(column);
+        let first = found.next().filter(|_| are_tables)?;
+        found.next().is_none().then_some(first)
+    }
+
+    /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known
+    /// how many columns it has.
+    pub(crate) fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Origin<'c>>>> {
+        let all = |at: usize| {
+            let table = self.table(at, catalog)?;
+            let columns = table.columns.iter();
+            Some(columns.map(move |column| Some((at, table, column))))
+        };
+        let mut found = Vec::new();
+        for output in &self.outputs {
+            match output {
+                Output::All => {
+                    for at in 0..self.relations.len() {
+                        found.extend(all(at)?);
+                    }
+                }
+                Output::AllOf(path) => found.extend(all(self.called(path.last()?)?)?),
+                Output::One { value, .. } => {
+                    let column = value.column();
+                    found.push(column.and_then(|column| self.origin(column, catalog)));
+                }
+            }
+        }
+        Some(found)
+    }
+
+    /// The relation of a name.
+    fn called(&self, name: &Name) -> Option<usize> {
+        let is = |called: &Name| called.is(&name.text);
+        let mut relations = self.relations.iter();
+        relations.position(|relation| relation.called.as_ref().is_some_and(is))
+    }
+}
