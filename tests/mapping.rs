@@ -3,6 +3,7 @@
 mod alike;
 mod broken;
 mod collation;
+mod enforced;
 mod faults;
 mod injective;
 mod range_end;

@@ -112,6 +112,7 @@ pub struct Table {
     /// The primary key's columns, in key order; empty without one.
     pub primary_key: Vec<String>,
     /// Unique keys and unique indexes over plain columns without a condition, the primary key left out.
+    /// Rows with a NULL in one are not kept apart by it.
     pub unique_keys: Vec<Key>,
     /// Foreign keys from this table, by name.
     pub foreign_keys: Vec<ForeignKey>,
@@ -135,7 +136,7 @@ pub struct Column {
     pub declared: String,
     /// What that type means to Dynafold.
     pub data_type: DataType,
-    /// Whether NULL can be stored.
+    /// Whether NULL may be read: the database does not keep it out at all times, for whatever reason.
     pub nullable: bool,
     /// The default's expression.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,9 +154,13 @@ pub struct Column {
     /// The collation, where it orders text otherwise than by the bytes of UTF-8, as DynamoDB does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collation: Option<String>,
+    /// Whether texts that differ are equal to the database: in case, accents, blanks at the end. To
+    /// DynamoDB they are two.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub insensitive: bool,
 }
 
-/// A unique key.
+/// A unique key: no two rows are equal in its columns as the columns' own types and collations compare.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Key {
     /// The constraint's or index's name.
@@ -229,6 +234,7 @@ impl Column {
             comment: None,
             ambiguous_charset: None,
             collation: None,
+            insensitive: false,
         }
     }
 }

@@ -56,6 +56,7 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
             output.json(&json!({
                 "diagnostics": to_json(&path, &checked.text, &checked.diagnostics),
                 "accepted": to_json(&path, &checked.text, &checked.accepted),
+                "claims": checked.proofs.as_ref().map_or(&[][..], |proofs| &proofs.claims),
                 "proofs": checked.proofs,
             }))?;
         }

@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use super::format::{bytes, counted};
 use super::output::Output;
-use crate::mapping::{
-    Coverage, IndexProof, KeyProof, Membership, OrderProof, Proofs, SizeProof, TypesProof, Verdict,
-};
+use crate::claim::{Claim, ClaimKind};
+use crate::mapping::{Coverage, IndexProof, Proofs, SizeProof};
 
 /// Names that are listed before the rest is counted, unless all is asked for.
 const LISTED: usize = 6;
@@ -24,10 +23,14 @@ struct Line {
 
 /// The proofs for people.
 pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
+    let (own, pairs): (Vec<&Claim>, Vec<&Claim>) = proofs
+        .of(ClaimKind::KeysDiffer)
+        .partition(|claim| claim.of.item_types.len() == 1);
+    let orders: Vec<&Claim> = proofs.of(ClaimKind::TextOrder).collect();
     let mut lines = vec![
-        keys(&proofs.keys),
-        types(&proofs.item_types),
-        order(&proofs.order),
+        keys(&own),
+        types(proofs.pairs_by_beginning, &pairs),
+        order(&orders),
         coverage(&proofs.coverage, detailed),
     ];
     lines.extend(indexes(&proofs.indexes, detailed));
@@ -47,51 +50,56 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
     text
 }
 
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Proved => "proved",
-        Verdict::Unproved => "not proved",
-        Verdict::Refuted => "refuted",
+/// A claim for people: what of it was shown, and why.
+fn reason(claim: &Claim) -> String {
+    let of = &claim.of;
+    let mut name = of.item_types.join(" and ");
+    if let Some(attribute) = &of.attribute {
+        name = format!("{attribute} of {name}");
     }
-}
-
-fn reason(proof: &KeyProof) -> String {
-    let example = proof.example.as_ref();
-    let example = example.map_or_else(String::new, |example| format!(": {example}"));
-    format!(
-        "{}: {}, because {}{example}",
-        proof.item_type,
-        word(proof.verdict),
-        proof.because
-    )
-}
-
-fn keys(keys: &[KeyProof]) -> Line {
-    let of = |verdict| {
-        let those = keys.iter().filter(|proof| proof.verdict == verdict);
-        let names: Vec<&str> = those.map(|proof| proof.item_type.as_str()).collect();
-        names
-    };
-    let proved = of(Verdict::Proved).len();
-    let mut text = if proved == keys.len() {
-        format!("no two rows make one key, in {}", types_of(proved))
+    let verdict = if claim.is_proved() {
+        "proved"
     } else {
-        format!(
-            "no two rows make one key, in {proved} of {}",
-            types_of(keys.len())
-        )
+        "not proved"
     };
-    let (unproved, refuted) = (of(Verdict::Unproved), of(Verdict::Refuted));
-    if !unproved.is_empty() {
-        text.push_str(&format!("; the load will check {}", unproved.join(", ")));
+    let mut text = format!("{name}: {verdict}, because {}", claim.because);
+    if !claim.facts.is_empty() {
+        text.push_str(&format!("; relies on {}", claim.facts.join(", ")));
     }
-    if !refuted.is_empty() {
-        text.push_str(&format!("; two rows may in {}", refuted.join(", ")));
+    if let Some(example) = &claim.example {
+        text.push_str(&format!(": {example}"));
     }
+    text
+}
+
+/// What claims are about, of those that were not proved.
+fn open(claims: &[&Claim]) -> Vec<String> {
+    let open = claims.iter().filter(|claim| !claim.is_proved());
+    open.map(|claim| {
+        let types = claim.of.item_types.join(" and ");
+        match &claim.of.attribute {
+            Some(attribute) => format!("{attribute} of {types}"),
+            None => types,
+        }
+    })
+    .collect()
+}
+
+fn keys(claims: &[&Claim]) -> Line {
+    let open = open(claims);
+    let all = types_of(claims.len());
+    let text = match open.as_slice() {
+        [] => format!("no two rows make one key, in {all}"),
+        open => format!(
+            "no two rows make one key, in {} of {all}; the load will check {}",
+            claims.len() - open.len(),
+            open.join(", ")
+        ),
+    };
     Line {
         title: "keys",
         text,
-        reasons: keys.iter().map(reason).collect(),
+        reasons: claims.iter().map(|claim| reason(claim)).collect(),
     }
 }
 
@@ -99,29 +107,25 @@ fn types_of(count: usize) -> String {
     counted(u64::try_from(count).unwrap_or(u64::MAX), "item type")
 }
 
-fn types(types: &TypesProof) -> Line {
-    let others = types.others.iter();
-    let unproved: Vec<&str> = others
-        .filter(|proof| proof.verdict != Verdict::Proved)
-        .map(|proof| proof.item_type.as_str())
-        .collect();
-    let proved = types.pairs - unproved.len();
-    let text = match (types.pairs, unproved.as_slice()) {
+fn types(by_beginning: usize, claims: &[&Claim]) -> Line {
+    let open = open(claims);
+    let pairs = by_beginning + claims.len();
+    let text = match (pairs, open.as_slice()) {
         (0, _) => "there is one item type alone".to_owned(),
         (pairs, []) => format!("no two item types make one key: all {pairs} pairs are apart"),
-        (pairs, unproved) => format!(
-            "{proved} of {pairs} pairs are apart; not proved of {}",
-            unproved.join("; ")
+        (pairs, open) => format!(
+            "{} of {pairs} pairs are apart; not proved of {}",
+            pairs - open.len(),
+            open.join("; ")
         ),
     };
     let mut reasons = Vec::new();
-    if types.by_beginning > 0 {
+    if by_beginning > 0 {
         reasons.push(format!(
-            "{} of the pairs: proved, because their keys begin with different texts",
-            types.by_beginning
+            "{by_beginning} of the pairs: proved, because their keys begin with different texts"
         ));
     }
-    reasons.extend(types.others.iter().map(reason));
+    reasons.extend(claims.iter().map(|claim| reason(claim)));
     Line {
         title: "item types",
         text,
@@ -129,36 +133,25 @@ fn types(types: &TypesProof) -> Line {
     }
 }
 
-fn order(order: &[OrderProof]) -> Line {
-    let wrong = order
-        .iter()
-        .filter(|proof| proof.verdict != Verdict::Proved);
-    let wrong: Vec<String> = wrong
-        .map(|proof| format!("{} of {}", proof.attribute, proof.item_type))
-        .collect();
-    let text = if wrong.is_empty() {
-        format!("text order is value order in all {} sort keys", order.len())
+fn order(claims: &[&Claim]) -> Line {
+    let open = open(claims);
+    let text = if open.is_empty() {
+        format!(
+            "text order is value order in all {} sort keys",
+            claims.len()
+        )
     } else {
         format!(
-            "text order is value order in {} of {} sort keys; not in {}",
-            order.len() - wrong.len(),
-            order.len(),
-            wrong.join(", ")
+            "text order is value order in {} of {} sort keys; not proved of {}",
+            claims.len() - open.len(),
+            claims.len(),
+            open.join(", ")
         )
     };
-    let reasons = order.iter().map(|proof| {
-        format!(
-            "{} of {}: {}, because {}",
-            proof.attribute,
-            proof.item_type,
-            word(proof.verdict),
-            proof.because
-        )
-    });
     Line {
         title: "sort order",
         text,
-        reasons: reasons.collect(),
+        reasons: claims.iter().map(|claim| reason(claim)).collect(),
     }
 }
 
@@ -195,15 +188,13 @@ fn coverage(coverage: &Coverage, detailed: bool) -> Line {
 
 fn indexes(indexes: &[IndexProof], detailed: bool) -> Vec<Line> {
     let lines = indexes.iter().enumerate().map(|(at, index)| {
-        let of = |membership| {
-            let those = index
-                .items
-                .iter()
-                .filter(|item| item.membership == membership);
+        let of = |always: bool| {
+            let those = index.items.iter();
+            let those = those.filter(|item| item.when.is_empty() == always);
             let names: Vec<String> = those.map(|item| item.item_type.clone()).collect();
             names
         };
-        let (always, sparse) = (of(Membership::Always), of(Membership::Sparse));
+        let (always, sparse) = (of(true), of(false));
         let mut text = match (always.is_empty(), sparse.is_empty()) {
             (true, true) => format!("{} stays empty", index.index),
             (false, _) => format!("{} holds every {}", index.index, listed(&always, detailed)),
@@ -213,9 +204,9 @@ fn indexes(indexes: &[IndexProof], detailed: bool) -> Vec<Line> {
             text.push_str(&format!("; some {}", listed(&sparse, detailed)));
         }
         let reasons = index.items.iter().map(|item| {
-            let when = match item.membership {
-                Membership::Always => "always".to_owned(),
-                Membership::Sparse => item.because.clone(),
+            let when = match item.when.as_str() {
+                "" => "always",
+                when => when,
             };
             let single = item.single_partition.as_ref();
             let single = single.map_or_else(String::new, |value| {

@@ -13,10 +13,7 @@ mod variables;
 pub mod yaml;
 
 pub use grammar::schema;
-pub use proof::{
-    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, PatternProof, Proofs,
-    SizeProof, TypesProof, Verdict, Writes,
-};
+pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
 pub(crate) use resolve::{aligned, kind_of, writing};

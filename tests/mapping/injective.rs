@@ -1,40 +1,94 @@
-//! Where `check` says that keys are apart, no two rows with different unique keys make one key:
-//! over templates, column types and values that were made to break it, of the row itself, of a
-//! joined parent, and of an array's elements.
+//! Where `check` says that keys are apart, no two rows with different unique keys make one key; and where
+//! it says that text order is value order, the keys of two rows sort as their values do: over templates,
+//! column types and values that were made to break it, of the row itself, of a joined parent that may be
+//! missing, and of an array's elements.
 
 mod plan;
 mod rows;
 mod values;
 
-use dynafold::item::{Elements, Folder};
+use dynafold::claim::ClaimKind;
+use dynafold::item::{Attribute, Elements, Folder, evaluate};
+use dynafold::mapping::model::{Node, Part, Template};
 use dynafold::mapping::template::{Context, Secret};
-use dynafold::mapping::{Described, Raw, Verdict, resolve};
-use dynafold::value::Value;
+use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::value::{Value, compare};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
 use plan::{Plan, Third, plan};
 
-fn holds(plan: &Plan) -> Result<Option<Verdict>, String> {
-    let text = plan.mapping();
-    let (Some(raw), faults) = Raw::read(&text, &|_| None) else {
+/// What was claimed of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Claimed {
+    keys: bool,
+    /// Of more values than one.
+    order: Option<bool>,
+    /// Whether an example shows that the keys are not apart.
+    broken: bool,
+}
+
+/// The values of a template, a segment that is left out as NULL, each as its filters give it.
+fn tuple(template: &Template, row: &[Value], context: &Context) -> Option<Vec<Value>> {
+    let mut values = Vec::new();
+    let mut left_out = false;
+    for part in &template.parts {
+        let (inner, optional) = match part {
+            Part::Optional(inner) => (inner.clone(), true),
+            part => (vec![part.clone()], false),
+        };
+        let mut own = Vec::new();
+        for part in inner {
+            if let Part::Value(mut placeholder) = part {
+                placeholder.escape = None;
+                let parts = vec![Part::Value(placeholder)];
+                own.push(evaluate(&Template { parts }, row, context).ok()?);
+            }
+        }
+        left_out |= optional && own.contains(&Value::Null);
+        if left_out && optional {
+            own.fill(Value::Null);
+        }
+        values.extend(own);
+    }
+    Some(values)
+}
+
+fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
+    let mapping = plan.mapping();
+    let (Some(raw), faults) = Raw::read(&mapping, &|_| None) else {
         return Ok(None);
     };
     let resolution = resolve(&raw, faults, &plan.catalog(), &Described::new());
     let (Some(model), Some(proofs)) = (resolution.model, resolution.proofs) else {
         return Ok(None);
     };
-    let proof = &proofs.keys[0];
-    if proof.verdict != Verdict::Proved {
-        return Ok(Some(proof.verdict));
+    let proof = proofs.of(ClaimKind::KeysDiffer).next().unwrap();
+    let order = proofs.of(ClaimKind::TextOrder).next();
+    let mut attributes = model.item_types[0].attributes.iter();
+    let sort = attributes.find_map(|(name, node)| match node {
+        Node::Template(template) if **name == *"SK" => Some(template),
+        _ => None,
+    });
+    let sort = sort.filter(|template| template.placeholders().count() > 0);
+    let claimed = Claimed {
+        keys: proof.is_proved(),
+        order: order
+            .filter(|_| sort.is_some())
+            .map(|claim| claim.is_proved()),
+        broken: !proof.is_proved() && proof.example.is_some(),
+    };
+    if !claimed.keys && claimed.order != Some(true) {
+        return Ok(Some(claimed));
     }
     let context = Context {
         now: jiff::Timestamp::UNIX_EPOCH,
         time_zone: model.time_zone.clone(),
         secret: Secret::new(b"key"),
     };
-    let folder = Folder::new(&model, context);
+    let folder = Folder::new(&model, context.clone());
     let mut made: Vec<(String, Vec<Value>)> = Vec::new();
+    let mut sorted: Vec<(String, Vec<Value>)> = Vec::new();
     for row in plan.rows() {
         let mut row = row.asked(&model);
         let mut elements = Elements::new(&model.item_types[0].explodes);
@@ -42,23 +96,43 @@ fn holds(plan: &Plan) -> Result<Option<Verdict>, String> {
             let Ok(folded) = folder.fold(0, &row) else {
                 continue;
             };
-            let key = format!("{:?}", folder.key(&folded.item));
+            let key = folder.key(&folded.item);
+            if let (Some(true), Some(sort)) = (claimed.order, sort)
+                && let Some((_, Some(Attribute::S(text)))) = &key
+                && let Some(values) = tuple(sort, &row, &context)
+            {
+                for (other, theirs) in &sorted {
+                    let mut pairs = values.iter().zip(theirs).map(|(a, b)| compare(a, b));
+                    let by_value = pairs.find(|order| order.is_ne());
+                    let by_text = text.as_bytes().cmp(other.as_bytes());
+                    if by_text.is_ne() && by_value.is_some_and(|by_value| by_value != by_text) {
+                        return Err(format!(
+                            "{mapping}\n{order:#?}\n{values:?}: {text}\n{theirs:?}: {other}"
+                        ));
+                    }
+                }
+                sorted.push((text.to_string(), values));
+            }
+            if !claimed.keys {
+                continue;
+            }
+            let key = format!("{key:?}");
             if let Some((_, other)) = made.iter().find(|(other, _)| *other == key) {
                 return Err(format!(
-                    "{text}\n{proof:#?}\n{row:?}\n{other:?}\nboth make {key}"
+                    "{mapping}\n{proof:#?}\n{row:?}\n{other:?}\nboth make {key}"
                 ));
             }
             made.push((key, row.clone()));
         }
     }
-    Ok(Some(Verdict::Proved))
+    Ok(Some(claimed))
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn keys_that_are_proved_apart_are_apart(plan in plan()) {
+    fn keys_that_are_proved_apart_are_apart_and_in_the_order_that_is_claimed(plan in plan()) {
         if let Err(wrong) = holds(&plan) {
             return Err(TestCaseError::fail(wrong));
         }
@@ -70,14 +144,19 @@ proptest! {
 fn enough_cases_of_every_shape_are_proved_and_enough_are_not() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut counts = [[0; 4]; 3];
+    let mut orders = [0; 2];
     for _ in 0..4_000 {
         let plan = plan().new_tree(&mut runner).unwrap().current();
-        let at = match holds(&plan).unwrap() {
+        let claimed = holds(&plan).unwrap();
+        let at = match claimed {
             None => 0,
-            Some(Verdict::Proved) => 1,
-            Some(Verdict::Unproved) => 2,
-            Some(Verdict::Refuted) => 3,
+            Some(Claimed { keys: true, .. }) => 1,
+            Some(Claimed { broken: false, .. }) => 2,
+            Some(Claimed { broken: true, .. }) => 3,
         };
+        if let Some(order) = claimed.and_then(|claimed| claimed.order) {
+            orders[usize::from(order)] += 1;
+        }
         let shape = match plan.third {
             Third::Own => 0,
             Third::Joined => 1,
@@ -87,4 +166,5 @@ fn enough_cases_of_every_shape_are_proved_and_enough_are_not() {
     }
     let enough = |shape: &[i32; 4]| shape[1..].iter().all(|count| *count > 40);
     assert!(counts.iter().all(enough), "{counts:?}");
+    assert!(orders.iter().all(|count| *count > 40), "{orders:?}");
 }

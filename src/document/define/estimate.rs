@@ -6,7 +6,6 @@ use crate::document::definition::Pattern;
 use crate::document::figures::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
 use crate::format::rounded;
 use crate::item::{Folder, write_units};
-use crate::mapping::Membership;
 use crate::mapping::model::{ItemType, Table};
 use crate::preview::ItemTypeSample;
 use crate::source::Relation;
@@ -191,9 +190,9 @@ fn single(ground: &Ground<'_>) -> Vec<HotPlace> {
     let places = ground.proofs.indexes.iter().map(|index| {
         let lines = index.items.iter().filter_map(|item| {
             let value = item.single_partition.as_ref()?;
-            let meeting = match item.membership {
-                Membership::Always => "",
-                Membership::Sparse => " that is in it",
+            let meeting = match item.when.as_str() {
+                "" => "",
+                _ => " that is in it",
             };
             Some(format!(
                 "every {}{meeting} has the partition key {value}",

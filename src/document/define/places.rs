@@ -11,7 +11,7 @@ use crate::item::{Attribute, Item, sort_order};
 use crate::mapping::model::{
     Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput,
 };
-use crate::mapping::{IndexProof, Membership, MembershipProof};
+use crate::mapping::{IndexProof, MembershipProof};
 
 /// The table, its global indexes, its local ones.
 pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
@@ -109,10 +109,7 @@ fn members(proofs: &[IndexProof], index: &str) -> Vec<Member> {
 fn member(name: &str, proof: &MembershipProof) -> Member {
     Member {
         name: name.to_owned(),
-        when: match proof.membership {
-            Membership::Always => None,
-            Membership::Sparse => Some(proof.because.clone()),
-        },
+        when: Some(proof.when.clone()).filter(|when| !when.is_empty()),
         single_partition: proof.single_partition.clone(),
     }
 }

@@ -63,6 +63,15 @@ impl Domain {
         .losing(loss)
     }
 
+    /// A value of a view or a query of SQLite: of any type. Nothing is said of loss, since no key of such a
+    /// relation is a fact.
+    pub(in crate::mapping) fn of_any_type() -> Self {
+        Self {
+            loss: None,
+            ..Self::unknown("")
+        }
+    }
+
     /// Text of which nothing is known but, perhaps, its length.
     fn text(max_chars: Option<u64>) -> Self {
         let chars = max_chars.and_then(|chars| usize::try_from(chars).ok());
@@ -92,6 +101,8 @@ impl Domain {
             Dbms::Sqlite => Self::of_sqlite(data_type),
             Dbms::Postgres | Dbms::Mysql | Dbms::Mariadb => Self::typed(data_type, declared, dbms),
         };
+        // A document may be `null`, which is NULL when it is read.
+        let nullable = nullable || *data_type == DataType::Json;
         Self { nullable, ..domain }
     }
 
@@ -175,13 +186,12 @@ impl Domain {
                     .unfit()
             }
             DataType::Time { digits, zone } => {
-                let kind = if *zone {
-                    TimeKind::TimeOfDayWithOffset
+                let (kind, form) = if *zone {
+                    (TimeKind::TimeOfDayWithOffset, some(Letters::figures()))
                 } else {
-                    TimeKind::TimeOfDay
+                    (TimeKind::TimeOfDay, clock("", *digits, ""))
                 };
-                let forms = vec![some(Letters::figures())];
-                Self::new(Kind::Time(kind, Some(*digits)), forms, Some(32)).unfit()
+                Self::new(Kind::Time(kind, Some(*digits)), vec![form], Some(32)).unfit()
             }
             DataType::Binary { max_bytes } => {
                 let bytes = max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
@@ -217,12 +227,7 @@ impl Domain {
         (self.forms, self.bytes) = match (kind, digits) {
             (TimeKind::Date, _) => (vec![like(DATE)], Some(10)),
             (TimeKind::Timestamp | TimeKind::Instant, Some(digits)) => {
-                let fraction = match usize::from(digits) {
-                    0 => String::new(),
-                    digits => format!(".{}", "0".repeat(digits)),
-                };
-                let form = like(&format!("{DATE}T00:00:00{fraction}{end}"));
-                (vec![form], Some(30))
+                (vec![clock(&format!("{DATE}T"), digits, end)], Some(30))
             }
             _ => (vec![some(Letters::figures())], Some(40)),
         };
@@ -275,4 +280,13 @@ impl Domain {
             ..domain
         }
     }
+}
+
+/// The form of a time of day, with what stands around it.
+fn clock(before: &str, digits: u8, behind: &str) -> Form {
+    let fraction = match usize::from(digits) {
+        0 => String::new(),
+        digits => format!(".{}", "0".repeat(digits)),
+    };
+    like(&format!("{before}00:00:00{fraction}{behind}"))
 }

@@ -11,6 +11,8 @@ use crate::mapping::model::{ItemType, Node, Placeholder, Table, Template};
 /// What the schema tells of an item type's rows.
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct Facts {
+    /// How the mapping calls what the rows are read from.
+    pub(in crate::mapping) relation: String,
     /// The row's columns.
     pub(in crate::mapping) columns: Vec<ColumnFact>,
     /// The sets of columns that are unique.
@@ -44,6 +46,8 @@ pub(in crate::mapping) struct UniqueKey {
     pub(in crate::mapping) called: String,
     /// Indices into the row.
     pub(in crate::mapping) columns: Vec<usize>,
+    /// Why two rows may be equal in it all the same: the database does not enforce it at all times.
+    pub(in crate::mapping) doubt: Option<&'static str>,
 }
 
 /// What rows are read from.
@@ -53,7 +57,7 @@ pub(in crate::mapping) enum Origin {
     Table,
     /// A table that others inherit from: its keys do not hold over their rows.
     Inherited,
-    /// A relation with a joined view, which may give a row several times.
+    /// A relation with a join that may give a row several times.
     Multiplied,
     /// A view or a foreign table.
     View,

@@ -1,8 +1,9 @@
 //! Which item types are in an index, and what a key attribute may hold that DynamoDB refuses.
 
+use super::domain::Domain;
 use super::facts::Subject;
 use super::size::{bytes, largest};
-use super::{IndexProof, Membership, MembershipProof, World};
+use super::{IndexProof, MembershipProof, World};
 use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
 use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Table};
 
@@ -12,19 +13,16 @@ pub(in crate::mapping) fn index(
     partition: &[KeyAttribute],
     table: &Table,
     subjects: &[Subject<'_>],
+    world: &World,
 ) -> IndexProof {
     let within = subjects.iter().filter_map(|subject| {
-        let conditions = conditions(*subject, table, partition.iter().chain(&index.sort))?;
+        let keys = partition.iter().chain(&index.sort);
+        let conditions = conditions(*subject, table, keys, world)?;
         let values = partition.iter().map(|key| fixed(*subject, &key.name));
         let values: Option<Vec<String>> = values.collect();
         Some(MembershipProof {
             item_type: subject.item.name.to_string(),
-            membership: if conditions.is_empty() {
-                Membership::Always
-            } else {
-                Membership::Sparse
-            },
-            because: conditions.join(", "),
+            when: conditions.join(", "),
             single_partition: values.map(|values| values.join(" / ")),
         })
     });
@@ -40,41 +38,68 @@ pub(super) fn conditions<'k>(
     subject: Subject<'_>,
     table: &Table,
     keys: impl Iterator<Item = &'k KeyAttribute>,
+    world: &World,
 ) -> Option<Vec<String>> {
-    let mut found: Vec<String> = Vec::new();
+    let mut found: Vec<Need> = Vec::new();
     let own = std::iter::once(&table.partition).chain(&table.sort);
     let own = own.filter_map(|key| subject.node(&key.name));
-    let has: Vec<String> = own.flat_map(|node| needs(subject, node)).collect();
+    let has: Vec<Need> = own.flat_map(|node| needs(subject, node, world)).collect();
     for key in keys {
         let new = match subject.node(&key.name) {
-            Some(node) => needs(subject, node),
+            Some(node) => needs(subject, node, world),
             None if subject.item.spreads.is_empty() => return None,
-            None => vec![format!("where a document has `{}`", key.name)],
+            None => vec![Need::Member(key.name.to_string())],
         };
-        for condition in new {
-            if !found.contains(&condition) && !has.contains(&condition) {
-                found.push(condition);
+        for need in new {
+            if !found.contains(&need) && !has.contains(&need) {
+                found.push(need);
             }
         }
     }
-    Some(found)
+    let mut words: Vec<String> = found.iter().map(Need::words).collect();
+    words.dedup();
+    Some(words)
 }
 
-fn needs(subject: Subject<'_>, node: &Node) -> Vec<String> {
+/// What an attribute needs to be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Need {
+    /// That its `$when` holds, which is this value of the row.
+    When(usize),
+    /// That what is written so is not NULL.
+    Value(String),
+    /// That a document has this member.
+    Member(String),
+}
+
+impl Need {
+    fn words(&self) -> String {
+        match self {
+            Self::When(_) => "where its `$when` holds".to_owned(),
+            Self::Value(written) => format!("where `{written}` is not NULL"),
+            Self::Member(name) => format!("where a document has `{name}`"),
+        }
+    }
+}
+
+/// What a key attribute needs: the empty text, or a value of another type, rejects the row, so that it
+/// leaves nothing out of an index.
+fn needs(subject: Subject<'_>, node: &Node, world: &World) -> Vec<Need> {
     match node {
-        Node::When { value, .. } => {
-            let mut needs = needs(subject, value);
-            needs.insert(0, "where its `$when` holds".to_owned());
+        Node::When { flag, value } => {
+            let mut needs = needs(subject, value, world);
+            needs.insert(0, Need::When(*flag));
             needs
         }
-        Node::Typed { value, .. } => needs(subject, value),
+        Node::Typed { value, .. } => needs(subject, value, world),
         Node::Template(template) => {
-            let placeholders = template.mandatory();
-            let nullable = placeholders.filter(|placeholder| {
-                subject.domain(placeholder).nullable && !placeholder.replaces_null()
+            let nullable = template.mandatory().filter(|placeholder| {
+                let filters = placeholder.filters.iter();
+                let through = |domain: Domain, filter| domain.through(filter, world);
+                filters.fold(subject.domain(placeholder), through).nullable
             });
             nullable
-                .map(|placeholder| format!("where `{}` is not NULL", placeholder.place.written))
+                .map(|placeholder| Need::Value(placeholder.place.written.to_string()))
                 .collect()
         }
         _ => Vec::new(),

@@ -6,23 +6,38 @@
 
 use std::sync::Arc;
 
+use super::World;
 use super::facts::{Facts, Subject, UniqueKey};
 use super::forms::{Known, Use};
 use super::meet::{Meeting, two_readings};
 use super::verdict::{judged, keyless};
-use super::{Verdict, World};
 use crate::mapping::model::{Node, Table};
 
 /// What is known of an item type's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::mapping) struct Injectivity {
-    pub(in crate::mapping) verdict: Verdict,
+    pub(in crate::mapping) shown: Shown,
     /// Why, in words.
     pub(in crate::mapping) because: String,
     /// The key attribute that is to blame, if one is.
     pub(in crate::mapping) attribute: Option<Arc<str>>,
+    /// What the database enforces that it relies on.
+    pub(in crate::mapping) facts: Vec<String>,
     /// Two rows that would have one key.
     pub(in crate::mapping) example: Option<String>,
+}
+
+/// How a proof of keys ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::mapping) enum Shown {
+    /// No two rows have one key.
+    Proved,
+    /// So it is if a key holds that the mapping or the database names and nothing enforces.
+    Supposed,
+    /// Nothing shows it.
+    Open,
+    /// The schema allows two rows that have one.
+    Broken,
 }
 
 /// A value of the key, and what is known of reading it back.
@@ -84,7 +99,7 @@ pub(in crate::mapping) fn prove(
     let candidates = facts.unique.iter().filter(|key| !key.columns.is_empty());
     let best = candidates
         .map(|key| (key, gaps(key, facts, &readings)))
-        .min_by_key(|(_, gaps)| gaps.iter().map(Gap::rank).max());
+        .min_by_key(|(key, gaps)| (gaps.iter().map(Gap::rank).max(), key.doubt.is_some()));
     Some(match best {
         None => keyless(facts.origin),
         Some((key, gaps)) => judged(subject, key, &gaps, &readings),

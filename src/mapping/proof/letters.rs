@@ -105,6 +105,16 @@ impl Letters {
         if plain.is_empty() { self } else { plain }
     }
 
+    /// This letter and all whose bytes come before its own.
+    pub(super) fn up_to(last: char) -> Self {
+        if last.is_ascii() {
+            let all = ('\0'..=last).map(Self::one);
+            all.fold(Self::NONE, Self::or)
+        } else {
+            Self::ANY
+        }
+    }
+
     pub(super) fn is_ascii(self) -> bool {
         self.beyond == Beyond::None
     }

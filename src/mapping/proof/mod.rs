@@ -42,13 +42,10 @@ pub(super) use coverage::{Covered, coverage};
 pub(super) use domain::Domain;
 pub(super) use facts::{ColumnFact, Facts, Origin, Subject, UniqueKey, inner};
 pub(super) use indexes::{Refused, fixed, index, key_attributes, refused};
-pub(super) use injective::prove;
+pub(super) use injective::{Shown, prove};
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{Condition, Reach, reach};
-pub use report::{
-    Coverage, IndexProof, KeyProof, Membership, MembershipProof, OrderProof, PatternProof, Proofs,
-    SizeProof, TypesProof, Verdict, Writes,
-};
+pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub(super) use size::{column_bytes, size};
 
 use super::model::{Part, Template};

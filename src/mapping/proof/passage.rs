@@ -190,6 +190,10 @@ impl Domain {
                 kind: Kind::Text,
                 ..self
             },
+            // Of a number's column in SQLite, which may hold text: the text `inf` and what is infinite.
+            Kind::Number if letters(&self.forms).allows('x') => {
+                Self::unknown("two values may be written alike").keeping(self.nullable)
+            }
             // What does not fit comes as the database prints it.
             Kind::Number | Kind::Boolean | Kind::Time(..) => Self {
                 kind: Kind::Text,
@@ -205,7 +209,7 @@ impl Domain {
 
     fn into_number(self) -> Self {
         match self.kind {
-            Kind::Number => self,
+            Kind::Number if !letters(&self.forms).allows('x') => self,
             _ => Self {
                 kind: Kind::Number,
                 forms: vec![some(Letters::figures())],

@@ -2,15 +2,17 @@
 
 use serde::Serialize;
 
-/// Everything that was shown of a mapping.
+use crate::claim::{Claim, ClaimKind};
+
+/// Everything that was shown of a mapping: claims, and plain data beside them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proofs {
-    /// For each item type: whether two of its rows may have one key.
-    pub keys: Vec<KeyProof>,
-    /// Whether two item types may have one key.
-    pub item_types: TypesProof,
-    /// For each sort key of each item type: whether the order of its text is that of its values.
-    pub order: Vec<OrderProof>,
+    /// Keys, sort keys, indexes, sizes and access patterns.
+    #[serde(skip)]
+    pub claims: Vec<Claim>,
+    /// The pairs of item types of which a key attribute begins with different texts: no key is of both.
+    /// Every other pair has a claim.
+    pub pairs_by_beginning: usize,
     /// Which columns are in items.
     pub coverage: Coverage,
     /// Which item types are in each index.
@@ -22,61 +24,16 @@ pub struct Proofs {
 }
 
 impl Proofs {
+    /// The claims of a kind.
+    pub fn of(&self, kind: ClaimKind) -> impl Iterator<Item = &Claim> {
+        self.claims.iter().filter(move |claim| claim.kind == kind)
+    }
+
     /// Whether the schema proves that no two items have one key.
     #[must_use]
     pub fn keys_differ(&self) -> bool {
-        let mut all = self.keys.iter().chain(&self.item_types.others);
-        all.all(|proof| proof.verdict == Verdict::Proved)
+        self.of(ClaimKind::KeysDiffer).all(Claim::is_proved)
     }
-}
-
-/// How a proof ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It holds.
-    Proved,
-    /// Nothing shows that it holds; the load will check.
-    Unproved,
-    /// It does not hold: the schema allows rows that break it.
-    Refuted,
-}
-
-/// Whether two rows of an item type may have one key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct KeyProof {
-    /// The item type.
-    pub item_type: String,
-    /// How the proof ended.
-    pub verdict: Verdict,
-    /// Why.
-    pub because: String,
-    /// Two rows that would have one key, where the proof did not hold.
-    pub example: Option<String>,
-}
-
-/// Whether two item types may have one key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct TypesProof {
-    /// Pairs of item types.
-    pub pairs: usize,
-    /// Pairs of which a key attribute begins with different texts.
-    pub by_beginning: usize,
-    /// The other pairs, each with what keeps it apart or an example of a key that both make.
-    pub others: Vec<KeyProof>,
-}
-
-/// Whether the order of a sort key's text is the order of its values.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct OrderProof {
-    /// The item type.
-    pub item_type: String,
-    /// The sort key attribute.
-    pub attribute: String,
-    /// How the proof ended.
-    pub verdict: Verdict,
-    /// Why.
-    pub because: String,
 }
 
 /// Which columns are in items.
@@ -110,22 +67,10 @@ pub struct IndexProof {
 pub struct MembershipProof {
     /// The item type.
     pub item_type: String,
-    /// Whether always.
-    pub membership: Membership,
-    /// What it depends on; empty where it is always.
-    pub because: String,
+    /// What it depends on; empty where every item is in the index.
+    pub when: String,
     /// The one partition key value that all its items share, if they do.
     pub single_partition: Option<String>,
-}
-
-/// Whether an item type is in an index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Membership {
-    /// Every item.
-    Always,
-    /// Items that have the index's key attributes: the index is sparse.
-    Sparse,
 }
 
 /// How large an item can be, and what writing one costs.

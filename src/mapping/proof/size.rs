@@ -104,7 +104,7 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
     let local = table.local_indexes.iter().map(|index| (index, own));
     for (index, partition) in global.chain(local) {
         let keys = partition.iter().chain(&index.sort);
-        let Some(conditions) = conditions(subject, table, keys) else {
+        let Some(conditions) = conditions(subject, table, keys, world) else {
             continue;
         };
         if conditions.is_empty() {

@@ -1,36 +1,30 @@
 //! What is said of an item type's keys: the verdict, why, and two rows that would meet.
 
-use super::Verdict;
 use super::facts::{Origin, Subject, UniqueKey};
-use super::injective::{Gap, Injectivity, Reading};
+use super::injective::{Gap, Injectivity, Reading, Shown};
 
 pub(super) fn keyless(origin: Origin) -> Injectivity {
-    let (verdict, because) = match origin {
+    let (shown, because) = match origin {
         Origin::Table => (
-            Verdict::Refuted,
+            Shown::Broken,
             "the table has no primary or unique key, so that two rows may be equal",
         ),
         Origin::Inherited => (
-            Verdict::Unproved,
+            Shown::Open,
             "other tables inherit from this one, and its keys do not hold over their rows",
         ),
-        Origin::Multiplied => (
-            Verdict::Unproved,
-            "a joined view may have several rows for one of ours",
-        ),
-        Origin::View => (
-            Verdict::Unproved,
-            "a view has no key that tells its rows apart",
-        ),
+        Origin::Multiplied => (Shown::Open, "a join may give several rows for one of ours"),
+        Origin::View => (Shown::Open, "a view has no key that tells its rows apart"),
         Origin::Query | Origin::Unknown => (
-            Verdict::Unproved,
+            Shown::Open,
             "the query names no `key` that tells its rows apart",
         ),
     };
     Injectivity {
-        verdict,
+        shown,
         because: because.to_owned(),
         attribute: None,
+        facts: Vec::new(),
         example: None,
     }
 }
@@ -71,15 +65,34 @@ fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> In
     }
     let columns = key.columns.iter().map(|column| subject.column(*column));
     let columns: Vec<&str> = columns.collect();
+    let columns = columns.join(", ");
+    let read = format!(
+        "{} ({columns}) can be read back: {}",
+        key.called,
+        reasons.join(", ")
+    );
+    let fact = || {
+        let facts = &subject.facts;
+        let mut domains = key
+            .columns
+            .iter()
+            .filter_map(|column| facts.columns.get(*column));
+        let null = if domains.any(|column| column.domain.nullable) {
+            "a row with a NULL there has no key"
+        } else {
+            "NOT NULL"
+        };
+        let called = key.called.trim_start_matches("the ");
+        format!("{called} of {} ({columns}), {null}", facts.relation)
+    };
     Injectivity {
-        verdict: Verdict::Proved,
-        because: format!(
-            "{} ({}) can be read back: {}",
-            key.called,
-            columns.join(", "),
-            reasons.join(", ")
-        ),
+        shown: key.doubt.map_or(Shown::Proved, |_| Shown::Supposed),
+        because: match key.doubt {
+            Some(doubt) => format!("{read}; but {doubt}"),
+            None => read,
+        },
         attribute: None,
+        facts: key.doubt.map_or_else(|| vec![fact()], |_| Vec::new()),
         example: None,
     }
 }
@@ -121,9 +134,10 @@ fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity
         ))
     });
     Injectivity {
-        verdict: Verdict::Unproved,
+        shown: Shown::Open,
         because,
         attribute: reading.map(|reading| reading.attribute.clone()),
+        facts: Vec::new(),
         example,
     }
 }
@@ -132,24 +146,26 @@ fn lost(reading: Option<&Reading<'_>>) -> Injectivity {
     let written = reading.map_or("?", Reading::written);
     let loss = reading.and_then(|reading| reading.each.domain.loss.as_deref());
     Injectivity {
-        verdict: Verdict::Unproved,
+        shown: Shown::Open,
         because: format!("`{written}`: {}", loss.unwrap_or("nothing is known of it")),
         attribute: reading.map(|reading| reading.attribute.clone()),
+        facts: Vec::new(),
         example: None,
     }
 }
 
 fn optional(subject: Subject<'_>, reading: Option<&Reading<'_>>) -> Injectivity {
     let written = reading.map_or("?", Reading::written);
-    let verdict = if subject.facts.filtered || subject.facts.origin != Origin::Table {
-        Verdict::Unproved
+    let shown = if subject.facts.filtered || subject.facts.origin != Origin::Table {
+        Shown::Open
     } else {
-        Verdict::Refuted
+        Shown::Broken
     };
     Injectivity {
-        verdict,
+        shown,
         because: format!("`{written}` stands in an optional segment that NULL leaves out"),
         attribute: reading.map(|reading| reading.attribute.clone()),
+        facts: Vec::new(),
         example: Some(format!(
             "two rows without the segment of `{written}` give one key"
         )),
@@ -163,23 +179,24 @@ fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Gap]) -> Injectivity {
         .map(|(column, _)| format!("`{}`", subject.column(*column)))
         .collect();
     let missing = missing.join(" and ");
-    let (verdict, because) = if subject.facts.filtered {
+    let (shown, because) = if subject.facts.filtered {
         (
-            Verdict::Unproved,
+            Shown::Open,
             format!(
                 "the key leaves {missing} out, and whether `where` leaves one row of each is not known"
             ),
         )
     } else {
         (
-            Verdict::Refuted,
+            Shown::Broken,
             format!("the key leaves {missing} of {} out", key.called),
         )
     };
     Injectivity {
-        verdict,
+        shown,
         because,
         attribute: None,
+        facts: Vec::new(),
         example: Some(format!(
             "two rows that differ only in {missing} give one key"
         )),

@@ -1,11 +1,15 @@
 //! What the schema tells of an item type's rows: keys, what they determine, what may be NULL.
+//!
+//! A fact is what the database enforces at all times. That a foreign key has a parent is none: SQLite
+//! enforces it on request, PostgreSQL has constraints that are not valid, triggers that are disabled and
+//! row security, MySQL has `foreign_key_checks`. So every column of a joined parent may be NULL.
 
 use std::sync::Arc;
 
 use super::bind::Binder;
 use super::place::unknown;
-use super::scope::{On, Parent, Scope};
-use crate::catalog::{Column, DataType, Dbms, TableKind};
+use super::scope::{On, Parent};
+use crate::catalog::{Column, DataType, Dbms, Table, TableKind};
 use crate::mapping::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
 use crate::source::ScanColumn;
 
@@ -24,9 +28,10 @@ impl Binder<'_> {
     pub(super) fn facts(&mut self, filtered: bool) -> Facts {
         let (unique, determined) = (self.unique_keys(), self.determined());
         Facts {
+            relation: self.scope.written.clone(),
             unique,
             determined,
-            origin: origin(self.scope),
+            origin: self.origin(),
             filtered,
             columns: self.column_facts(),
         }
@@ -36,23 +41,23 @@ impl Binder<'_> {
     /// view may give a row several times, nor over the rows of tables that inherit.
     fn unique_keys(&mut self) -> Vec<UniqueKey> {
         let scope = self.scope;
-        if matches!(origin(scope), Origin::Inherited | Origin::Multiplied) {
+        if matches!(self.origin(), Origin::Inherited | Origin::Multiplied) {
             return Vec::new();
         }
-        let mut keys: Vec<(String, &[String])> = Vec::new();
-        let called = match scope.table {
-            Some(table) if !table.primary_key.is_empty() => "the primary key",
-            Some(_) => "the first unique key",
-            None => "the `key` that the mapping names",
+        let dbms = self.catalog.dbms;
+        let mut keys = match scope.table {
+            Some(table) => keys(table, dbms),
+            None => vec![(
+                "the `key` that the mapping names".to_owned(),
+                scope.key.as_slice(),
+                Some("nothing enforces the `key` that the mapping names"),
+            )],
         };
-        keys.push((called.to_owned(), &scope.key));
-        for key in scope.table.iter().flat_map(|table| &table.unique_keys) {
-            keys.push((format!("the unique key {}", key.name), &key.columns));
-        }
-        keys.retain(|(_, columns)| !columns.is_empty());
+        keys.retain(|(_, columns, _)| !columns.is_empty());
         let positions = || scope.elements.iter().map(|element| element.index);
-        let unique = keys.into_iter().map(|(called, columns)| UniqueKey {
+        let unique = keys.into_iter().map(|(called, columns, doubt)| UniqueKey {
             called,
+            doubt,
             columns: self
                 .indices(columns)
                 .into_iter()
@@ -95,11 +100,12 @@ impl Binder<'_> {
         let unknown = unknown(name);
         let data_type = column.map(|column| column.data_type.clone());
         let column = column.unwrap_or(&unknown);
-        let nullable = column.nullable
-            || parent.is_some_and(|parent| parent.optional)
-            || (parent.is_none() && self.may_hide_null(column));
         let dbms = self.catalog.dbms;
+        let is_stored = parent.map_or(self.scope.is_table(), |parent| is_stored(parent.table));
+        // Nothing enforces NOT NULL over what a view, a query or a join gives.
+        let nullable = column.nullable || parent.is_some() || !is_stored;
         let domain = match &column.ambiguous_charset {
+            _ if dbms == Dbms::Sqlite && !is_stored => Domain::of_any_type(),
             None => Domain::of(&column.data_type, &column.declared, dbms, nullable),
             Some(charset) => Domain::unknown(format!(
                 "`{charset}` may have several codes for one character"
@@ -116,16 +122,6 @@ impl Binder<'_> {
             domain,
             bytes,
         }
-    }
-
-    /// SQLite lets NULL into primary keys, but for the one column that is the row's number.
-    fn may_hide_null(&self, column: &Column) -> bool {
-        let is_number = column.declared.eq_ignore_ascii_case("INTEGER");
-        self.catalog.dbms == Dbms::Sqlite
-            && self.scope.table.is_some_and(|table| {
-                table.primary_key.contains(&column.name)
-                    && !(is_number && table.primary_key.len() == 1)
-            })
     }
 
     /// An element of an array, its position, or what no template names.
@@ -160,10 +156,10 @@ impl Binder<'_> {
         let mut determined = Vec::new();
         // A parent of a parent tells that parent's columns first, and these tell ours.
         for parent in scope.joins.iter().rev() {
-            let unique = parent.table.unique_keys.iter();
-            let unique = unique.map(|key| key.columns.as_slice());
-            let keys = std::iter::once(parent.table.primary_key.as_slice()).chain(unique);
-            for key in keys.filter(|key| !key.is_empty()) {
+            for (_, key, doubt) in keys(parent.table, self.catalog.dbms) {
+                if key.is_empty() || doubt.is_some() {
+                    continue;
+                }
                 let alias = Some(parent.alias.as_str());
                 let theirs = key.iter().map(|name| self.pass.find(alias, name));
                 let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() else {
@@ -194,7 +190,38 @@ impl Binder<'_> {
         };
         let ours = self.column(on.owner.as_deref(), &on.ours);
         let both = ours.zip(parent.table.column(&on.theirs));
-        both.is_some_and(|(ours, theirs)| exact(&ours.data_type) && exact(&theirs.data_type))
+        let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
+        both.is_some_and(|(ours, theirs)| exact(ours) && exact(theirs))
+    }
+
+    fn origin(&self) -> Origin {
+        let scope = self.scope;
+        match scope.table {
+            _ if !scope.joins.iter().all(|parent| self.is_one(parent)) => Origin::Multiplied,
+            None if scope.known => Origin::Query,
+            None => Origin::Unknown,
+            Some(table) if table.inherited => Origin::Inherited,
+            Some(table) if is_stored(table) => Origin::Table,
+            Some(_) => Origin::View,
+        }
+    }
+
+    /// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
+    /// values of that key are equal to the join.
+    fn is_one(&self, parent: &Parent<'_>) -> bool {
+        let dbms = self.catalog.dbms;
+        let matched = |name: &String| {
+            parent.on.iter().any(|on| {
+                let ours = self.column(on.owner.as_deref(), &on.ours);
+                let both = ours.zip(parent.table.column(&on.theirs));
+                on.theirs == *name && both.is_some_and(|(a, b)| compares_as_key(a, b, dbms))
+            })
+        };
+        let mut keys = keys(parent.table, dbms).into_iter();
+        !parent.table.inherited
+            && keys.any(|(_, key, doubt)| {
+                doubt.is_none() && !key.is_empty() && key.iter().all(matched)
+            })
     }
 
     fn column(&self, alias: Option<&str>, name: &str) -> Option<&Column> {
@@ -217,16 +244,20 @@ impl Binder<'_> {
         names.iter().map(|name| self.index(None, name)).collect()
     }
 
-    /// The columns of the row so far that may hold NULL.
+    /// The columns of the row so far in which NULL is to be expected, for warnings: a declared key is taken
+    /// to have no NULL, and a foreign key that has none to have a parent.
     pub(super) fn nullable(&mut self) -> Vec<usize> {
         let scope = self.scope;
-        let base = scope.columns.iter().filter(|column| column.nullable);
+        let key: &[String] = scope.table.map_or(&[], |table| &table.primary_key);
+        let base = scope.columns.iter();
+        let base = base.filter(|column| column.nullable && !key.contains(&column.name));
         let base = base.map(|column| (None, column));
         let of_parent = |parent: &'_ Parent<'_>| {
             let (alias, optional) = (parent.alias.clone(), parent.optional);
             let columns = parent.table.columns.clone().into_iter();
+            let key = parent.table.primary_key.clone();
             columns
-                .filter(move |column| optional || column.nullable)
+                .filter(move |c| optional || c.nullable && !key.contains(&c.name))
                 .map(move |column| (alias.clone(), column))
                 .collect::<Vec<_>>()
         };
@@ -243,19 +274,62 @@ impl Binder<'_> {
     }
 }
 
-fn origin(scope: &Scope<'_>) -> Origin {
-    let is_one = |parent: &Parent<'_>| {
-        let theirs: Vec<String> = parent.on.iter().map(|on| on.theirs.clone()).collect();
-        parent.table.is_unique(&theirs)
+/// A key's name for people, its columns, and why the database may not have enforced it.
+type KeyOf<'t> = (String, &'t [String], Option<&'static str>);
+
+/// The keys of a table, the primary key first.
+fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
+    let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+    let exchanged = (is_mysql && table.kind == TableKind::Partitioned)
+        .then_some("a partition may have been exchanged without validation");
+    let unchecked = is_mysql.then_some(
+        "a session that turns `unique_checks` off may put equal rows into all but the primary key",
+    );
+    let primary = (
+        "the primary key".to_owned(),
+        table.primary_key.as_slice(),
+        exchanged,
+    );
+    let unique = table.unique_keys.iter().map(|key| {
+        let called = format!("the unique key {}", key.name);
+        (called, key.columns.as_slice(), exchanged.or(unchecked))
+    });
+    std::iter::once(primary).chain(unique).collect()
+}
+
+/// Whether a relation keeps rows of its own, and enforces its constraints on them.
+fn is_stored(table: &Table) -> bool {
+    matches!(table.kind, TableKind::Table | TableKind::Partitioned)
+}
+
+/// Whether a join compares a column of a parent's key as that key does, or tells more values apart: else
+/// one value of ours may be equal to several of theirs.
+fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
+    let is_float = |column: &Column| matches!(column.data_type, DataType::Float { .. });
+    let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
+    let is_number = |column: &Column| {
+        use DataType::{Boolean, Decimal, Integer};
+        matches!(column.data_type, Integer { .. } | Decimal { .. } | Boolean)
     };
-    match scope.table {
-        _ if !scope.joins.iter().all(is_one) => Origin::Multiplied,
-        None if scope.known => Origin::Query,
-        None => Origin::Unknown,
-        Some(table) if table.inherited => Origin::Inherited,
-        Some(table) if matches!(table.kind, TableKind::Table | TableKind::Partitioned) => {
-            Origin::Table
+    match dbms {
+        // What is no number's column has the other's value made one (datatype3.html, 4.2).
+        Dbms::Sqlite => {
+            is_number(theirs)
+                || is_float(theirs)
+                || (is_text(ours) && is_text(theirs))
+                || ours.declared == theirs.declared
         }
-        Some(_) => Origin::View,
+        // An exact number becomes a float, as which several are equal.
+        _ if is_float(ours) != is_float(theirs) => false,
+        Dbms::Postgres => true,
+        Dbms::Mysql | Dbms::Mariadb => {
+            let kind = |column: &Column| std::mem::discriminant(&column.data_type);
+            let text = |column: &Column| {
+                let (charset, collation) = (&column.ambiguous_charset, &column.collation);
+                (charset.clone(), collation.clone(), column.insensitive)
+            };
+            (is_number(ours) && is_number(theirs))
+                || (kind(ours) == kind(theirs) && text(ours) == text(theirs))
+        }
     }
 }

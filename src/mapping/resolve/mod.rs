@@ -147,10 +147,12 @@ pub fn resolve(
     let places = (0..).map_while(places).collect();
     let proofs = (!broken).then(|| {
         let mut proofs = proofs::report(raw, &table, &resolved, &passes, catalog, &world);
-        let all = bound.iter().zip(finds);
-        proofs.patterns = all
-            .map(|(bound, finds)| served::served(bound, finds, &proofs.sizes))
-            .collect();
+        for (bound, finds) in bound.iter().zip(finds) {
+            let found = proofs::found(&bound.pattern.name, &finds.item_types, &finds.odd);
+            proofs.claims.push(found);
+            let served = served::served(bound, finds.item_types, &proofs.sizes);
+            proofs.patterns.push(served);
+        }
         proofs
     });
     let model = (!broken).then(|| {

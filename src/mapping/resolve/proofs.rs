@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::item::Resolved;
 use super::pass::Passes;
 use crate::catalog::Catalog;
+use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{Node, Table};
 use crate::mapping::proof::{
-    Apart, Covered, KeyProof, Origin, Proofs, Refused, Subject, TypesProof, Verdict, World, apart,
+    Apart, Covered, IndexProof, Origin, Proofs, Refused, Shown, SizeProof, Subject, World, apart,
     coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
 };
 use crate::mapping::raw::Raw;
@@ -67,13 +68,14 @@ fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Dia
     let Some(proof) = prove(item.subject(), table, world) else {
         return;
     };
-    let (code, message) = match proof.verdict {
-        Verdict::Proved => return,
-        Verdict::Refuted => (
+    let (code, message) = match proof.shown {
+        // Of a key that is named nobody wants to hear again that it is; the load checks.
+        Shown::Proved | Shown::Supposed => return,
+        Shown::Broken => (
             Code::KeyNotUnique,
             format!("two rows of `{}` may have one key", item.item.name),
         ),
-        Verdict::Unproved => (
+        Shown::Open => (
             Code::KeyUnproved,
             format!(
                 "that the keys of `{}` are apart cannot be proved: the load will check",
@@ -81,7 +83,7 @@ fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Dia
             ),
         ),
     };
-    let mend = help(item, proof.verdict);
+    let mend = help(item, proof.shown);
     let help = match proof.example {
         Some(example) => format!("{example}; {mend}"),
         None => mend,
@@ -94,7 +96,7 @@ fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Dia
     );
 }
 
-fn help(item: &Resolved, verdict: Verdict) -> String {
+fn help(item: &Resolved, shown: Shown) -> String {
     let names: Vec<&str> = item
         .item
         .row_key
@@ -104,7 +106,7 @@ fn help(item: &Resolved, verdict: Verdict) -> String {
     match (item.facts.origin, names.as_slice()) {
         (Origin::Table, []) => "the load will find rows with one key and reject them".to_owned(),
         (Origin::Query | Origin::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
-        (_, names) if verdict == Verdict::Refuted => format!(
+        (_, names) if shown == Shown::Broken => format!(
             "put {} into the key; else the load will find rows with one key and reject them",
             names.join(", ")
         ),
@@ -118,10 +120,10 @@ fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut V
             continue;
         };
         for disorder in disorders(item.subject(), template, world) {
-            let code = if disorder.is_of_a_number() {
-                Code::UnpaddedNumber
-            } else {
-                Code::UnorderedTime
+            let code = match disorder.fault() {
+                Some(true) => Code::UnpaddedNumber,
+                Some(false) => Code::UnorderedTime,
+                None => continue,
             };
             diagnostics.push(
                 Diagnostic::new(code, item.place(name), disorder.because())
@@ -202,15 +204,6 @@ pub(super) fn report(
     world: &World,
 ) -> Proofs {
     let subjects: Vec<Subject<'_>> = resolved.iter().map(Resolved::subject).collect();
-    let keys = subjects.iter().filter_map(|subject| {
-        let proof = prove(*subject, table, world)?;
-        Some(KeyProof {
-            item_type: subject.item.name.to_string(),
-            verdict: proof.verdict,
-            because: proof.because,
-            example: proof.example,
-        })
-    });
     let scans: Vec<_> = resolved
         .iter()
         .map(|each| passes.so_far(each.item.pass))
@@ -234,55 +227,161 @@ pub(super) fn report(
     let global = table
         .indexes
         .iter()
-        .map(|each| index(each, &each.partition, table, &subjects));
+        .map(|each| index(each, &each.partition, table, &subjects, world));
     let local = table
         .local_indexes
         .iter()
-        .map(|each| index(each, own, table, &subjects));
+        .map(|each| index(each, own, table, &subjects, world));
+    let indexes: Vec<IndexProof> = global.chain(local).collect();
+    let sizes = subjects.iter().map(|subject| size(*subject, table, world));
+    let sizes: Vec<SizeProof> = sizes.collect();
+    let mut claims: Vec<Claim> = Vec::new();
+    claims.extend(
+        subjects
+            .iter()
+            .filter_map(|subject| own_keys(*subject, table, world)),
+    );
+    let pairs_by_beginning = keys_of_pairs(table, &subjects, world, &mut claims);
+    claims.extend(
+        subjects
+            .iter()
+            .flat_map(|subject| order(*subject, table, world)),
+    );
+    claims.extend(indexes.iter().flat_map(in_index));
+    claims.extend(sizes.iter().map(sized));
     Proofs {
-        keys: keys.collect(),
-        item_types: types(table, &subjects, world),
-        order: subjects
-            .iter()
-            .flat_map(|subject| order(*subject, table, world))
-            .collect(),
+        claims,
+        pairs_by_beginning,
         coverage: coverage(&covered, catalog),
-        indexes: global.chain(local).collect(),
-        sizes: subjects
-            .iter()
-            .map(|subject| size(*subject, table, world))
-            .collect(),
+        indexes,
+        sizes,
         patterns: Vec::new(),
     }
 }
 
-fn types(table: &Table, subjects: &[Subject<'_>], world: &World) -> TypesProof {
-    let mut types = TypesProof {
-        pairs: 0,
-        by_beginning: 0,
-        others: Vec::new(),
+/// What is claimed of item types, without facts or an example.
+fn claimed(kind: ClaimKind, item_types: &[&str], verdict: Verdict, because: String) -> Claim {
+    Claim {
+        kind,
+        of: claim::Subject {
+            item_types: item_types.iter().map(|name| (*name).to_owned()).collect(),
+            ..claim::Subject::default()
+        },
+        verdict,
+        because,
+        facts: Vec::new(),
+        example: None,
+    }
+}
+
+fn own_keys(subject: Subject<'_>, table: &Table, world: &World) -> Option<Claim> {
+    let proof = prove(subject, table, world)?;
+    let verdict = match proof.shown {
+        Shown::Proved => Verdict::Proved,
+        Shown::Supposed | Shown::Open | Shown::Broken => Verdict::NotProved,
     };
+    Some(Claim {
+        facts: proof.facts,
+        example: proof.example,
+        ..claimed(
+            ClaimKind::KeysDiffer,
+            &[&subject.item.name],
+            verdict,
+            proof.because,
+        )
+    })
+}
+
+/// Item types that are always in an index, and that it is empty.
+fn in_index(proof: &IndexProof) -> Vec<Claim> {
+    let within = |claim: Claim| Claim {
+        of: claim::Subject {
+            index: Some(proof.index.clone()),
+            ..claim.of
+        },
+        ..claim
+    };
+    if proof.items.is_empty() {
+        let because = "no item type makes its key attributes".to_owned();
+        let empty = claimed(ClaimKind::IndexEmpty, &[], Verdict::Proved, because);
+        return vec![within(empty)];
+    }
+    let always = proof
+        .items
+        .iter()
+        .filter(|item| item.when.is_empty())
+        .map(|item| {
+            let because = "every item has its key attributes".to_owned();
+            let types = [item.item_type.as_str()];
+            within(claimed(
+                ClaimKind::AlwaysInIndex,
+                &types,
+                Verdict::Proved,
+                because,
+            ))
+        });
+    always.collect()
+}
+
+fn sized(size: &SizeProof) -> Claim {
+    let (verdict, because) = match size.most_bytes {
+        Some(most) => (
+            Verdict::Proved,
+            format!("at most {most} bytes by the limits of its columns"),
+        ),
+        None => (
+            Verdict::NotProved,
+            format!("without limit, by {}", size.without_limit.join(", ")),
+        ),
+    };
+    claimed(ClaimKind::ItemSize, &[&size.item_type], verdict, because)
+}
+
+/// What an access pattern finds; `odd` are item types that it finds where values hold what the templates
+/// set between them.
+pub(super) fn found(pattern: &str, finds: &[String], odd: &[String]) -> Claim {
+    let types: Vec<&str> = finds.iter().map(String::as_str).collect();
+    let (verdict, because) = if odd.is_empty() {
+        let because = "the keys of no other item type fit its condition".to_owned();
+        (Verdict::Proved, because)
+    } else {
+        let because = format!(
+            "odd values, that hold what keys set between them, would make it find {} too",
+            odd.join(", ")
+        );
+        (Verdict::NotProved, because)
+    };
+    let mut claim = claimed(ClaimKind::PatternFinds, &types, verdict, because);
+    claim.of.pattern = Some(pattern.to_owned());
+    claim
+}
+
+/// Claims of every pair of item types whose keys do not differ by their beginning; gives the number of
+/// the others.
+fn keys_of_pairs(
+    table: &Table,
+    subjects: &[Subject<'_>],
+    world: &World,
+    claims: &mut Vec<Claim>,
+) -> usize {
+    let mut by_beginning = 0;
     for (later, item) in subjects.iter().enumerate() {
         for earlier in subjects.iter().take(later) {
-            types.pairs += 1;
-            let proof = |verdict, because, example| KeyProof {
-                item_type: format!("{} and {}", earlier.item.name, item.item.name),
-                verdict,
-                because,
-                example,
-            };
+            let types: [&str; 2] = [&earlier.item.name, &item.item.name];
+            let claimed =
+                |verdict, because| claimed(ClaimKind::KeysDiffer, &types, verdict, because);
             match apart(*earlier, *item, table, world) {
-                None | Some(Apart::Beginning) => types.by_beginning += 1,
-                Some(Apart::Form(because)) => {
-                    types.others.push(proof(Verdict::Proved, because, None));
-                }
-                Some(Apart::Not(example)) => types.others.push(proof(
-                    Verdict::Unproved,
-                    "their templates have a key in common".to_owned(),
-                    Some(format!("both can be {example}")),
-                )),
+                None | Some(Apart::Beginning) => by_beginning += 1,
+                Some(Apart::Form(because)) => claims.push(claimed(Verdict::Proved, because)),
+                Some(Apart::Not(example)) => claims.push(Claim {
+                    example: Some(format!("both can be {example}")),
+                    ..claimed(
+                        Verdict::NotProved,
+                        "their templates have a key in common".to_owned(),
+                    )
+                }),
             }
         }
     }
-    types
+    by_beginning
 }

@@ -11,8 +11,17 @@ use crate::mapping::proof::{Condition, Reach, World, reach};
 use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::Node;
 
-/// Tells of what patterns find besides what they promise, and of what they do not find. Gives for
-/// each the item types that it finds.
+/// What an access pattern finds.
+#[derive(Debug, Default)]
+pub(super) struct Finds {
+    /// Item types that it finds.
+    pub(super) item_types: Vec<String>,
+    /// Item types that it finds with odd values alone.
+    pub(super) odd: Vec<String>,
+}
+
+/// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
+/// finds.
 pub(super) fn check(
     raw: &Raw,
     table: &Table,
@@ -20,7 +29,7 @@ pub(super) fn check(
     bound: &[Bound],
     world: &World,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Vec<String>> {
+) -> Vec<Finds> {
     let mut all = Vec::new();
     // Of a faulty item type nothing can be said, so that what finds it seems to find nothing.
     if resolved.len() < raw.items.len() {
@@ -29,7 +38,7 @@ pub(super) fn check(
     for (pattern, bound) in raw.patterns.iter().zip(bound) {
         diagnostics.extend(bound.warnings.iter().cloned());
         let Some(conditions) = conditions(pattern, table) else {
-            all.push(Vec::new());
+            all.push(Finds::default());
             continue;
         };
         let found = resolved.iter().map(|item| {
@@ -66,12 +75,18 @@ pub(super) fn check(
         if !pattern.items.is_empty() && pattern.filter.is_none() && !extra.is_empty() {
             extras(pattern, &extra, diagnostics);
         }
-        let found = found.iter().filter(|(_, promised, reach)| match reach {
-            Reach::Yes => true,
-            Reach::Barely => promised.is_some(),
-            Reach::Never => false,
+        let named = |wanted: &dyn Fn(bool, Reach) -> bool| -> Vec<String> {
+            let those = found
+                .iter()
+                .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach));
+            those.map(|(item, ..)| item.item.name.to_string()).collect()
+        };
+        all.push(Finds {
+            item_types: named(&|promised, reach| {
+                reach == Reach::Yes || (promised && reach == Reach::Barely)
+            }),
+            odd: named(&|promised, reach| !promised && reach == Reach::Barely),
         });
-        all.push(found.map(|(item, ..)| item.item.name.to_string()).collect());
     }
     all
 }

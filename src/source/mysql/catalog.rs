@@ -127,13 +127,21 @@ fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
         // MySQL writes a literal without its quotes.
         default = default.map(|default| format!("'{}'", default.replace('\'', "''")));
     }
+    // Values of a virtual column are not held against NOT NULL when it is added.
+    let virtual_column = extra.contains("VIRTUAL");
+    let collation = optional(row, 11)?;
+    let is_enum = matches!(data_type, DataType::Enum { .. } | DataType::Set { .. });
     Ok(Column {
-        nullable: text(row, 4)? == "YES",
+        nullable: virtual_column || text(row, 4)? == "YES",
+        insensitive: !is_enum
+            && collation
+                .as_deref()
+                .is_some_and(|c| !is_exact_in(c, &declared)),
         default,
         generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
         comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
         ambiguous_charset: optional(row, 10)?.filter(|charset| !is_exact(charset)),
-        collation: optional(row, 11)?.filter(|collation| !is_of_bytes(collation)),
+        collation: collation.filter(|collation| !is_of_bytes(collation)),
         ..Column::new(text(row, 2)?, declared, data_type)
     })
 }
@@ -161,6 +169,16 @@ fn is_exact(charset: &str) -> bool {
 fn is_of_bytes(collation: &str) -> bool {
     let (charset, rest) = collation.split_once('_').unwrap_or((collation, "bin"));
     rest.ends_with("bin") && charset != "latin1" && is_exact(charset)
+}
+
+/// Whether texts of this type that differ are never equal in a collation. Most binary ones leave blanks
+/// at the end out; `CHAR` has none there.
+fn is_exact_in(collation: &str, declared: &str) -> bool {
+    collation == "binary"
+        || collation.ends_with("_bin")
+            && (declared.starts_with("char(")
+                || collation.ends_with("_0900_bin")
+                || collation.ends_with("_nopad_bin"))
 }
 
 /// Whether a default of this type is written without quotes.

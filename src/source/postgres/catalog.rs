@@ -67,6 +67,7 @@ struct ColumnEntry {
     comment: Option<String>,
     readable: bool,
     collation: Option<String>,
+    insensitive: bool,
 }
 
 #[derive(Deserialize)]
@@ -265,6 +266,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         comment: entry.comment,
         ambiguous_charset: None,
         collation: entry.collation,
+        insensitive: entry.insensitive,
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! Each table is asked for by itself: the pragmas fail for a view whose table is gone and for a
 //! virtual table whose module is not built in, and the rest of the schema must not go with them.
-//! A column of a primary key counts as NOT NULL. SQLite lets NULL into one that is not
-//! `INTEGER PRIMARY KEY`, by an old mistake that it keeps; such a row has no key in DynamoDB and is
-//! rejected when it is read.
+//!
+//! A primary key holds NULL, any number of times, unless it is the rowid itself (then it has no index of
+//! its own: `INTEGER PRIMARY KEY DESC` has one), or the table is STRICT or WITHOUT ROWID (then SQLite
+//! says NOT NULL itself). A virtual table keeps what its module likes: its keys are none.
 
 use std::path::Path;
 
@@ -40,6 +41,7 @@ pub(super) async fn read(
         };
         let mut table = Table::new(table_name(text(&object, 0)?), kind);
         let sql = text(&object, 2)?;
+        let is_virtual = text(&object, 1)? == "virtual";
         if let Err(error) = complete(connection, &mut table, &sql).await {
             // SQLite's words name tables and columns, never values.
             let why = error
@@ -47,6 +49,10 @@ pub(super) async fn read(
                 .map_or_else(|| error.to_string(), |error| error.message().to_owned());
             notices.push(format!("`{}` cannot be read: {why}", table.name.name));
             table.readable = false;
+        }
+        if is_virtual {
+            table.primary_key.clear();
+            table.columns.iter_mut().for_each(|c| c.nullable = true);
         }
         tables.push(table);
     }
@@ -86,16 +92,23 @@ pub(super) async fn columns(
         let name = text(&row, 0)?;
         let declared = text(&row, 1)?;
         let place: i64 = row.try_get(4)?;
+        let is_rowid = row.try_get::<i64, _>(6)? == 1;
         if place > 0 {
             primary_key.push((place, name.clone()));
         }
         let generated = matches!(row.try_get::<i64, _>(5)?, 2 | 3);
         let data_type = data_type(&declared);
         let is_text = matches!(data_type, DataType::Text { .. } | DataType::Dynamic);
+        let collation = collation(sql, &name, &encoding);
+        // Text may stand in a column of any type, and then its collation compares it.
+        let insensitive = (collation.as_deref()).is_some_and(|name| !name.starts_with("BINARY"));
         columns.push(Column {
-            collation: collation(sql, &name, &encoding).filter(|_| is_text),
+            insensitive,
+            // Half a surrogate pair is no character of UTF-8: all of them are read as one.
+            ambiguous_charset: (encoding != "UTF-8").then(|| encoding.clone()),
+            collation: collation.filter(|_| is_text || insensitive),
             generated: generated.then(|| generation_expression(sql, &name)),
-            nullable: row.try_get::<i64, _>(2)? == 0 && place == 0,
+            nullable: row.try_get::<i64, _>(2)? == 0 && !(place > 0 && is_rowid),
             default: row.try_get(3)?,
             ..Column::new(
                 name,
@@ -151,7 +164,17 @@ async fn read_indexes(
     let query = sqlx::query(include_str!("sql/indexes.sql")).bind(&table.name.name);
     let mut indexes: Vec<(Index, bool)> = Vec::new();
     for row in query.fetch_all(connection).await? {
+        let column: Option<String> = row.try_get(5)?;
+        let own = column.as_deref().and_then(|name| table.column(name));
+        let coll = text(&row, 7)?;
+        let compares_as_column = own.is_none_or(|own| {
+            let name = own.collation.as_deref().unwrap_or_default();
+            !own.insensitive || name.eq_ignore_ascii_case(&coll)
+        });
         if text(&row, 2)? == "pk" {
+            if !compares_as_column {
+                table.primary_key.clear();
+            }
             continue;
         }
         let name = text(&row, 0)?;
@@ -168,8 +191,7 @@ async fn read_indexes(
         let Some((index, plain)) = indexes.last_mut() else {
             continue;
         };
-        let column: Option<String> = row.try_get(5)?;
-        *plain &= column.is_some();
+        *plain &= column.is_some() && compares_as_column;
         index.columns.push(column.unwrap_or_else(|| {
             let terms = terms(&sql);
             let term = terms.get(index.columns.len()).copied();

@@ -1,6 +1,8 @@
 //! The tables of a plan, and the rows that their unique keys allow.
 
-use dynafold::catalog::{Catalog, Column, DataType, ForeignKey, Key, Table, TableKind, TableName};
+use dynafold::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Key, Table, TableKind, TableName,
+};
 use dynafold::mapping::model::Model;
 use dynafold::source::ScanColumn;
 use dynafold::value::{Number, Value};
@@ -14,6 +16,8 @@ use super::values::documents;
 pub(super) struct Row {
     own: [Value; 3],
     joined: Value,
+    /// The parent's key; NULL where there is no parent.
+    parent: Value,
 }
 
 impl Row {
@@ -26,8 +30,7 @@ impl Row {
                 name,
                 ..
             } if name == "c" => self.joined.clone(),
-            // The parent's key is the reference, or NULL where there is no parent.
-            ScanColumn::Column { join: Some(_), .. } => self.own[2].clone(),
+            ScanColumn::Column { join: Some(_), .. } => self.parent.clone(),
             ScanColumn::Column { name, .. } if name == "r" => self.own[2].clone(),
             ScanColumn::Column { name, .. } => {
                 self.own[NAMES.iter().position(|n| n == name).unwrap()].clone()
@@ -71,8 +74,9 @@ fn table(name: &str, columns: Vec<Column>, primary_key: Vec<String>, also: Optio
 }
 
 impl Plan {
+    /// SQLite lets NULL into keys.
     fn may_be_null(&self, at: usize) -> bool {
-        self.nullable[at] && !self.unique.contains(&at)
+        self.nullable[at] && (self.dbms == Dbms::Sqlite || !self.unique.contains(&at))
     }
 
     /// The name of a column of `t`.
@@ -126,8 +130,9 @@ impl Plan {
         }
     }
 
-    /// The parents, by the reference to them. Without a unique key there are two of each value.
-    fn parents(&self) -> Vec<(Value, Value)> {
+    /// The parents: the reference to each, its key and its value. Without a unique key there are two of
+    /// each value. Some references have no parent: nobody enforces that at all times.
+    fn parents(&self) -> Vec<(Value, Value, Value)> {
         let mut values = self.kind(2).2;
         let mut distinct: Vec<Value> = Vec::new();
         values.retain(|value| {
@@ -142,11 +147,14 @@ impl Plan {
             values.extend([Value::Null, Value::Null]);
         }
         let numbered = values.into_iter().zip(1_u64..);
-        let mut parents: Vec<(Value, Value)> = numbered
-            .map(|(value, number)| (Value::Number(Number::from(number)), value))
+        let reference = |number| Value::Number(Number::from(number));
+        let mut parents: Vec<(Value, Value, Value)> = numbered
+            .map(|(value, number)| (reference(number), reference(number), value))
             .collect();
+        let orphans = [90_u64, 91].map(|number| (reference(number), Value::Null, Value::Null));
+        parents.extend(orphans);
         if self.may_be_null(2) {
-            parents.push((Value::Null, Value::Null));
+            parents.push((Value::Null, Value::Null, Value::Null));
         }
         parents
     }
@@ -184,12 +192,12 @@ impl Plan {
         let (parents, arrays) = (self.parents(), self.arrays());
         let mut rows: Vec<Row> = Vec::new();
         for chosen in &self.rows {
-            let mut joined = Value::Null;
+            let (mut joined, mut parent) = (Value::Null, Value::Null);
             let values = [0, 1, 2].map(|at| match (at, self.third) {
                 (2, Third::Joined) => {
-                    let (key, value) = chosen[at].get(&parents).clone();
-                    joined = value;
-                    key
+                    let (reference, key, value) = chosen[at].get(&parents).clone();
+                    (joined, parent) = (value, key);
+                    reference
                 }
                 (2, Third::Exploded) => chosen[at].get(&arrays).clone(),
                 _ => chosen[at].get(&own[at]).clone(),
@@ -207,6 +215,7 @@ impl Plan {
                 rows.push(Row {
                     own: values,
                     joined,
+                    parent,
                 });
             }
         }

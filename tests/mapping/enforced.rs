@@ -1,0 +1,277 @@
+//! A claim rests on what the database enforces at all times, and on nothing that it only declares. Every
+//! script here puts rows into real databases that break what is not enforced.
+
+use dynafold::catalog::Catalog;
+use dynafold::claim::{Claim, ClaimKind};
+use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::source::connect;
+
+use crate::support::source::Source;
+use crate::support::{postgres, sqlite};
+
+const INDEX: &str = ", indexes: { GSI1: { partition: GP } }";
+
+/// The claims of a kind, for a mapping with these item types.
+fn claims(catalog: &Catalog, items: &str, kind: ClaimKind) -> Vec<Claim> {
+    let text = format!(
+        "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }}{INDEX} }}\nitems:\n{items}\n"
+    );
+    let (raw, faults) = Raw::read(&text, &|_| None);
+    let resolution = resolve(&raw.expect("a mapping"), faults, catalog, &Described::new());
+    let proofs = resolution.proofs;
+    let proofs = proofs.unwrap_or_else(|| panic!("{items}: {:?}", resolution.diagnostics));
+    proofs.of(kind).cloned().collect()
+}
+
+fn is_proved(catalog: &Catalog, items: &str, kind: ClaimKind) -> bool {
+    let claims = claims(catalog, items, kind);
+    !claims.is_empty() && claims.iter().all(Claim::is_proved)
+}
+
+async fn catalog(url: &str) -> Catalog {
+    let mut source = connect(url).await.unwrap();
+    source.catalog().await.unwrap()
+}
+
+/// An item type whose key is `id` or, where that is NULL, nothing; and the index by it.
+fn optional(table: &str, column: &str) -> String {
+    format!(
+        "  T: {{ from: {table}, key: {{ PK: \"T[#{{{column}}}]\", SK: T }}, attributes: {{ GP: \"X{{{column}}}\" }} }}"
+    )
+}
+
+#[tokio::test]
+async fn a_key_of_sqlite_is_never_null_only_where_it_is_the_rowid_or_the_table_is_strict_or_without_rowid()
+ {
+    // The tables whose names begin with `n` hold two rows with a NULL in their key.
+    let database = sqlite::Database::new(
+        "CREATE TABLE n1 (id INTEGER PRIMARY KEY DESC); INSERT INTO n1 VALUES (NULL), (NULL);
+         CREATE TABLE n2 (id INT PRIMARY KEY); INSERT INTO n2 VALUES (NULL), (NULL);
+         CREATE TABLE n3 (id TEXT PRIMARY KEY); INSERT INTO n3 VALUES (NULL), (NULL);
+         CREATE TABLE n4 (id TEXT, b INT, PRIMARY KEY (id, b)); INSERT INTO n4 VALUES (NULL, 1), (NULL, 1);
+         CREATE TABLE k1 (id INTEGER PRIMARY KEY);
+         CREATE TABLE k2 (id INTEGER, PRIMARY KEY (id DESC));
+         CREATE TABLE k3 (id TEXT PRIMARY KEY) WITHOUT ROWID;
+         CREATE TABLE k4 (id TEXT PRIMARY KEY) STRICT;
+         CREATE TABLE k5 (id TEXT PRIMARY KEY NOT NULL);
+         CREATE TABLE k6 (id INTEGER PRIMARY KEY DESC) STRICT;",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    for table in &catalog.tables {
+        let name = &table.name.name;
+        let nullable = name.starts_with('n');
+        assert_eq!(table.columns[0].nullable, nullable, "{name}");
+        let items = optional(name, "id");
+        if name != "n4" {
+            let keys = is_proved(&catalog, &items, ClaimKind::KeysDiffer);
+            assert_eq!(keys, !nullable, "{name}");
+        }
+        let indexed = is_proved(&catalog, &items, ClaimKind::AlwaysInIndex);
+        assert_eq!(indexed, !nullable, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_foreign_key_proves_no_parent() {
+    let script = |product: &str| {
+        let tables = "CREATE TABLE parent (id int PRIMARY KEY, code varchar(9) NOT NULL);
+            CREATE TABLE child (id int PRIMARY KEY, parent_id int NOT NULL);
+            INSERT INTO child VALUES (1, 7), (2, 8);";
+        let key =
+            "ALTER TABLE child ADD CONSTRAINT c FOREIGN KEY (parent_id) REFERENCES parent (id)";
+        match product {
+            "sqlite" => "CREATE TABLE parent (id INTEGER PRIMARY KEY, code TEXT NOT NULL);
+                CREATE TABLE child (id INTEGER PRIMARY KEY, parent_id INTEGER NOT NULL REFERENCES parent);
+                INSERT INTO child VALUES (1, 7), (2, 8);"
+                .to_owned(),
+            "postgres" => format!("{tables} {key} NOT VALID;"),
+            _ => format!("{tables} SET foreign_key_checks = 0; {key};"),
+        }
+    };
+    for source in Source::each(script).await {
+        let catalog = catalog(&source.url()).await;
+        let child = "from: child, join: { p: parent_id }";
+        let own = format!(
+            "  C: {{ {child}, key: {{ PK: \"C#{{id}}\", SK: C }}, attributes: {{ GP: \"X{{p.code}}\" }} }}"
+        );
+        let product = source.product();
+        assert!(
+            is_proved(&catalog, &own, ClaimKind::KeysDiffer),
+            "{product}"
+        );
+        assert!(
+            !is_proved(&catalog, &own, ClaimKind::AlwaysInIndex),
+            "{product}"
+        );
+        // Both children, with their item types, make the key `C`.
+        let two = format!(
+            "  A: {{ {child}, key: {{ PK: \"C[#{{p.code}}]\", SK: C }} }}\n  B: {{ from: child, key: {{ PK: C, SK: C }} }}"
+        );
+        let claims = claims(&catalog, &two, ClaimKind::KeysDiffer);
+        let pair = claims.iter().find(|claim| claim.of.item_types.len() == 2);
+        assert!(!pair.expect("a pair").is_proved(), "{product}");
+        source.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_join_that_compares_more_loosely_than_the_parents_key_may_give_a_row_twice() {
+    let database = sqlite::Database::new(
+        "CREATE TABLE text_key (code TEXT PRIMARY KEY) WITHOUT ROWID;
+         INSERT INTO text_key VALUES ('7'), ('07');
+         CREATE TABLE loose (code TEXT COLLATE NOCASE NOT NULL);
+         CREATE UNIQUE INDEX exact ON loose (code COLLATE BINARY);
+         INSERT INTO loose VALUES ('de'), ('DE');
+         CREATE TABLE child (id INTEGER PRIMARY KEY, n INTEGER, code TEXT);
+         INSERT INTO child VALUES (1, 7, 'de')",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    let items = |alias: &str, ours: &str| {
+        format!(
+            "  C: {{ from: child, join: {{ p: {{ table: {alias}, match: {{ code: {ours} }} }} }}, key: {{ PK: \"C#{{id}}\", SK: C }} }}"
+        )
+    };
+    assert!(!is_proved(
+        &catalog,
+        &items("text_key", "n"),
+        ClaimKind::KeysDiffer
+    ));
+    assert!(is_proved(
+        &catalog,
+        &items("text_key", "code"),
+        ClaimKind::KeysDiffer
+    ));
+    assert!(
+        !catalog
+            .find("loose")
+            .unwrap()
+            .is_unique(&["code".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn not_null_is_none_where_postgresql_does_not_enforce_it_over_every_row() {
+    let database = postgres::Database::with(
+        "CREATE TABLE base (id int PRIMARY KEY, n int NOT NULL);
+         CREATE TABLE heir () INHERITS (base);
+         ALTER TABLE heir ALTER n DROP NOT NULL;
+         INSERT INTO heir VALUES (1, NULL);
+         CREATE TABLE alone (id int PRIMARY KEY, n int NOT NULL);
+         CREATE TABLE parted (id int PRIMARY KEY, n int NOT NULL) PARTITION BY RANGE (id);
+         CREATE TABLE parted_all PARTITION OF parted DEFAULT;
+         CREATE FOREIGN DATA WRAPPER nowhere;
+         CREATE SERVER elsewhere FOREIGN DATA WRAPPER nowhere;
+         CREATE FOREIGN TABLE far (id int NOT NULL, n int NOT NULL) SERVER elsewhere;
+         CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+         CREATE TABLE texts (ci text COLLATE loose PRIMARY KEY, plain text NOT NULL);
+         CREATE UNIQUE INDEX finer ON texts (ci COLLATE \"C\");",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    let column = |table: &str, name: &str| {
+        let table = catalog.find(table).unwrap();
+        table.column(name).unwrap().clone()
+    };
+    for (table, nullable) in [
+        ("base", true),
+        ("heir", true),
+        ("alone", false),
+        ("parted", false),
+        ("far", true),
+    ] {
+        assert_eq!(column(table, "n").nullable, nullable, "{table}");
+    }
+    assert!(column("texts", "ci").insensitive && !column("texts", "plain").insensitive);
+    assert!(catalog.find("texts").unwrap().unique_keys.is_empty());
+}
+
+#[tokio::test]
+async fn a_secondary_unique_key_of_mysql_proves_nothing_and_one_of_others_does() {
+    let script = |_: &str| {
+        "CREATE TABLE t (id int PRIMARY KEY, email varchar(40) NOT NULL UNIQUE)".to_owned()
+    };
+    for source in Source::each(script).await {
+        let catalog = catalog(&source.url()).await;
+        let items = "  T: { from: t, key: { PK: \"T#{email}\", SK: T } }";
+        let product = source.product();
+        let expected = ["sqlite", "postgres"].contains(&product);
+        assert_eq!(
+            is_proved(&catalog, items, ClaimKind::KeysDiffer),
+            expected,
+            "{product}"
+        );
+        let first = claims(&catalog, items, ClaimKind::KeysDiffer).remove(0);
+        assert_eq!(first.facts.is_empty(), !expected, "{product}: {first:?}");
+        source.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_view_or_a_query_of_sqlite_tells_nothing_of_its_values() {
+    let database = sqlite::Database::new(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL, day DATE NOT NULL);
+         INSERT INTO t VALUES (1, 'Ann', '2026-01-01'), (2, 'Ann Lee', 7);
+         CREATE VIEW v AS SELECT id, name FROM t",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    let sorted = |from: &str, sort: &str| {
+        let items = format!(
+            "  T: {{ from: {from}, key: {{ PK: T, SK: \"{sort}\" }}, attributes: {{ GP: \"X{{id}}\" }} }}"
+        );
+        (
+            is_proved(&catalog, &items, ClaimKind::TextOrder),
+            is_proved(&catalog, &items, ClaimKind::AlwaysInIndex),
+        )
+    };
+    assert_eq!(sorted("t", "{name}"), (true, true));
+    assert_eq!(sorted("v", "{name}"), (false, false));
+    assert_eq!(sorted("t", "{day}"), (false, true));
+    // Where `id` is NULL there is no item.
+    assert_eq!(sorted("v", "{id | pad(3)}"), (true, true));
+}
+
+#[tokio::test]
+async fn text_order_is_that_of_whole_keys() {
+    let database = postgres::Database::with(
+        "CREATE TYPE size AS ENUM ('small', 'large'); CREATE TYPE grade AS ENUM ('a', 'b');
+         CREATE TABLE t (id int PRIMARY KEY, name text NOT NULL, note text, size size NOT NULL,
+             grade grade NOT NULL, at timestamptz(3) NOT NULL, day date NOT NULL, u uuid NOT NULL,
+             clock time NOT NULL, ok boolean NOT NULL)",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    for (sort, expected) in [
+        ("{name}", true),
+        ("A#{name}", true),
+        // "Ann Lee#002" comes before "Ann#001".
+        ("{name}#{id | pad(3)}", false),
+        ("{name}|{id | pad(3)}", false),
+        ("{name}{id | pad(3)}", false),
+        ("{id | pad(3)}#{name}", true),
+        ("{id | ordered}#{name}", true),
+        ("{id | ordered}{name}", true),
+        ("{u}{at}{day}#{clock}", true),
+        ("{ok}#{name}", true),
+        ("{size}", false),
+        ("{grade}#{name}", true),
+        ("{name}[#{note}]", false),
+        ("{day}[#{note}]", true),
+        ("[{note}]#{day}", false),
+        ("{at | format('%Y-%m-%d')}#{name}", true),
+        ("{at | format('%H')}#{name}", false),
+        ("{u | replace('-', '')}", true),
+        ("{name | binary | base64}", false),
+        ("{note | default(x)}", true),
+        ("{id | string | default(none)}", false),
+        ("{id | string}", false),
+        ("{name | upper}", true),
+        ("{name | truncate(3)}#{id | pad(3)}", false),
+    ] {
+        let items = format!("  T: {{ from: t, key: {{ PK: T, SK: \"{sort}\" }} }}");
+        let claims = claims(&catalog, &items, ClaimKind::TextOrder);
+        assert_eq!(claims[0].is_proved(), expected, "{sort}: {claims:?}");
+    }
+}
