@@ -1,10 +1,10 @@
-//! Whose an item of the table is: which item type has made it, told by what all its items have in
-//! common.
+//! Whose an item of the table is: which item type has made it, told by its type attribute, or else by
+//! what all its items have in common and the keys that its templates can make.
 
 use std::sync::Arc;
 
 use crate::item::{Attribute, Item};
-use crate::mapping::model::{ItemType, Model, Node, Part, Table, Template};
+use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
 
 /// What all items of each item type have in common.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ struct Mark {
     name: Arc<str>,
     /// Attributes that are the same text in every item, the type attribute among them.
     constants: Vec<(Arc<str>, String)>,
-    /// Of each key attribute: how its text begins, and whether that is all of it.
-    beginnings: Vec<(String, bool)>,
+    /// Of each key attribute: the texts that it can have.
+    texts: Vec<Texts>,
 }
 
 /// Why items cannot be told apart.
@@ -33,9 +33,7 @@ pub(crate) enum Unowned {
     )]
     Anything(Arc<str>),
     /// When two item types have everything in common.
-    #[error(
-        "items of {0} and {1} cannot be told apart by their attributes or by how their keys begin"
-    )]
+    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
     Alike(Arc<str>, Arc<str>),
 }
 
@@ -43,9 +41,7 @@ impl Owners {
     /// Finds what tells the item types of a mapping apart.
     pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
         for item in &model.item_types {
-            let mark = mark(item, &model.table);
-            let mut beginnings = mark.beginnings.iter();
-            if mark.constants.is_empty() && beginnings.all(|(text, _)| text.is_empty()) {
+            if mark(item, &model.table).constants.is_empty() && !begins(item, &model.table) {
                 return Err(Unowned::Anything(item.name.clone()));
             }
         }
@@ -97,23 +93,21 @@ impl Owners {
         (!says).then_some(name)
     }
 
-    /// The item type that has made an item; `None` for items from elsewhere.
+    /// The item type that has made an item; `None` for items from elsewhere. A type attribute says it,
+    /// whatever the key: the mapping may have made other keys before. Without one it is an item type
+    /// that can make the key.
     pub(crate) fn owner(&self, item: &Item) -> Option<usize> {
+        let says = |name: &Arc<str>, text: &str| matches!(item.get(name), Some(Attribute::S(found)) if **found == *text);
         self.marks.iter().position(|mark| {
-            let text = |name: &Arc<str>| match item.get(name) {
-                Some(Attribute::S(text)) => text.as_str(),
-                _ => "",
+            if let Some(name) = &self.type_attribute {
+                return says(name, &mark.name);
+            }
+            let can_be = |(name, texts): (&Arc<str>, &Texts)| {
+                item.get(name).is_some_and(|value| texts.can_be(value))
             };
-            let same = |(name, value): &(Arc<str>, String)| text(name) == value;
-            let begins = |(name, (begin, whole)): (&Arc<str>, &(String, bool))| {
-                let text = text(name);
-                if *whole {
-                    text == begin
-                } else {
-                    text.starts_with(begin.as_str())
-                }
-            };
-            mark.constants.iter().all(same) && self.keys.iter().zip(&mark.beginnings).all(begins)
+            let mut constants = mark.constants.iter();
+            constants.all(|(name, text)| says(name, text))
+                && self.keys.iter().zip(&mark.texts).all(can_be)
         })
     }
 }
@@ -136,37 +130,33 @@ fn keys(table: &Table) -> Vec<Arc<str>> {
         .collect()
 }
 
+/// Whether the keys of an item type begin with a text of their own.
+fn begins(item_type: &ItemType, table: &Table) -> bool {
+    let keys = keys(table);
+    let mut attributes = item_type.attributes.iter();
+    attributes.any(|(name, node)| {
+        let begins = matches!(node, Node::Template(template) if !template.prefix().0.is_empty());
+        begins && keys.contains(name)
+    })
+}
+
 fn mark(item_type: &ItemType, table: &Table) -> Mark {
     let keys = keys(table);
-    let constant = |template: &Template| {
-        let mut text = String::new();
-        for part in &template.parts {
-            match part {
-                Part::Text(part) => text.push_str(part),
-                Part::Value(_) | Part::Optional(_) => return None,
-            }
-        }
-        Some(text)
+    let constant = |node: &Node| match node {
+        Node::Template(template) => match template.prefix() {
+            (text, true) => Some(text.to_owned()),
+            _ => None,
+        },
+        _ => None,
     };
-    let mut constants = Vec::new();
-    let mut beginnings = vec![(String::new(), false); keys.len()];
-    for (name, node) in &item_type.attributes {
-        let Node::Template(template) = node else {
-            continue;
-        };
-        if let Some(at) = keys.iter().position(|key| key == name) {
-            if let Some(beginning) = beginnings.get_mut(at) {
-                let (text, whole) = template.prefix();
-                *beginning = (text.to_owned(), whole);
-            }
-        } else if let Some(text) = constant(template) {
-            constants.push((name.clone(), text));
-        }
-    }
+    let attributes = item_type.attributes.iter();
+    let constants = attributes.filter(|(name, _)| !keys.contains(name));
     Mark {
         name: item_type.name.clone(),
-        constants,
-        beginnings,
+        constants: constants
+            .filter_map(|(name, node)| Some((name.clone(), constant(node)?)))
+            .collect(),
+        texts: item_type.key_texts.clone(),
     }
 }
 
@@ -175,11 +165,6 @@ fn apart(one: &Mark, other: &Mark) -> bool {
         let mut others = other.constants.iter();
         others.any(|(other, theirs)| other == name && theirs != value)
     };
-    let disjoint = |(one, other): (&(String, bool), &(String, bool))| {
-        let meets = |(long, _): &(String, bool), (short, whole): &(String, bool)| {
-            long == short || (!whole && long.starts_with(short.as_str()))
-        };
-        !meets(one, other) && !meets(other, one)
-    };
-    one.constants.iter().any(differs) || one.beginnings.iter().zip(&other.beginnings).any(disjoint)
+    let mut keys = one.texts.iter().zip(&other.texts);
+    one.constants.iter().any(differs) || keys.any(|(one, other)| !one.meets(other))
 }

@@ -16,6 +16,7 @@ pub use table::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throug
 
 use std::sync::Arc;
 
+pub use super::proof::Texts;
 use super::template::{Escape, Filter};
 use crate::catalog::Family;
 use crate::source::Scan;
@@ -100,6 +101,8 @@ pub struct ItemType {
     /// Attributes that are compressed, in this order and as many as are needed, where an item is
     /// too large; none where such an item is rejected.
     pub compress: Vec<Arc<str>>,
+    /// The texts that its items' keys can have, partition key first.
+    pub key_texts: Vec<Texts>,
     /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
     pub write_rate: Option<f64>,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dynafold::catalog::{DataType, Family, TableName};
 use dynafold::mapping::model::{
     Billing, Expired, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder,
-    Settings, Table, Template,
+    Settings, Table, Template, Texts,
 };
 use dynafold::source::{Relation, Scan, ScanColumn};
 use dynafold::value::{Number, Value};
@@ -83,16 +83,19 @@ pub(crate) fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
 
 /// An item type with the first column as its row key.
 pub(crate) fn item_type(name: &str, pass: usize, attributes: &[(&str, &str)]) -> ItemType {
-    let attributes = attributes.iter();
+    let attributes: Vec<(Arc<str>, Node)> = attributes
+        .iter()
+        .map(|(name, text)| (Arc::from(*name), template(text)))
+        .collect();
+    let keys = attributes.iter().take(2);
     ItemType {
+        key_texts: keys.map(|(_, node)| Texts::of(node)).collect(),
         name: name.into(),
         pass,
         condition: None,
         row_key: vec![("id".into(), 0)],
         explodes: Vec::new(),
-        attributes: attributes
-            .map(|(name, text)| (Arc::from(*name), template(text)))
-            .collect(),
+        attributes,
         spreads: Vec::new(),
         keep_nulls: false,
         expired: Expired::Load,

@@ -250,6 +250,16 @@ impl Domain {
         self
     }
 
+    /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.
+    pub(super) fn in_figures(mut self) -> Self {
+        if self.kind == Kind::Number {
+            let figures = Letters::of("0123456789-.");
+            let all = self.forms.iter_mut().flatten();
+            all.for_each(|stretch| stretch.letters = stretch.letters.and(figures));
+        }
+        self
+    }
+
     /// Most bytes of its text, where there is a limit.
     pub(in crate::mapping) fn bytes(&self) -> Option<usize> {
         self.bytes

@@ -34,6 +34,7 @@ mod reach;
 mod report;
 mod size;
 mod text;
+mod texts;
 mod textual;
 mod verdict;
 
@@ -47,6 +48,8 @@ pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{Condition, Reach, reach};
 pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub(super) use size::{column_bytes, size};
+pub use texts::Texts;
+pub(super) use texts::key_texts;
 
 use super::model::{Part, Template};
 

@@ -116,6 +116,8 @@ pub(super) fn resolve(
                 .iter()
                 .map(|name| name.value.as_str().into())
                 .collect(),
+            // Told when the whole table is known.
+            key_texts: Vec::new(),
             write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),

@@ -34,7 +34,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::model::{ItemType, Model};
-use super::proof::{Proofs, World};
+use super::proof::{Proofs, World, key_texts};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -156,7 +156,14 @@ pub fn resolve(
         proofs
     });
     let model = (!broken).then(|| {
-        let mut item_types: Vec<ItemType> = resolved.into_iter().map(|each| each.item).collect();
+        let with_texts = |each: Resolved| {
+            let texts = key_texts(each.subject(), &table, &world);
+            ItemType {
+                key_texts: texts,
+                ..each.item
+            }
+        };
+        let mut item_types: Vec<ItemType> = resolved.into_iter().map(with_texts).collect();
         let passes = passes.finish(&mut item_types, catalog);
         Model {
             table,
