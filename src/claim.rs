@@ -65,6 +65,9 @@ pub struct Subject {
     /// An access pattern.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+    /// A partition key value of the table, as DynamoDB JSON.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<String>,
 }
 
 /// How far a claim was shown.

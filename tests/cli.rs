@@ -8,6 +8,7 @@ mod life;
 mod preview;
 mod query;
 mod source;
+mod stale;
 mod target;
 mod verify;
 

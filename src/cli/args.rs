@@ -16,7 +16,7 @@ use clap_complete::Shell;
 use jiff::Timestamp;
 
 use super::failure::Form;
-pub(super) use migrate::Migrate;
+pub(super) use migrate::{Migrate, StaleRows};
 pub(super) use verify::{Answers, Verify};
 
 /// Folds a relational database into one DynamoDB table.

@@ -3,27 +3,28 @@
 mod apart;
 mod ending;
 mod ground;
+mod keys;
 mod rows;
-mod selected;
 mod state;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use self::ground::Ground;
-use self::selected::Selected;
-use super::args::{Format, Migrate};
+use self::keys::Keys;
+use super::args::{Format, Migrate, StaleRows};
 use super::failure::Failure;
 use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, TableKind, TableName};
 use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune};
-use crate::mapping::model::{Expired, Model};
+use crate::mapping::model::{Expired, ItemType, Model};
 use crate::mapping::template::Context;
-use crate::source::Source;
+use crate::source::{Relation, Source};
 use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
@@ -128,26 +129,25 @@ impl Ready {
             &model,
             &self.context,
         )?;
+        let state = state::of_this_table(state, arguments, target.as_ref(), &model).await?;
         let context = state::context(self.context, state.as_ref(), output);
         let place = state::place(&model, target.as_ref());
-        let (last, now) = (
-            state::last(arguments, state.as_ref(), &place),
-            Selected::of(&model),
-        );
-        selected::same_keys(arguments, last.as_ref(), &now, output)?;
+        let keys = Keys::of(&model);
+        if arguments.retry_rejects.is_some() {
+            keys.are_those_of(state::last(arguments, state.as_ref(), &place), output)?;
+        }
         let ground = Ground::look(arguments, &target, &model, state.as_ref(), output).await?;
         if !arguments.plan && !state::goes_on(state.as_ref()) {
             load::clear_rejects(&self.files.rejects)?;
         }
-        let read = (&*model, &self.catalog);
-        let prune = selected::prune(arguments, last.as_ref(), &now, read, ground.held, output);
+        let prune = arguments.prune.map(|stale| Prune {
+            filtered: stale == StaleRows::Filtered,
+            selecting: selecting(&model, &self.catalog),
+        });
         let model = pruned(model, prune.as_ref());
-        let remember = is_full(arguments).then(|| {
-            let selected = selected::remembered(prune.as_ref(), last.as_ref(), now, ground.held);
-            Selection {
-                place,
-                json: selected.json(),
-            }
+        let remember = is_full(arguments).then(|| Selection {
+            place,
+            json: keys.json(),
         });
         let resumable = state.is_some();
         let cancel = Cancel::default();
@@ -194,14 +194,32 @@ impl Ready {
     }
 }
 
-/// Whether everything that the mapping says is loaded, so that the next load may go by it.
+/// The item types whose rows come from a query or a view, which may leave rows out that are there.
+fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
+    let is_view = |name: &TableName| {
+        let mut tables = catalog.tables.iter();
+        tables.any(|table| {
+            let kind = table.kind;
+            table.name == *name && !matches!(kind, TableKind::Table | TableKind::Partitioned)
+        })
+    };
+    let selects = |item: &&ItemType| match model.passes.get(item.pass).map(|pass| &pass.scan.from) {
+        Some(Relation::Table(name)) => is_view(name),
+        Some(Relation::Query(_)) | None => true,
+    };
+    let names = model.item_types.iter().filter(selects);
+    names.map(|item| item.name.to_string()).collect()
+}
+
+/// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
 fn is_full(arguments: &Migrate) -> bool {
     arguments.items.is_empty() && arguments.partition.is_none() && arguments.retry_rejects.is_none()
 }
 
-/// Rows that conditions leave out are read too, where their items must not be deleted.
+/// Rows that conditions leave out are read too, where their items are told from those whose rows are
+/// gone.
 fn pruned(mut model: Arc<Model>, prune: Option<&Prune>) -> Arc<Model> {
-    if prune.is_some_and(|prune| prune.keep_filtered) {
+    if prune.is_some_and(|prune| !prune.filtered) {
         for pass in &mut Arc::make_mut(&mut model).passes {
             pass.scan.keep_unmatched = true;
         }

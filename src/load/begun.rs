@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::Load;
 use super::failure::Failure;
 use super::halt::{Halt, Why};
-use super::prove::Proved;
+use super::prove::Told;
 use super::report::{KeysReport, Report};
 use super::start::{Before, Setting, Unset, set};
 use super::state::Ground;
@@ -22,8 +22,8 @@ pub struct Begun {
     pub(super) before: Before,
     /// `None`: it ends here.
     pub(super) setting: Option<Setting>,
-    /// Rows that share keys, of a load that ends because of them.
-    pub(super) shared: Option<Proved>,
+    /// Rows that would be rejected, of a load that ends because of them.
+    pub(super) refused: Option<Told>,
     pub(super) keys: KeysReport,
     /// Whether an earlier attempt had done a part.
     pub(super) resumed: bool,
@@ -60,7 +60,7 @@ pub async fn begin(mut load: Load) -> Begun {
         halt.set(Why::Failed(failure));
     }
     let resumed = before.done.is_there();
-    let (mut setting, mut shared, mut keys) = (None, None, KeysReport::default());
+    let (mut setting, mut refused, mut keys) = (None, None, KeysReport::default());
     if !halt.is_set() {
         match load.source.take() {
             None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
@@ -70,10 +70,10 @@ pub async fn begin(mut load: Load) -> Begun {
                     setting = Some(set);
                 }
                 Err(Unset::Why(why)) => halt.set(why),
-                Err(Unset::Shared(found)) => {
+                Err(Unset::Refused(found)) => {
                     halt.set(Why::TooManyRejects);
                     keys = found.1;
-                    shared = Some(found.0);
+                    refused = Some(found.0);
                 }
             },
         }
@@ -83,7 +83,7 @@ pub async fn begin(mut load: Load) -> Begun {
         halt,
         before,
         setting,
-        shared,
+        refused,
         keys,
         resumed,
         at,

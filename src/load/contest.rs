@@ -102,6 +102,12 @@ impl Contest {
         self.ties
     }
 
+    /// Whether the row that is loaded has been met.
+    pub(super) fn is_named(&self, fingerprint: u128) -> bool {
+        let winner = self.winners.get(&fingerprint);
+        winner.is_some_and(|winner| winner.row.is_some())
+    }
+
     pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
         self.winners.contains_key(&fingerprint)
     }
@@ -170,7 +176,8 @@ impl Contest {
             message,
             help: Some(
                 "make the key template tell these rows apart, for example by a column of the \
-                 primary key, or leave one of them out with `where`"
+                 primary key, or leave one of them out with `where`; with --max-rejects the other \
+                 row is the one that is loaded"
                     .to_owned(),
             ),
             attribute: Some(model.table.partition.name.to_string()),

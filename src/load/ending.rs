@@ -4,10 +4,11 @@ use tokio::time::Duration;
 
 use super::Load;
 use super::books::Books;
+use super::claims::claims;
 use super::halt::Why;
 use super::ledger::Closed;
 use super::life::odd;
-use super::report::{KeysReport, LimitedBy, Outcome, Report, Waits, rate};
+use super::report::{KeysReport, Left, LimitedBy, Outcome, Report, Waits, rate};
 use super::times::Times;
 use crate::throttle::Limit;
 
@@ -16,11 +17,14 @@ pub(super) struct Ending<'e> {
     pub(super) why: Option<Why>,
     pub(super) times: &'e Times,
     pub(super) warnings: Vec<String>,
+    pub(super) left: Left,
     pub(super) rows: u64,
     pub(super) elapsed: Duration,
     pub(super) keys: KeysReport,
     pub(super) paced: Limit,
     pub(super) hot: bool,
+    /// Whether the run came to its first row.
+    pub(super) begun: bool,
     /// Whether an earlier attempt had done a part.
     pub(super) resumed: bool,
 }
@@ -38,10 +42,21 @@ impl Ending<'_> {
         let outcome = match why {
             Some(Why::Cancelled) => Outcome::Interrupted,
             Some(Why::TooManyRejects) => Outcome::Stopped {
-                reason: if self.keys.shared > 0 && total.rows_read == 0 {
-                    "rows share keys, and nothing was written".to_owned()
-                } else {
-                    "there are more rejects than --max-rejects allows".to_owned()
+                reason: match (self.begun, self.keys.faults, self.keys.shared) {
+                    (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
+                    (false, faults, shared) => {
+                        let rows = match (faults, shared) {
+                            (0, _) => "rows share keys",
+                            (_, 0) => "rows make no item",
+                            _ => "rows make no item or share keys",
+                        };
+                        let what = if self.resumed {
+                            "nothing more"
+                        } else {
+                            "nothing"
+                        };
+                        format!("{rows}, and {what} was written")
+                    }
                 },
             },
             Some(Why::Failed(failure)) => Outcome::Failed(failure),
@@ -57,6 +72,7 @@ impl Ending<'_> {
         let throttled = closed.traffic.throttled + closed.traffic.unprocessed > 0;
         let mut report = Report {
             outcome,
+            claims: Vec::new(),
             table: load.model.table.name.clone(),
             place: load.target.place(),
             now: load.context.now.to_string(),
@@ -64,6 +80,7 @@ impl Ending<'_> {
             resumed: self.resumed,
             keys: self.keys,
             warnings: [self.warnings, odd(&closed.books)].concat(),
+            left: self.left,
             total,
             balanced: false,
             rejects: closed.notes,
@@ -78,6 +95,7 @@ impl Ending<'_> {
             item_types: closed.books,
         };
         report.balanced = report.balances();
+        report.claims = claims(load, &report);
         report
     }
 }

@@ -18,6 +18,7 @@ use super::books::Books;
 use super::failure::Failure;
 use super::files::LineFile;
 use super::halt::{Halt, Why};
+use super::prove::Told;
 use super::rejects::{NOTED, Rejected, line, note};
 use super::report::{RejectNote, Traffic};
 use super::state::State;
@@ -194,15 +195,12 @@ impl Ledger {
         self.rejected.fetch_sub(rejects, Ordering::Relaxed);
     }
 
-    /// Writes and notes a reject of a run that does not begin; the books know nothing of it.
-    pub(super) fn tell(&self, halt: &Halt, model: &Model, reject: &Rejected) {
-        let mut text = String::new();
-        line(&mut text, model, reject);
+    /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
+    pub(super) fn tell(&self, halt: &Halt, told: Told) {
+        let Told { notes, mut lines } = told;
         let mut inner = self.lock();
-        if inner.notes.len() < NOTED {
-            inner.notes.push(note(model, reject));
-        }
-        if let Err(failure) = inner.rejects.append_lines(text.as_bytes()) {
+        inner.notes.extend(notes);
+        if let Err(failure) = inner.rejects.append(&mut lines) {
             halt.set(Why::Failed(failure));
         }
     }

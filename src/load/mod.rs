@@ -22,6 +22,7 @@
 
 mod begun;
 mod books;
+mod claims;
 mod contest;
 mod deletions;
 mod differ;
@@ -67,8 +68,7 @@ pub use files::check_archive;
 pub use halt::Cancel;
 pub use progress::{Progress, Silent, Step};
 pub use rejects::clear_rejects;
-pub use report::{KeysReport, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
-pub use resume::table_of;
+pub use report::{KeysReport, Left, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use rules::{Doing, Selection};
 pub use table::{Ensured, TableError, ensure_table};
 
@@ -81,10 +81,10 @@ pub(crate) use mend::{Mended, Mender, Mending};
 pub(crate) use owner::{Owners, Unowned};
 pub(crate) use plan::{Part, Plan};
 pub(crate) use prove::{Keys as KeyPass, Unproved};
-pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stray, compare, selected};
+pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stale, Stray, compare, selected};
 pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
 pub(crate) use report::rate;
-pub(crate) use rules::{EXPIRED, KEPT, take_keys};
+pub(crate) use rules::{EXPIRED, REJECTED, take_keys};
 pub(crate) use ticket::{ChunkId, Ticket};
 pub(crate) use work::{Work, work};
 
@@ -138,15 +138,14 @@ pub enum KeyCheck {
     Late,
 }
 
-/// Which items without rows are deleted.
+/// Which stale items are deleted: items of the mapping that no row makes any more.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prune {
-    /// Leave the items of rows that are there and are left out by `where`: for a mapping that may
-    /// select less than the one that loaded the table.
-    pub keep_filtered: bool,
-    /// Delete no items of these item types: what their rows are read from may be less than what
-    /// loaded the table.
-    pub spared: BTreeSet<String>,
+    /// Delete those too whose rows `where` leaves out, or a view or a query does not return.
+    pub filtered: bool,
+    /// Item types whose rows come from a view or a query: a row that it does not return may be there
+    /// still.
+    pub selecting: BTreeSet<String>,
 }
 
 /// How to load.
@@ -175,9 +174,9 @@ pub struct Options {
     pub doing: Doing,
     /// Which rows and items the run is about.
     pub selection: Selection,
-    /// Whether items whose rows are gone are deleted, and which.
+    /// Whether stale items are deleted, and which.
     pub prune: Option<Prune>,
-    /// What a state remembers of this run when it has ended well.
+    /// How this run makes its keys: what a state remembers when it has ended well.
     pub remember: Option<state::Selection>,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,

@@ -2,7 +2,7 @@
 //!
 //! Columns that no key is made from stay NULL, so that the database need not send them; children
 //! are not read at all. A row whose item would be rejected for another attribute still has a key
-//! here. Item types whose rows have no key are left as they are.
+//! here: where keys are shared, [`super::prove`] folds the rows whole. Item types whose rows have no key are left as they are.
 
 use std::collections::HashSet;
 

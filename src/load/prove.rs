@@ -1,8 +1,13 @@
 //! The proof that no two items have one key, made before the first write.
 //!
 //! Where `check` has not proved it from the schema, the same snapshot is read once for the keys
-//! alone ([`super::narrow`]); their fingerprints go to sorted runs on disk ([`crate::proof`]).
-//! Where keys are shared, the rows are looked for by reading once more, so that both can be named.
+//! alone ([`super::narrow`]); their fingerprints go to sorted runs on disk ([`crate::proof`]). Only what
+//! is an item has a key: where keys are shared, all rows are read again and folded whole, and the keys
+//! of items alone are compared. If some are shared still, the rows are looked for by reading once more,
+//! so that both can be named.
+//!
+//! Rows that make no item are counted on the way, and noted: a load that may not reject so many ends
+//! here, before anything is written.
 
 use std::sync::Arc;
 
@@ -11,10 +16,12 @@ use super::failure::Failure;
 use super::feed::{Fate, RowKey, Sieve, meets, row_key};
 use super::halt::{Cancel, Why};
 use super::lanes::{Lanes, Read};
+use super::lines::Lines;
 use super::narrow::narrow;
 use super::plan::Plan;
 use super::progress::{Progress, Step};
-use super::rejects::Rejected;
+use super::rejects::{NOTED, Rejected, line, note};
+use super::report::RejectNote;
 use super::rules::Selection;
 use super::ticket::ChunkId;
 use crate::item::{Elements, Folded, Folder};
@@ -23,10 +30,8 @@ use crate::mapping::template::Context;
 use crate::proof::{self, Groups, Proof, ProofError};
 use crate::source::{Row, Source};
 
-/// Keys whose rows are looked for.
+/// Keys whose rows are looked for, where the run does not begin because of them.
 const NAMED: usize = 10_000;
-/// Rows that are named where the run does not begin because of them.
-const LOSERS: usize = 1_000;
 
 /// What the proof needs.
 pub(crate) struct Keys<'k> {
@@ -37,7 +42,7 @@ pub(crate) struct Keys<'k> {
     pub(crate) selection: &'k Selection,
     pub(crate) lanes: usize,
     pub(crate) options: proof::Options,
-    /// Shared keys beyond which nothing is loaded; `None`: every shared key has a winner.
+    /// Rejects beyond which nothing is loaded; `None`: every shared key has a winner.
     pub(crate) max_rejects: Option<u64>,
     pub(crate) cancel: &'k Cancel,
     pub(crate) progress: &'k dyn Progress,
@@ -46,22 +51,49 @@ pub(crate) struct Keys<'k> {
 /// What the proof found.
 #[derive(Debug, Default)]
 pub(crate) struct Proved {
-    /// Keys that came.
+    /// Keys that were compared.
     pub(crate) keys: u64,
     /// Items beyond the first of their keys.
-    pub(crate) rejected: u64,
+    pub(crate) shared: u64,
     /// Who wins.
     pub(crate) contest: Contest,
     /// Bytes that went to disk.
     pub(crate) spilled: u64,
-    /// The first rows that are not loaded: their items as far as keys are made.
-    losers: Vec<(usize, RowKey, Folded)>,
+    /// Rows that make no item, as far as the reading met them.
+    pub(crate) faults: u64,
+    /// What is known of the rejected rows: those without an item, and where keys are shared those of
+    /// the first keys.
+    pub(super) told: Told,
+}
+
+/// Rejected rows of a load that does not begin because of them. Nothing of a load that does.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) notes: Vec<RejectNote>,
+    pub(super) lines: Lines,
+}
+
+impl Told {
+    fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
+        if self.notes.len() < NOTED {
+            self.notes.push(note(model, reject));
+        }
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        self.lines.append(&text)
+    }
 }
 
 impl Proved {
+    /// Whether a load that may reject so many rows begins.
+    pub(crate) fn begins(&self, max_rejects: Option<u64>) -> bool {
+        max_rejects.is_none_or(|most| self.faults + self.shared <= most)
+    }
+
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
     /// for those that are named: memory is not to grow with the data.
     fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
+        self.spilled = groups.spilled();
         loop {
             // The first wins, be it outside; of the others those inside lose.
             let mut losers = 0;
@@ -70,24 +102,12 @@ impl Proved {
             if losers == 0 {
                 continue;
             }
-            self.rejected += losers;
-            let begins = max_rejects.is_none_or(|most| self.rejected <= most);
-            if begins || self.contest.len() < NAMED {
+            self.shared += losers;
+            if self.begins(max_rejects) || self.contest.len() < NAMED {
                 let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
                 self.contest.enter(group.fingerprint, &locators);
             }
         }
-    }
-
-    /// The first of the rows that share a key with another and are not loaded.
-    pub(super) fn losers(self, model: &Model) -> Vec<Rejected> {
-        let Self {
-            contest, losers, ..
-        } = self;
-        let rejects = losers.into_iter();
-        rejects
-            .map(|(index, row, folded)| contest.reject(model, index, row, &folded))
-            .collect()
     }
 }
 
@@ -117,6 +137,12 @@ impl From<ProofError> for Unproved {
     }
 }
 
+impl From<std::io::Error> for Unproved {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::scratch(&error))
+    }
+}
+
 impl Keys<'_> {
     /// A mapping with nothing left but what its keys need.
     pub(crate) fn narrow(model: &Model) -> Arc<Model> {
@@ -129,10 +155,29 @@ impl Keys<'_> {
         source: &mut Option<Box<dyn Source>>,
     ) -> Result<Proved, Unproved> {
         self.progress.step(Step::ProvingKeys);
-        let model = Self::narrow(self.model);
+        let narrow = Self::narrow(self.model);
+        let mut proved = self.compare(&narrow, source).await?;
+        if proved.shared > 0 {
+            // A row that is rejected for another attribute than its key is no item, and has none.
+            self.progress.step(Step::NamingDuplicates);
+            let whole = Arc::new(self.model.clone());
+            proved = self.compare(&whole, source).await?;
+            if proved.shared > 0 {
+                self.name(&whole, source, &mut proved).await?;
+            }
+        }
+        Ok(proved)
+    }
+
+    /// Reads and compares keys until no connection breaks on the way: rows that came twice would look
+    /// as if they shared a key.
+    async fn compare(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
         loop {
-            match self.attempt(&model, source).await {
-                // Rows that came twice would look as if they shared a key.
+            match self.attempt(model, source).await {
                 Err(Unproved::Again) => {}
                 ended => return ended,
             }
@@ -145,73 +190,121 @@ impl Keys<'_> {
         source: &mut Option<Box<dyn Source>>,
     ) -> Result<Proved, Unproved> {
         let mut proof = Proof::new(self.options.clone());
-        let mut full = None;
-        self.each(model, source, |index, row, folded| {
-            let Some(item_type) = model.item_types.get(index) else {
-                return true;
-            };
-            // Keys of other partitions are other keys.
-            if !self.selection.holds_item(&model.table, Some(&folded.item)) {
-                return true;
-            }
-            let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
-            let outside = !self.selection.holds_row(item_type, row);
-            match proof.push(folded.fingerprint, (at << 1) | u64::from(outside)) {
-                Ok(()) => true,
-                Err(error) => {
-                    full = Some(error);
-                    false
-                }
-            }
+        let mut proved = Proved::default();
+        let mut failed = None;
+        self.each(model, source, |index, row, fate| {
+            let taken = self.meet(model, index, row, fate, &mut proof, &mut proved);
+            failed = taken.err();
+            failed.is_none()
         })
         .await?;
-        if let Some(error) = full {
-            return Err(error.into());
+        if let Some(failed) = failed {
+            return Err(failed);
         }
         self.progress.step(Step::ComparingKeys);
-        let mut proved = Proved {
-            keys: proof.keys(),
-            ..Proved::default()
-        };
+        proved.keys = proof.keys();
         let mut groups = tokio::task::spawn_blocking(|| proof.finish())
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
-        proved.spilled = groups.spilled();
         proved.take(&mut groups, self.max_rejects)?;
-        if proved.rejected > 0 {
-            self.progress.step(Step::NamingDuplicates);
-            let contest = &mut proved.contest;
-            let losers = &mut proved.losers;
-            let mut left = NAMED;
-            self.each(model, source, |index, row, folded| {
-                if left > 0
-                    && contest.is_contested(folded.fingerprint)
-                    && let Some(item_type) = model.item_types.get(index)
-                {
-                    let key = row_key(item_type, row);
-                    let at = locator(index, item_type, &key, &folded.item);
-                    let loses = !contest.name(folded.fingerprint, at, index, &key);
-                    let counts = loses && self.selection.holds_row(item_type, row);
-                    if counts && losers.len() < LOSERS {
-                        losers.push((index, key, folded.clone()));
-                    }
-                    left -= 1;
-                }
-                // To the end: a connection is good for another scan only then.
-                true
-            })
-            .await?;
-        }
         Ok(proved)
     }
 
-    /// Folds every row of a mapping narrowed to its keys; `each` says whether to go on. `source` is
+    /// Takes what became of a row: the key of its item, or that it makes none.
+    fn meet(
+        &self,
+        model: &Model,
+        index: usize,
+        row: &Row,
+        fate: Fate,
+        proof: &mut Proof,
+        proved: &mut Proved,
+    ) -> Result<(), Unproved> {
+        let Some(item_type) = model.item_types.get(index) else {
+            return Ok(());
+        };
+        // Keys of other partitions are other keys.
+        if !self.selection.holds_item(&model.table, fate.item()) {
+            return Ok(());
+        }
+        let outside = !self.selection.holds_row(item_type, row);
+        match fate {
+            Fate::Made(folded) => {
+                let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
+                proof.push(folded.fingerprint, (at << 1) | u64::from(outside))?;
+            }
+            Fate::Rejected(reject) if !outside => {
+                proved.faults += 1;
+                // A reading that rejects as many as it likes says so when it loads.
+                if self.max_rejects.is_some() {
+                    let reject = Rejected::new(index, row_key(item_type, row), *reject);
+                    proved.told.tell(model, &reject)?;
+                }
+            }
+            Fate::Rejected(_) | Fate::Expired(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Looks for the rows that share keys: the one that is loaded first, then those that are not.
+    async fn name(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+        proved: &mut Proved,
+    ) -> Result<(), Unproved> {
+        let tells = !proved.begins(self.max_rejects);
+        let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
+        let Proved { contest, told, .. } = proved;
+        let mut failed = None;
+        let end = self
+            .each(model, source, |index, row, fate| {
+                let Fate::Made(folded) = fate else {
+                    return true;
+                };
+                let Some(item_type) = model.item_types.get(index) else {
+                    return true;
+                };
+                if !contest.is_contested(folded.fingerprint) {
+                    return true;
+                }
+                let key = row_key(item_type, row);
+                let at = locator(index, item_type, &key, &folded.item);
+                let loses = !contest.name(folded.fingerprint, at, index, &key);
+                if !(tells && loses && self.selection.holds_row(item_type, row)) {
+                    return true;
+                }
+                if contest.is_named(folded.fingerprint) {
+                    let reject = contest.reject(model, index, key, &folded);
+                    failed = told.tell(model, &reject).err();
+                } else if losers.len() < NAMED {
+                    losers.push((index, key, folded));
+                }
+                failed.is_none()
+            })
+            .await;
+        if let Some(failed) = failed {
+            return Err(failed.into());
+        }
+        match end {
+            // What was named stays so, and the rest is counted.
+            Err(Unproved::Again) | Ok(()) => {}
+            Err(unproved) => return Err(unproved),
+        }
+        for (index, key, folded) in losers {
+            let reject = contest.reject(model, index, key, &folded);
+            told.tell(model, &reject)?;
+        }
+        Ok(())
+    }
+
+    /// Folds every row, and gives `each` what became of it; `each` says whether to go on. `source` is
     /// given back where its snapshot still stands.
     pub(crate) async fn each(
         &self,
         model: &Arc<Model>,
         source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &Row, &Folded) -> bool,
+        mut each: impl FnMut(usize, &Row, Fate) -> bool,
     ) -> Result<(), Unproved> {
         let mut sieve = Sieve::new(Folder::new(model, self.context.clone()));
         let failed = |error| Unproved::Failed(Failure::from(&error));
@@ -257,9 +350,7 @@ impl Keys<'_> {
                             }
                             let mut elements = Elements::new(&item_type.explodes);
                             while let Some(fate) = sieve.next(*index, &mut elements, &mut row) {
-                                if let Fate::Made(folded) = fate
-                                    && !each(*index, &row, &folded)
-                                {
+                                if !each(*index, &row, fate) {
                                     break 'reading;
                                 }
                             }
@@ -298,7 +389,7 @@ mod tests {
             proved
                 .take(&mut proof.finish().unwrap(), max_rejects)
                 .unwrap();
-            assert_eq!((proved.rejected, proved.contest.len()), (shared, held));
+            assert_eq!((proved.shared, proved.contest.len()), (shared, held));
         }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use super::books::Books;
 use super::failure::Failure;
 use super::{Doing, KeyCheck};
+use crate::claim::Claim;
 
 /// How a run ended.
 #[derive(Debug, Clone, Serialize)]
@@ -126,10 +127,56 @@ pub struct KeysReport {
     pub compared: u64,
     /// Items beyond the first of their keys, found before the first write.
     pub shared: u64,
+    /// Rows that make no item, found before the first write as far as the reading of keys met them.
+    pub faults: u64,
     /// Items that were written over another, found after the last write.
     pub overwritten: u64,
     /// Bytes of keys that went to disk.
     pub spilled_bytes: u64,
+}
+
+/// Stale items that a run has left in the table, by what has become of their rows. Without `--prune`
+/// they are not looked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// `where` leaves their rows out.
+    pub filtered: u64,
+    /// The view or the query that their rows come from does not return them.
+    pub not_returned: u64,
+    /// Their rows are rejected.
+    pub rejected: u64,
+    /// Their rows have expired, and are not loaded.
+    pub expired: u64,
+    /// Of a load that went on: items that it has not sent.
+    #[serde(skip)]
+    pub(super) others: u64,
+    /// Of a load that went on: deleted items that it has sent, of no item type of the mapping.
+    #[serde(skip)]
+    pub(super) strangers: u64,
+}
+
+impl Left {
+    /// What there is to say of them.
+    pub(super) fn said(&self) -> Vec<String> {
+        let lines = [
+            (
+                self.filtered,
+                "`where` leaves their rows out; --prune=filtered deletes them",
+            ),
+            (
+                self.not_returned,
+                "the view or the query that their rows come from does not return them, and whether they are gone cannot be told; --prune=filtered deletes them",
+            ),
+            (self.rejected, "their rows are rejected"),
+            (self.expired, "their rows have expired"),
+        ];
+        let some = lines.into_iter().filter(|(items, _)| *items > 0);
+        some.map(|(items, why)| match items {
+            1 => format!("1 stale item stays in the table: {why}"),
+            items => format!("{items} stale items stay in the table: {why}"),
+        })
+        .collect()
+    }
 }
 
 fn reasons<S: serde::Serializer>(
@@ -154,6 +201,8 @@ fn reasons<S: serde::Serializer>(
 pub struct Report {
     /// How it ended.
     pub outcome: Outcome,
+    /// What it claims: that its books balance, and that no two of its items have one key.
+    pub claims: Vec<Claim>,
     /// The table's name.
     pub table: String,
     /// Where the table is.
@@ -171,10 +220,13 @@ pub struct Report {
     /// All item types together; a row that serves two item types counts twice.
     pub total: Books,
     /// Whether all books add up.
+    #[serde(skip)]
     pub balanced: bool,
     /// What the source found odd in its values: those that are not as their columns declare them;
     /// and what the run found odd in the items' TTL.
     pub warnings: Vec<String>,
+    /// Stale items that are still in the table, where --prune has looked for them.
+    pub left: Left,
     /// The first rejects.
     pub rejects: Vec<RejectNote>,
     /// Where all rejects are; `None` where there are none.

@@ -160,10 +160,3 @@ impl Done {
         self.again.extend(self.skip.drain().map(|(id, _)| id));
     }
 }
-
-/// The table that earlier attempts wrote to, as the service tells it from all others.
-#[must_use]
-pub fn table_of(earlier: &Earlier) -> Option<String> {
-    let mut attempts = earlier.attempts.iter().rev();
-    attempts.find_map(|attempt| attempt.table_id.clone())
-}

@@ -63,12 +63,14 @@ impl Selection {
     }
 }
 
-/// The locator of keys that no item of the run has, and that are not to be deleted.
-pub(crate) const KEPT: u64 = (1 << 63) - 1;
-/// The locator of keys of items that have expired: DynamoDB deletes them when it comes to it.
-pub(crate) const EXPIRED: u64 = KEPT - 1;
+/// The locators of keys that rows have which make no item under them, by why they make none.
+pub(crate) const REJECTED: u64 = (1 << 63) - 1;
+/// The rows have expired: DynamoDB deletes such items when it comes to it.
+pub(crate) const EXPIRED: u64 = REJECTED - 1;
+/// `where` leaves the rows out.
+pub(super) const FILTERED: u64 = EXPIRED - 1;
 /// The locator of keys of items that an attempt of this run has sent.
-pub(crate) const SENT: u64 = EXPIRED - 1;
+pub(crate) const SENT: u64 = FILTERED - 1;
 
 /// The rules of a run.
 #[derive(Debug)]
@@ -105,7 +107,7 @@ impl Rules {
     /// Without it only the run's own items are deleted, and none but those that it makes are to stay.
     pub(super) fn with_keys(mut self, proof: Proof, prune: Option<&Prune>) -> Self {
         self.keys = Some(Mutex::new(proof));
-        self.keep_filtered = prune.is_some_and(|prune| prune.keep_filtered);
+        self.keep_filtered = prune.is_some_and(|prune| !prune.filtered);
         self.keep_rejected = prune.is_some();
         self
     }
@@ -137,15 +139,8 @@ impl Rules {
 
     /// The item types of which items may be deleted, and what is to be said of those whose rows make
     /// that impossible.
-    pub(super) fn prunable(
-        &self,
-        model: &Model,
-        prune: Option<&Prune>,
-    ) -> (Vec<bool>, Vec<String>) {
+    pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
         let mut prunable = selected(model);
-        for (prunable, item_type) in prunable.iter_mut().zip(&model.item_types) {
-            *prunable &= prune.is_none_or(|prune| !prune.spared.contains(&*item_type.name));
-        }
         let mut said = Vec::new();
         let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
         for ((prunable, spared), item_type) in all {

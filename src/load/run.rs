@@ -20,9 +20,8 @@ use super::parcel::Parcel;
 use super::park::Park;
 use super::probe::Probe;
 use super::progress::Step;
-use super::prove::Proved;
-use super::prune::{self, Broken, Whose, overwritten};
-use super::report::{KeysReport, Report};
+use super::prune::{self, Broken, Pruning, overwritten};
+use super::report::{KeysReport, Left, Report};
 use super::rules::Rules;
 use super::start::{Setting, finish};
 use super::ticket::{ChunkId, Ticket};
@@ -52,6 +51,17 @@ fn left_behind(items: u64) -> String {
     )
 }
 
+/// What is said of items that a load has sent before its mapping was changed.
+fn forgotten_types(items: u64) -> String {
+    let items = match items {
+        1 => "1 item".to_owned(),
+        items => format!("{items} items"),
+    };
+    format!(
+        "{items} that this load wrote before its mapping was changed, of no item type that the mapping has now, deleted"
+    )
+}
+
 /// Loads a table that is ready, and reports.
 pub(super) async fn run(begun: Begun) -> Report {
     let Begun {
@@ -59,7 +69,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         halt,
         before,
         mut setting,
-        shared,
+        refused,
         mut keys,
         resumed,
         at,
@@ -97,12 +107,14 @@ pub(super) async fn run(begun: Begun) -> Report {
         delivery,
         times: Arc::default(),
         warnings: Vec::new(),
+        left: Left::default(),
         rows: 0,
         disowned: false,
+        begun: setting.is_some(),
         load,
     };
-    if let Some(shared) = shared {
-        run.tell_shared(shared);
+    if let Some(refused) = refused {
+        run.delivery.ledger.tell(&run.delivery.halt, refused);
     }
     if let Some(setting) = setting {
         keys.overwritten = run.load(setting).await;
@@ -123,10 +135,14 @@ struct Run {
     times: Arc<Times>,
     /// What the source has to say at the end.
     warnings: Vec<String>,
+    /// Stale items that stay.
+    left: Left,
     /// Rows of the passes read, whatever item types they serve.
     rows: u64,
     /// Batches in flight, at most.
     writers: usize,
+    /// Whether rows were read to be written.
+    begun: bool,
     /// Whether the target could not end its load.
     disowned: bool,
 }
@@ -189,14 +205,11 @@ impl Run {
     /// looking for what earlier attempts have left behind. Gives the items that were written over
     /// another.
     async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
-        let prune = self.load.options.prune.as_ref();
+        let prune = self.load.options.prune.clone();
         let looks = stale || prune.is_some();
-        let prunes = prune.is_some();
-        // What nobody has asked to delete may be somebody else's.
-        let whose = if prunes { Whose::All } else { Whose::Own };
         let doing = rules.doing;
         let partition = rules.selection.partition.clone();
-        let (prunable, spared) = rules.prunable(&self.load.model, prune);
+        let (prunable, spared) = rules.prunable(&self.load.model);
         self.warnings.extend(spared);
         let Some(mut keys) = rules.into_keys() else {
             return 0;
@@ -213,32 +226,40 @@ impl Run {
             Step::ComparingKeys
         };
         self.delivery.progress.step(step);
-        let owners = looks.then(|| Owners::of(&self.load.model));
-        let compared = match owners {
-            Some(Ok(owners)) => {
-                let (delivery, cancel) = (&self.delivery, &self.load.cancel);
-                let what = (whose, doing);
-                prune::prune(delivery, &owners, keys, &prunable, partition, cancel, what).await
+        let compared = if looks {
+            match (Owners::of(&self.load.model), &prune) {
+                (Err(unowned), Some(_)) => Err(Broken::Failed(Failure::unowned(&unowned))),
+                (owners, prune) => {
+                    let pruning = Pruning {
+                        prune: prune.as_ref(),
+                        owners: owners.as_ref().ok(),
+                        wanted: &prunable,
+                        partition,
+                        doing,
+                        now: self.load.context.now.as_second(),
+                        cancel: &self.load.cancel,
+                    };
+                    prune::prune(&self.delivery, keys, pruning).await
+                }
             }
-            Some(Err(unowned)) if prunes => Err(Broken::Failed(Failure::unowned(&unowned))),
-            Some(Err(unowned)) => {
-                self.warnings.push(format!(
-                    "items of rows that are gone since the first attempt were not looked for: {unowned}"
-                ));
-                overwritten(keys, &self.delivery.ledger.forgotten()).await
-            }
-            None => overwritten(keys, &self.delivery.ledger.forgotten()).await,
+        } else {
+            let overwritten = overwritten(keys, &self.delivery.ledger.forgotten()).await;
+            overwritten.map(|items| (items, Left::default()))
         };
-        if let Ok(compared) = &compared
-            && compared.not_sent > 0
-            && !prunes
-        {
-            self.warnings.push(left_behind(compared.not_sent));
-        }
         match compared {
-            // Elsewhere they were found before.
-            Ok(_) if self.load.options.keys != KeyCheck::Late => 0,
-            Ok(compared) => compared.overwritten,
+            Ok((overwritten, left)) => {
+                self.warnings.extend(left.said());
+                if left.others > 0 {
+                    self.warnings.push(left_behind(left.others));
+                }
+                if left.strangers > 0 {
+                    self.warnings.push(forgotten_types(left.strangers));
+                }
+                self.left = left;
+                // Elsewhere they were found before.
+                let late = self.load.options.keys == KeyCheck::Late;
+                if late { overwritten } else { 0 }
+            }
             Err(Broken::Cancelled) => {
                 self.delivery.halt.set(Why::Cancelled);
                 0
@@ -247,16 +268,6 @@ impl Run {
                 self.delivery.halt.set(Why::Failed(failure));
                 0
             }
-        }
-    }
-
-    /// Names rows that share keys, of a run that does not begin because of them.
-    fn tell_shared(&self, proved: Proved) {
-        let delivery = &self.delivery;
-        for reject in proved.losers(&delivery.model) {
-            delivery
-                .ledger
-                .tell(&delivery.halt, &delivery.model, &reject);
         }
     }
 
@@ -293,12 +304,14 @@ impl Run {
             why: delivery.halt.why(),
             times: &self.times,
             warnings: self.warnings,
+            left: self.left,
             rows: self.rows,
             elapsed,
             keys,
             paced: delivery.pace.summary().limit,
             hot: delivery.park.was_used(),
             resumed,
+            begun: self.begun,
         };
         ending.report(&self.load, closed)
     }

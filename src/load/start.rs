@@ -10,7 +10,7 @@ use super::files::LineFile;
 use super::halt::Why;
 use super::journal::{self, Journal};
 use super::plan::Plan;
-use super::prove::{Keys, Proved};
+use super::prove::{Keys, Proved, Told};
 use super::report::KeysReport;
 use super::resume::Done;
 use super::rules::{Doing, Rules};
@@ -91,8 +91,8 @@ impl Before {
 pub(super) enum Unset {
     /// For a reason that has no more to say.
     Why(Why),
-    /// More items share a key than rejects are allowed.
-    Shared(Box<(Proved, KeysReport)>),
+    /// More rows would be rejected than may be.
+    Refused(Box<(Told, KeysReport)>),
 }
 
 impl From<Failure> for Unset {
@@ -155,16 +155,13 @@ pub(super) async fn set(
     let keys = KeysReport {
         check: load.options.keys,
         compared: proved.keys,
-        shared: proved.rejected,
+        shared: proved.shared,
+        faults: proved.faults,
         overwritten: 0,
         spilled_bytes: proved.spilled,
     };
-    if load
-        .options
-        .max_rejects
-        .is_some_and(|most| proved.rejected > most)
-    {
-        return Err(Unset::Shared(Box::new((proved, keys))));
+    if !proved.begins(load.options.max_rejects) {
+        return Err(Unset::Refused(Box::new((proved.told, keys))));
     }
     let source = slot
         .ok_or_else(|| Failure::internal("the source did not come back from the proof of keys"))?;

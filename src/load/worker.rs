@@ -20,7 +20,7 @@ use super::halt::Why;
 use super::life::enter;
 use super::parcel::{Origin, Parcel};
 use super::rejects::{Rejected, raw, row_json};
-use super::rules::{Doing, Rules};
+use super::rules::{Doing, EXPIRED, FILTERED, REJECTED, Rules};
 use super::ticket::Ticket;
 use super::times::Times;
 use super::work::Work;
@@ -217,18 +217,18 @@ impl Worker {
                 continue;
             }
             match fate {
-                Fate::Made(folded) => tally.keep(folded.fingerprint),
-                Fate::Expired(folded) => tally.keep(folded.fingerprint),
-                Fate::Rejected(reject) => self.keep_reject(index, &reject, tally),
+                Fate::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
+                Fate::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
+                Fate::Rejected(reject) => self.keep_reject(index, &reject, FILTERED, tally),
             }
         }
     }
 
     /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
     /// type may be the row's. With NULL in its key it has none.
-    fn keep_reject(&self, index: usize, reject: &Reject, tally: &mut Tally) {
+    fn keep_reject(&self, index: usize, reject: &Reject, why: u64, tally: &mut Tally) {
         match self.sieve.folder.key_of_reject(reject) {
-            Some(fingerprint) => tally.keep(fingerprint),
+            Some(fingerprint) => tally.keep(fingerprint, why),
             None if reject.code == KEY_NULL => {}
             None => self.rules.spare(index),
         }
@@ -252,7 +252,7 @@ impl Worker {
         match fate {
             Fate::Expired(folded) => {
                 if rules.keeps_rejected() {
-                    tally.keep(folded.fingerprint);
+                    tally.keep(folded.fingerprint, EXPIRED);
                 }
                 let books = tally.books(index);
                 if folded.expired == Expired::Archive {
@@ -266,7 +266,7 @@ impl Worker {
             }
             Fate::Rejected(reject) => {
                 if rules.keeps_rejected() {
-                    self.keep_reject(index, &reject, tally);
+                    self.keep_reject(index, &reject, REJECTED, tally);
                 }
                 self.rejected(Rejected::new(index, row, *reject), tally)
             }

@@ -72,7 +72,6 @@ pub(super) fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, P
             first.pop();
         }
     }
-    found.collisions.proved = true;
     let first = first.into_sorted_vec().into_iter();
     found.wanted = first.map(|(_, key, items)| (key, items)).collect();
     Ok(found)

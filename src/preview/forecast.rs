@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::collisions::CODE;
+use crate::claim::Claim;
 use crate::load::{Failure, RejectNote};
 
 /// What all rows come to.
@@ -14,6 +15,8 @@ use crate::load::{Failure, RejectNote};
 pub struct Forecast {
     /// How the reading ended. Unless it is complete, all figures are of what was read until then.
     pub outcome: ForecastOutcome,
+    /// What it claims: that no two items have one key.
+    pub claims: Vec<Claim>,
     /// The table's name.
     pub table: String,
     /// Each item type, in the order of the mapping.
@@ -249,8 +252,6 @@ pub struct Collections {
 /// Items that share a key. All but the first of each key would be rejected.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Collisions {
-    /// Whether all keys were compared. Otherwise the figures say nothing.
-    pub proved: bool,
     /// Keys that several items have.
     pub keys: u64,
     /// Items that would be rejected for it: all but the first of each key.

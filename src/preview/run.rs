@@ -9,10 +9,11 @@ use super::failures::{proof_failure, sink_failure, unless_unwanted};
 use super::forecast::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast};
 use super::survey::{ItemSink, Survey, Surveyed};
 use super::tally::Tally;
+use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::{Elements, Folded, Folder};
 use crate::load::{
     Cancel, Failure, Fate, Progress, Read, Reader, RejectNote, Rejected, Rejects, RowKey, Sieve,
-    meets, raw, row_json, row_key,
+    meets, raw, row_json, row_key, selected,
 };
 use crate::mapping::model::{Expired, ItemType, Model};
 use crate::proof::Proof;
@@ -315,15 +316,18 @@ impl Run {
             total.add(books);
         }
         let totals = self.tally.finish(&self.model);
+        let outcome = end.unwrap_or(ForecastOutcome::Complete);
+        let collisions = found.map(|found| found.collisions);
         Forecast {
-            outcome: end.unwrap_or(ForecastOutcome::Complete),
+            claims: vec![claim(&self.model, &outcome, collisions.as_ref())],
+            outcome,
             table: self.model.table.name.clone(),
             total,
             sizes: totals.sizes,
             largest: totals.largest,
             places: totals.places,
             collections: totals.collections,
-            collisions: found.map_or_else(Collisions::default, |found| found.collisions),
+            collisions: collisions.unwrap_or_default(),
             rejects: self.notes,
             rejects_file,
             import_bytes: totals.import_bytes,
@@ -331,6 +335,41 @@ impl Run {
             elapsed_seconds: begun.elapsed().as_secs_f64(),
             item_types: self.books,
         }
+    }
+}
+
+/// Whether no two items have one key, by the keys that were compared.
+fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collisions>) -> Claim {
+    let selected = selected(model);
+    let part = selected.contains(&false);
+    let names = model.item_types.iter().zip(&selected);
+    let names = names.filter(|(_, selected)| **selected && part);
+    let (verdict, because) = match (collisions, outcome) {
+        (Some(found), _) if found.keys > 0 => (
+            Verdict::Differs,
+            format!("{} keys are shared by several items", found.keys),
+        ),
+        (Some(_), _) => (
+            Verdict::Proved,
+            "all keys were compared: no two items share one".to_owned(),
+        ),
+        (None, ForecastOutcome::Failed(failure)) => (Verdict::NotProved, failure.message.clone()),
+        (None, _) => (
+            Verdict::NotProved,
+            "not compared: the reading was interrupted".to_owned(),
+        ),
+    };
+    let example = collisions.and_then(|found| found.named.first());
+    Claim {
+        kind: ClaimKind::KeysDiffer,
+        of: Subject {
+            item_types: names.map(|(item, _)| item.name.to_string()).collect(),
+            ..Subject::default()
+        },
+        verdict,
+        because,
+        facts: Vec::new(),
+        example: example.map(|collision| collision.key.get().to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::claim::Claim;
 use crate::load::{Failure, RejectNote, Traffic};
 
 /// The books of one item type.
@@ -120,6 +121,8 @@ pub struct Finding {
     pub key: Box<RawValue>,
     /// What differs, for an item that is different.
     pub attributes: Vec<AttributeFinding>,
+    /// Why a stale item is stale.
+    pub stale: Option<&'static str>,
     /// Another item type of the mapping, where the table's item is one of its. Such are not
     /// repaired.
     pub made_by: Option<String>,
@@ -136,7 +139,9 @@ pub enum FindingKind {
     Missing,
     /// Its attributes differ.
     Different,
-    /// The table has it and the source does not make it.
+    /// It is of an item type of the mapping, and the source does not make it any more.
+    Stale,
+    /// The source does not make it, and whose it is cannot be told.
     Unexpected,
 }
 
@@ -176,6 +181,8 @@ pub enum AttributeDifference {
 pub struct VerifyReport {
     /// How it ended.
     pub outcome: VerifyOutcome,
+    /// What it claims: that the table holds what the source makes.
+    pub claims: Vec<Claim>,
     /// The table's name.
     pub table: String,
     /// Where the table is.
@@ -200,7 +207,7 @@ pub struct VerifyReport {
     /// told or were not looked for.
     pub elsewhere: Option<u64>,
     /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
-    /// when it comes to it. They are neither expected nor unexpected.
+    /// when it comes to it, for their TTL is over. They are neither expected nor unexpected.
     pub lingering: u64,
     /// The first findings.
     pub findings: Vec<Finding>,

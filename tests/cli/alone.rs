@@ -14,12 +14,12 @@ use crate::support::contents::contents;
 use crate::support::sqlite::Database;
 
 /// A mapping and a table in a file beside a source.
-struct Case {
-    source: Database,
+pub(super) struct Case {
+    pub(super) source: Database,
 }
 
 impl Case {
-    async fn new(script: &str, items: &str) -> Self {
+    pub(super) async fn new(script: &str, items: &str) -> Self {
         let case = Self {
             source: Database::new(script).await,
         };
@@ -27,21 +27,21 @@ impl Case {
         case
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(super) fn path(&self, name: &str) -> PathBuf {
         self.source.folder().join(name)
     }
 
-    fn map(&self, items: &str) {
+    pub(super) fn map(&self, items: &str) {
         let head =
             "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
         std::fs::write(self.path("t.yaml"), format!("{head}items:\n{items}")).unwrap();
     }
 
-    fn target(&self) -> String {
+    pub(super) fn target(&self) -> String {
         format!("local:{}", self.path("t.ddb").display())
     }
 
-    fn run(&self, command: &str, further: &[&str]) -> Ran {
+    pub(super) fn run(&self, command: &str, further: &[&str]) -> Ran {
         let (mapping, source) = (self.path("t.yaml"), self.source.url());
         let (mapping, target) = (mapping.display().to_string(), self.target());
         let mut all = vec![command, &mapping, "--source", &source, "--target", &target];
@@ -50,19 +50,19 @@ impl Case {
         dynafold(&all)
     }
 
-    fn migrate(&self, further: &[&str], code: i32) -> Value {
+    pub(super) fn migrate(&self, further: &[&str], code: i32) -> Value {
         let report = self.run("migrate", further).exits(code).json();
         hold_loaded(&report);
         report
     }
 
-    async fn items(&self) -> String {
+    pub(super) async fn items(&self) -> String {
         let spec = TargetSpec::parse(&self.target(), None, None, None).unwrap();
         contents(&*connect(&spec).await.unwrap(), "app").await
     }
 
     /// The keys of the table, partition and sort.
-    async fn keys(&self) -> BTreeSet<String> {
+    pub(super) async fn keys(&self) -> BTreeSet<String> {
         let all = self.items().await;
         let key = |line: &str| {
             let item: Value = serde_json::from_str(line).unwrap();
@@ -73,7 +73,7 @@ impl Case {
     }
 }
 
-fn total(report: &Value, name: &str) -> u64 {
+pub(super) fn total(report: &Value, name: &str) -> u64 {
     report["total"][name].as_u64().unwrap()
 }
 

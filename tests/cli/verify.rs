@@ -51,7 +51,7 @@ async fn finds_and_mends(case: &Case, product: &str) {
             "different",
             json!([{"name": "doc.list", "difference": "order"}]),
         ),
-        of("USER#9999", "unexpected", json!([])),
+        of("USER#9999", "stale", json!([])),
     ];
     assert_eq!(told(&report), expected, "{product}");
     assert!(!report.to_string().contains("secret"));

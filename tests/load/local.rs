@@ -170,7 +170,7 @@ async fn what_differs_is_counted_and_named_without_its_values() {
                 vec![]
             ),
             (
-                FindingKind::Unexpected,
+                FindingKind::Stale,
                 r#"{"PK":{"S":"USER#9"},"SK":{"S":"-"}}"#,
                 vec![]
             ),

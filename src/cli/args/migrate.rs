@@ -1,11 +1,30 @@
 //! The arguments of `migrate`.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
 use jiff::Timestamp;
 
 use super::{Format, SourceArguments, TargetArguments, moment};
+
+/// Of which rows `--prune` deletes the items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum StaleRows {
+    /// Of those that are gone.
+    Gone,
+    /// Of those too that `where` leaves out, or that a view or a query does not return.
+    Filtered,
+}
+
+impl fmt::Display for StaleRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Gone => "gone",
+            Self::Filtered => "filtered",
+        })
+    }
+}
 
 #[expect(
     clippy::struct_excessive_bools,
@@ -62,9 +81,11 @@ pub(in crate::cli) struct Migrate {
     /// Write only what the table does not hold as it should be; costs reads instead of writes
     #[arg(long)]
     pub(in crate::cli) changes_only: bool,
-    /// Delete items of the mapping's item types whose rows are gone
-    #[arg(long)]
-    pub(in crate::cli) prune: bool,
+    /// Delete items of the mapping's item types whose rows are gone; `--prune=filtered`: those too
+    /// whose rows `where`, a view or a query leaves out
+    #[arg(long, value_name = "ROWS", num_args = 0..=1, require_equals = true,
+          default_missing_value = "gone", hide_possible_values = true)]
+    pub(in crate::cli) prune: Option<StaleRows>,
     /// Empty the table first: it is deleted and made again
     #[arg(long, conflicts_with_all = ["changes_only", "prune", "append", "plan", "no_create"])]
     pub(in crate::cli) replace: bool,

@@ -135,7 +135,7 @@ fn load(paths: &Paths, source: SourceArguments, target: TargetArguments) -> Migr
         chunk_rows: None,
         one_pass: false,
         changes_only: false,
-        prune: false,
+        prune: None,
         replace: false,
         // A demo that is run again finds its own table.
         append: paths.table.exists(),

@@ -29,9 +29,16 @@ pub(super) fn ended(
             }
             Ok(Outcome::Interrupted)
         }
-        load::Outcome::Stopped { .. } => Err(Failure::failed(line).with_help(
-            "mend the mapping or the rows; --max-rejects N goes on past N rejected rows",
-        )),
+        load::Outcome::Stopped { .. } => {
+            let how = if resumable && (report.resumed || report.total.rows_read > 0) {
+                "with `--fresh`, which takes over what is written"
+            } else {
+                "again"
+            };
+            Err(Failure::failed(line).with_help(format!(
+                "mend the mapping or the rows, and start the same command {how}; --max-rejects N goes on past N rejected rows"
+            )))
+        }
         load::Outcome::Failed(mut failure) => {
             // Nothing of a table that is gone is done.
             if resumable && failure.code != "ResourceNotFoundException" {
@@ -66,6 +73,8 @@ mod tests {
             keys: KeysReport::default(),
             item_types: Vec::new(),
             total: Books::default(),
+            claims: Vec::new(),
+            left: load::Left::default(),
             balanced,
             warnings: Vec::new(),
             rejects: Vec::new(),

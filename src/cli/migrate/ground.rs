@@ -47,7 +47,7 @@ impl Ground {
         };
         let minds = !(arguments.append
             || arguments.changes_only
-            || arguments.prune
+            || arguments.prune.is_some()
             || arguments.plan
             || arguments.retry_rejects.is_some()
             || state::goes_on(opened));
@@ -58,7 +58,7 @@ impl Ground {
             create: !arguments.no_create && !arguments.plan,
             replace: false,
             minds,
-            then: again.and_then(load::table_of),
+            then: again.and_then(|earlier| earlier.table_id().map(str::to_owned)),
         };
         let table = &model.table;
         let there = target.describe(&table.name).await?;

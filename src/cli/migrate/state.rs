@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::Written;
-use super::selected::Selected;
+use super::keys::Keys;
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
@@ -32,10 +32,10 @@ pub(super) fn open(
         return Ok(None);
     }
     let path = path(arguments);
-    let mode = if arguments.fresh {
-        Mode::Fresh
-    } else {
-        Mode::Resume
+    let mode = match (arguments.fresh, arguments.replace) {
+        (true, true) => Mode::Replace,
+        (true, false) => Mode::Fresh,
+        (false, _) => Mode::Resume,
     };
     let identity = identity(arguments, mapping, source, target, model, context)?;
     let opened = State::open(&path, &identity, mode).map_err(|error| told(&error))?;
@@ -99,7 +99,7 @@ fn identity(
         "--changes-only",
         arguments.changes_only.then(|| "said".to_owned()),
     );
-    said("--prune", arguments.prune.then(|| "said".to_owned()));
+    said("--prune", arguments.prune.map(|stale| stale.to_string()));
     said("--replace", arguments.replace.then(|| "said".to_owned()));
     if let Some(path) = &arguments.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {
@@ -114,7 +114,34 @@ fn identity(
     Ok(identity)
 }
 
-/// Whether an earlier attempt is gone on with.
+/// A load that begins anew takes over what another has written, unless its table is gone or another one
+/// of its name.
+pub(super) async fn of_this_table(
+    opened: Option<Opened>,
+    arguments: &Migrate,
+    target: &dyn Target,
+    model: &Model,
+) -> Result<Option<Opened>, Failure> {
+    let Some(Opened::Again(mut state, earlier)) = opened else {
+        return Ok(opened);
+    };
+    if !arguments.fresh {
+        return Ok(Some(Opened::Again(state, earlier)));
+    }
+    let there = target.describe(&model.table.name).await?;
+    let same = there.is_some_and(|there| match (earlier.table_id(), &there.id) {
+        (Some(then), Some(now)) => then == now,
+        _ => true,
+    });
+    Ok(Some(if same {
+        Opened::Again(state, earlier)
+    } else {
+        state.forget_attempts().map_err(|error| told(&error))?;
+        Opened::New(state)
+    }))
+}
+
+/// Whether an earlier attempt is gone on with, or what it has written is taken over.
 pub(super) fn goes_on(opened: Option<&Opened>) -> bool {
     matches!(opened, Some(Opened::Again(..) | Opened::Damaged(..)))
 }
@@ -122,6 +149,9 @@ pub(super) fn goes_on(opened: Option<&Opened>) -> bool {
 /// The run's clock: that of the first attempt, where there was one. Says what was found.
 pub(super) fn context(mut context: Context, opened: Option<&Opened>, output: &Output) -> Context {
     match opened {
+        Some(Opened::Again(_, earlier)) if earlier.now().is_none() => output.note(
+            "beginning anew; what was written before is taken over: it is written again where it differs, and deleted where no row makes it and the load was into an empty table",
+        ),
         Some(Opened::Again(_, earlier)) => {
             if let Some(now) = earlier.now().and_then(|now| now.parse::<Timestamp>().ok()) {
                 context.now = now;
@@ -145,8 +175,8 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
     format!("{} at {}", model.table.name, target.place())
 }
 
-/// What the last full load of a table selected, where it is known.
-pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) -> Option<Selected> {
+/// How the last full load of a table made its keys, where it is known.
+pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) -> Option<Keys> {
     let json = match opened {
         Some(opened) => opened.state().selection(place).ok().flatten(),
         None => state::selection(&path(arguments), place),

@@ -6,7 +6,7 @@ use super::money::costs;
 use crate::cli::format::{bytes, count, counted, seconds};
 use crate::cli::output::Output;
 use crate::cli::report::figures;
-use crate::preview::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast, PlaceForecast};
+use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
 /// Signs of the longest bar of the histogram.
 const BAR: u64 = 30;
@@ -168,20 +168,17 @@ fn writes(places: &[PlaceForecast]) -> String {
 
 fn collisions(forecast: &Forecast) -> String {
     let Collisions {
-        proved,
         keys,
         items,
         ref named,
         ..
     } = forecast.collisions;
-    if !proved {
-        return match forecast.outcome {
-            ForecastOutcome::Interrupted => " not compared: the reading was interrupted".to_owned(),
-            _ => " not compared".to_owned(),
-        };
-    }
     if keys == 0 {
-        return " all keys were compared: no two items share one".to_owned();
+        let claims = forecast
+            .claims
+            .iter()
+            .map(|claim| format!(" {}", claim.because));
+        return claims.collect::<Vec<_>>().join("\n");
     }
     let mut out = vec![format!(
         " all keys were compared: {} by several items; {} would be rejected, and {} in the sizes and units above",

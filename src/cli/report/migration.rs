@@ -1,6 +1,7 @@
 //! The books of a load, and how it ended.
 
 use super::{Column, books};
+use crate::claim::{Claim, ClaimKind, Verdict};
 use crate::cli::format::{bytes, count, counted, rate, rounded, seconds};
 use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, Report};
 
@@ -87,19 +88,17 @@ pub(in crate::cli) fn migration(report: &Report) -> String {
     out.extend(keys(report));
     out.extend(children(&report.total));
     out.extend(life(report));
-    out.push(if report.balanced {
-        format!(
-            "the books balance: every row read is an item, {}",
-            ends(&report.total)
-        )
-    } else if report.total.unwritten > 0 {
-        format!(
-            "{} made and not known to be written",
-            counted(report.total.unwritten, "item")
-        )
-    } else {
-        "THE BOOKS DO NOT BALANCE: this is a fault in dynafold; please report it".to_owned()
-    });
+    let books = |claim: &&Claim| claim.kind == ClaimKind::BooksBalance;
+    out.extend(
+        report
+            .claims
+            .iter()
+            .find(books)
+            .map(|claim| match claim.verdict {
+                Verdict::Proved => format!("the books balance: {}", claim.because),
+                _ => claim.because.clone(),
+            }),
+    );
     if !report.rejects.is_empty() {
         out.push(String::new());
         out.push(rejects(report));
@@ -157,20 +156,6 @@ fn keys(report: &Report) -> Option<String> {
     }
 }
 
-/// What else may become of a row than an item, as far as it happened.
-fn ends(total: &Books) -> String {
-    let ends = [
-        ("filtered", true),
-        ("empty", total.empty > 0),
-        ("expired", total.expired > 0),
-        ("archived", total.archived > 0),
-    ];
-    let ends = ends.iter().filter(|(_, happened)| *happened);
-    let mut ends: Vec<&str> = ends.map(|(end, _)| *end).collect();
-    ends.push("or rejected");
-    ends.join(", ")
-}
-
 /// What became of children: those that stand in no item.
 fn children(total: &Books) -> Vec<String> {
     let mut out = Vec::new();
@@ -215,11 +200,17 @@ fn life(report: &Report) -> Vec<String> {
     out
 }
 
+/// Keys whose rows are looked for by a load that does not begin because of them.
+const NAMED: u64 = 10_000;
+
+/// Rows that are rejected, or would have been by a load that has not begun because of them.
+fn refused(report: &Report) -> u64 {
+    let keys = &report.keys;
+    report.total.rejected.max(keys.shared + keys.faults)
+}
+
 fn rejects(report: &Report) -> String {
-    let mut out = vec![format!(
-        "{} rejected:",
-        counted(report.total.rejected.max(report.keys.shared), "row")
-    )];
+    let mut out = vec![format!("{} rejected:", counted(refused(report), "row"))];
     for note in &report.rejects {
         let attribute = note
             .attribute
@@ -234,19 +225,17 @@ fn rejects(report: &Report) -> String {
         }
     }
     let shown = u64::try_from(report.rejects.len()).unwrap_or(u64::MAX);
-    if report.total.rejected.max(report.keys.shared) > shown {
-        out.push(format!(
-            "  and {} more",
-            count(report.total.rejected.max(report.keys.shared) - shown)
-        ));
+    if refused(report) > shown {
+        out.push(format!("  and {} more", count(refused(report) - shown)));
     }
     if let Some(file) = &report.rejects_file {
         // Of many rows that share keys only the first are looked for.
-        let which = if report.keys.shared > report.total.rejected {
-            "those that were looked for are in"
-        } else {
-            "all of them, with their items, are in"
-        };
+        let which =
+            if matches!(report.outcome, Outcome::Stopped { .. }) && report.keys.shared > NAMED {
+                "those that were looked for are in"
+            } else {
+                "all of them, with their items, are in"
+            };
         out.push(format!("{which} {}", file.display()));
     }
     out.join("\n")

@@ -76,54 +76,36 @@ fn unexpected(report: &VerifyReport) -> String {
     }
 }
 
-/// The last line.
+/// The last lines.
 fn ending(report: &VerifyReport) -> String {
     let total = &report.total;
-    let rejected = || match total.rejected {
-        1 => "1 row makes no item".to_owned(),
-        rows => format!("{} make no item", counted(rows, "row")),
-    };
-    let repaired = || counted(total.repaired, "item");
-    match &report.outcome {
-        VerifyOutcome::Equal if total.rejected > 0 => {
-            format!("every item is as the source makes it, but {}", rejected())
-        }
-        VerifyOutcome::Equal if report.sample.is_some() => {
-            let compared = counted(total.expected, "item");
-            format!("verified: the sample of {compared} is as the source makes it")
-        }
-        VerifyOutcome::Equal if report.elsewhere.is_some_and(|items| items > 0) => {
-            "verified: the table holds what the source makes, beside items from elsewhere"
-                .to_owned()
-        }
-        VerifyOutcome::Equal => {
-            "verified: the table holds exactly what the source makes".to_owned()
-        }
-        VerifyOutcome::Repaired if total.rejected > 0 => {
-            format!("repaired: {} written, but {}", repaired(), rejected())
-        }
-        VerifyOutcome::Repaired => format!(
-            "repaired: {} written, and the table holds what the source makes",
-            repaired()
+    let because = report.claims.iter().map(|claim| claim.because.as_str());
+    let because = because.collect::<Vec<_>>().join("; ");
+    let left = match total.foreign {
+        0 => String::new(),
+        items => format!(
+            "; left alone because something else has made them: {}",
+            counted(items, "item")
         ),
+    };
+    let written = || format!("repaired: {} written", counted(total.repaired, "item"));
+    let line = match &report.outcome {
+        VerifyOutcome::Equal if total.rejected == 0 => format!("verified: {because}"),
+        VerifyOutcome::Repaired => format!("{}; {because}", written()),
         VerifyOutcome::Different if report.repair.is_some() => {
-            let others = match total.foreign {
-                0 => String::new(),
-                items => format!(
-                    "; left alone because something else has made them: {}",
-                    counted(items, "item")
-                ),
-            };
-            format!(
-                "repaired: {} written; the table still differs from what the source makes{others}",
-                repaired()
-            )
+            format!("{}; {because}{left}", written())
         }
-        VerifyOutcome::Different => "the table differs from what the source makes".to_owned(),
-        VerifyOutcome::Interrupted => "interrupted before everything was compared".to_owned(),
-        VerifyOutcome::Failed(failure) => failure.message.clone(),
+        _ => because,
+    };
+    let stale = |finding: &Finding| finding.kind == FindingKind::Stale;
+    if report.findings.iter().any(stale) {
+        return format!("{line}\n{STALE}");
     }
+    line
 }
+
+/// What becomes of stale items.
+const STALE: &str = "stale items stay, with --repair too: `migrate --changes-only --prune` deletes those whose rows are gone, and with --prune=filtered those too whose rows `where`, a view or a query leaves out";
 
 /// What expired and what of it is in the table.
 fn expiry(report: &VerifyReport) -> Vec<String> {
@@ -154,10 +136,12 @@ fn finding(finding: &Finding) -> String {
         .map_or(String::new(), |row| format!(" from row {row}"));
     match finding.kind {
         FindingKind::Missing => format!("  missing: {item_type} {}{row}", finding.key),
-        FindingKind::Unexpected => match &finding.item_type {
-            Some(item_type) => format!("  unexpected: {item_type} {}", finding.key),
-            None => format!("  unexpected: {}", finding.key),
-        },
+        FindingKind::Stale => format!(
+            "  stale: {item_type} {}: {}",
+            finding.key,
+            finding.stale.unwrap_or_default()
+        ),
+        FindingKind::Unexpected => format!("  unexpected: {}", finding.key),
         FindingKind::Different => {
             let attributes: Vec<String> = finding
                 .attributes

@@ -67,6 +67,15 @@ impl Identity {
         &self.facts
     }
 
+    /// Whether these facts of two identities are the same.
+    pub(super) fn agrees(&self, then: &Self, names: &[&str]) -> bool {
+        let value =
+            |identity: &Self, name: &str| identity.fact(name).map(|fact| fact.value.clone());
+        names
+            .iter()
+            .all(|name| value(self, name) == value(then, name))
+    }
+
     /// How this, the identity of now, differs from an earlier one.
     #[must_use]
     pub fn differences(&self, then: &Self) -> Vec<Difference> {

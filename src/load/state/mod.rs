@@ -37,6 +37,15 @@ use lock::Lock;
 use place::Found;
 use store::{Store, Unread};
 
+/// The facts of a run that say to which part of which table it writes.
+const PART: [&str; 5] = [
+    "the target",
+    "the table",
+    "--items",
+    "--partition",
+    "--retry-rejects",
+];
+
 /// The state of a run, open and locked. Dropping it frees the lock; what was reported is on disk.
 #[derive(Debug)]
 pub struct State {
@@ -53,7 +62,8 @@ pub struct State {
 pub enum Opened {
     /// No run, a finished one, or one that is to be forgotten.
     New(State),
-    /// An unfinished run with the same identity.
+    /// An unfinished run with the same identity; or one that begins anew and takes over what an
+    /// unfinished one has written.
     Again(State, Earlier),
     /// A damaged state, and how that shows. It was set aside under another name and begun anew:
     /// what the table holds of its run has to be reconciled.
@@ -95,7 +105,7 @@ impl State {
         let lock = Lock::take(&path)?;
         match place::look_again(&path, before)? {
             Found::State => {}
-            Found::Nothing => return Self::begin(path, lock, identity, &[]).map(Opened::New),
+            Found::Nothing => return Self::begin(path, lock, identity, &[], None).map(Opened::New),
             Found::Remains => {
                 return Self::mend(path, lock, identity, String::from("its file is gone"));
             }
@@ -104,8 +114,8 @@ impl State {
             Ok(store) => store,
             Err(Unread::Failed(cause)) => return Err(StateError::sqlite(&path, cause)),
             Err(Unread::Damaged(what)) => return Self::mend(path, lock, identity, what),
-            Err(Unread::Format(_)) if mode == Mode::Fresh => {
-                return Self::begin(path, lock, identity, &[]).map(Opened::New);
+            Err(Unread::Format(_)) if mode != Mode::Resume => {
+                return Self::begin(path, lock, identity, &[], None).map(Opened::New);
             }
             Err(Unread::Format(found)) => {
                 let known = store::FORMAT;
@@ -114,10 +124,16 @@ impl State {
         };
         let earlier = rows::earlier(&store)?;
         let over = earlier.attempts.is_empty() || earlier.ending == Some(Ending::Complete);
-        if over || mode == Mode::Fresh {
+        if over || mode != Mode::Resume {
             let selections = rows::selections(&store)?;
+            let same = identity.agrees(&rows::identity(&store)?, &PART);
+            let taken_over = (!over && mode == Mode::Fresh && same).then(|| earlier.taken_over());
             store.close()?;
-            return Self::begin(path, lock, identity, &selections).map(Opened::New);
+            let state = Self::begin(path, lock, identity, &selections, taken_over.as_ref())?;
+            return Ok(match taken_over {
+                Some(attempt) => Opened::Again(state, Earlier::from(attempt)),
+                None => Opened::New(state),
+            });
         }
         let differences = identity.differences(&rows::identity(&store)?);
         if !differences.is_empty() {
@@ -193,6 +209,16 @@ impl State {
             .change(|change| rows::note_table(change, attempt, id))
     }
 
+    /// Takes nothing over from an earlier run: what it wrote to is gone.
+    ///
+    /// # Errors
+    ///
+    /// [`StateError::Unwritable`].
+    pub fn forget_attempts(&mut self) -> Result<(), StateError> {
+        self.attempt = 0;
+        self.store.change(rows::forget_attempts)
+    }
+
     /// Forgets how far the annexes count: everything that is in them will be appended again.
     ///
     /// # Errors
@@ -248,8 +274,11 @@ impl State {
         identity: &Identity,
         what: String,
     ) -> Result<Opened, StateError> {
+        // Under its own name until the new one takes its place: a run that is killed in between finds
+        // it again.
         place::set_aside(&path)?;
-        let state = Self::begin(path, lock, identity, &[])?;
+        let unknown = Attempt::taken_over(Ground::Held);
+        let state = Self::begin(path, lock, identity, &[], Some(&unknown))?;
         Ok(Opened::Damaged(state, what))
     }
 
@@ -258,12 +287,15 @@ impl State {
         lock: Lock,
         identity: &Identity,
         selections: &[Selection],
+        taken_over: Option<&Attempt>,
     ) -> Result<Self, StateError> {
-        let store = place::begin(&path, |change| rows::begin(change, identity, selections))?;
+        let store = place::begin(&path, |change| {
+            rows::begin(change, identity, selections, taken_over)
+        })?;
         Ok(Self {
             store,
             path,
-            attempt: 0,
+            attempt: taken_over.map_or(0, |attempt| attempt.number),
             _lock: lock,
         })
     }

@@ -7,8 +7,12 @@ use super::Extent;
 pub enum Mode {
     /// Go on with an unfinished run.
     Resume,
-    /// Forget it (`--fresh`). What the last full run selected is kept.
+    /// Forget its plan and what is done (`--fresh`). Where it wrote to the same table and was about the
+    /// same part of it, the new run takes over what it has written. What the last full run selected is
+    /// kept.
     Fresh,
+    /// The same, and the table is emptied: there is nothing to take over.
+    Replace,
 }
 
 /// What the table held when a run began.
@@ -101,6 +105,20 @@ pub struct Attempt {
     pub table_id: Option<String>,
 }
 
+impl Attempt {
+    /// Stands for the attempts of a run whose items are taken over, by what the table held before it.
+    pub(super) fn taken_over(ground: Ground) -> Self {
+        Self {
+            number: 1,
+            stamp: None,
+            now: String::new(),
+            ground,
+            begun: super::rows::clock(),
+            table_id: None,
+        }
+    }
+}
+
 /// An unfinished run with the same identity.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
@@ -114,11 +132,39 @@ pub struct Earlier {
     pub ending: Option<Ending>,
 }
 
+impl From<Attempt> for Earlier {
+    fn from(attempt: Attempt) -> Self {
+        Self {
+            attempts: vec![attempt],
+            passes: Vec::new(),
+            annexes: Vec::new(),
+            ending: None,
+        }
+    }
+}
+
 impl Earlier {
-    /// The time that the run's items are made for: that of its first attempt.
+    /// The time that the run's items are made for: that of its first attempt. `None`: it has made none,
+    /// and only takes over what another run has written.
     #[must_use]
     pub fn now(&self) -> Option<&str> {
-        self.attempts.first().map(|first| first.now.as_str())
+        let mut times = self.attempts.iter().map(|attempt| attempt.now.as_str());
+        times.find(|now| !now.is_empty())
+    }
+
+    /// What a run that begins anew takes over: what was written, and nothing of what is done.
+    pub(super) fn taken_over(&self) -> Attempt {
+        Attempt {
+            table_id: self.table_id().map(str::to_owned),
+            ..Attempt::taken_over(self.ground())
+        }
+    }
+
+    /// The table that the attempts wrote to, as the service tells it from all others.
+    #[must_use]
+    pub fn table_id(&self) -> Option<&str> {
+        let mut attempts = self.attempts.iter().rev();
+        attempts.find_map(|attempt| attempt.table_id.as_deref())
     }
 
     /// What the table held before the run.

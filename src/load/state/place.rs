@@ -141,7 +141,7 @@ pub(super) fn begin(
     }
 }
 
-/// Gives a damaged state another name, which nothing has yet.
+/// Gives a damaged state another name besides its own, which nothing has yet.
 pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
     let taken = |aside: &Path| {
         let mut all = [""].into_iter().chain(BESIDE);
@@ -153,12 +153,21 @@ pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
         number += 1;
         aside = with(path, &format!(".damaged-{number}"));
     }
-    // The file first: what remains of a move that was cut short is still known for damage.
+    // Of a state without its file an empty one remains, which is known for damage.
+    let empty = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(path);
+    empty.map_err(|cause| StateError::io(path, cause))?;
     for end in [""].into_iter().chain(BESIDE) {
-        match fs::rename(with(path, end), with(&aside, end)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            moved => moved.map_err(|cause| StateError::io(path, cause))?,
-        }
+        let (from, to) = (with(path, end), with(&aside, end));
+        // Not all file systems have links.
+        let linked = fs::hard_link(&from, &to).or_else(|error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => fs::copy(&from, &to).map(drop),
+        });
+        linked.map_err(|cause| StateError::io(path, cause))?;
     }
     sync_folder(path).map_err(|cause| StateError::io(path, cause))
 }

@@ -27,7 +27,11 @@ pub(super) fn begin(
     change: &mut Change<'_>,
     identity: &Identity,
     selections: &[Selection],
+    taken_over: Option<&Attempt>,
 ) -> Changed {
+    if let Some(attempt) = taken_over {
+        put_attempt(change, attempt)?;
+    }
     for (number, fact) in identity.facts().iter().enumerate() {
         let row = [
             count(number),
@@ -60,13 +64,22 @@ pub(super) fn plan(change: &mut Change<'_>, passes: &[PassPlan]) -> Changed {
 
 pub(super) fn begin_attempt(change: &mut Change<'_>, attempt: &Attempt) -> Changed {
     change.clear(WORD)?;
+    put_attempt(change, attempt)
+}
+
+/// Of a run that has begun nothing an earlier one is taken over no more.
+pub(super) fn forget_attempts(change: &mut Change<'_>) -> Changed {
+    Ok(change.clear(ATTEMPT)?)
+}
+
+fn put_attempt(change: &mut Change<'_>, attempt: &Attempt) -> Changed {
     let row = [
         Value::from(attempt.number),
         attempt.stamp.as_deref().map_or(Value::Null, text),
         text(&attempt.now),
         text(attempt.ground.word()),
         text(&attempt.begun),
-        Value::Null,
+        attempt.table_id.as_deref().map_or(Value::Null, text),
     ];
     Ok(change.put(ATTEMPT, &row)?)
 }

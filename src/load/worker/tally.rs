@@ -8,7 +8,6 @@ use super::Worker;
 use crate::load::books::Books;
 use crate::load::failure::Failure;
 use crate::load::rejects::{Rejected, line, note};
-use crate::load::rules::KEPT;
 use crate::load::ticket::Ticket;
 use crate::load::writer::count;
 
@@ -28,9 +27,9 @@ impl Tally {
         self.books.entry(index).or_default()
     }
 
-    /// Remembers a key whose item is not to be deleted.
-    pub(super) fn keep(&mut self, fingerprint: u128) {
-        self.keys.push((fingerprint, KEPT));
+    /// Remembers a key of a row that makes no item, and why it makes none.
+    pub(super) fn keep(&mut self, fingerprint: u128, why: u64) {
+        self.keys.push((fingerprint, why));
     }
 }
 

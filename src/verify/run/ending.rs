@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::Verify;
 use super::sheet::Found;
 use super::unexpected::Unexpected;
-use crate::load::{Failure, Mended, Why, rate};
+use crate::claim::{Claim, ClaimKind, Subject, Verdict};
+use crate::item::write_attribute;
+use crate::load::{Failure, Mended, Why, rate, selected};
 use crate::mapping::model::Model;
 use crate::verify::report::{Compared, VerifyOutcome, VerifyReport};
 
@@ -17,6 +19,8 @@ pub(super) struct Ending {
     pub(super) unexpected: Unexpected,
     pub(super) warnings: Vec<String>,
     pub(super) elapsed: Duration,
+    /// Whether every chunk was read.
+    pub(super) whole: bool,
 }
 
 impl Ending {
@@ -34,8 +38,9 @@ impl Ending {
         let mut rejects = self.found.rejects.into_vec();
         rejects.extend(self.mended.refused);
         let balanced = item_types.iter().all(Compared::balances);
-        VerifyReport {
+        let mut report = VerifyReport {
             outcome,
+            claims: Vec::new(),
             table: verify.model.table.name.clone(),
             place: verify.target.place(),
             now: verify.context.now.to_string(),
@@ -53,8 +58,127 @@ impl Ending {
             items_per_second: rate(total.expected - total.uncompared, self.elapsed),
             total,
             item_types,
-        }
+        };
+        report.claims = vec![claim(&report, verify, self.whole)];
+        report
     }
+}
+
+/// What the comparison claims. `whole`: every chunk was read.
+fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
+    let (verdict, because) = verdict(report, whole);
+    let total = &report.total;
+    let mut facts = vec![
+        format!("{} rows read", total.rows_read),
+        format!("{} items compared", total.expected - total.uncompared),
+    ];
+    if report.unexpected.is_some() {
+        facts.push("the keys of all items in the table read".to_owned());
+    }
+    let example = report.findings.first().map(|finding| {
+        let item_type = finding.item_type.as_deref().unwrap_or("item");
+        format!("{item_type} {}", finding.key)
+    });
+    let selected = selected(&verify.model);
+    let names = verify.model.item_types.iter().zip(&selected);
+    let names = names.filter(|(_, selected)| **selected);
+    let part = selected.contains(&false);
+    Claim {
+        kind: ClaimKind::TableEqual,
+        of: Subject {
+            item_types: names
+                .filter(|_| part)
+                .map(|(item_type, _)| item_type.name.to_string())
+                .collect(),
+            partition: verify.options.partition.as_ref().map(|partition| {
+                let mut text = String::new();
+                write_attribute(&mut text, partition);
+                text
+            }),
+            ..Subject::default()
+        },
+        verdict,
+        because,
+        facts,
+        example,
+    }
+}
+
+fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
+    let total = &report.total;
+    let counted = |items: u64, what: &str| match items {
+        1 => format!("1 {what}"),
+        items => format!("{items} {what}s"),
+    };
+    match &report.outcome {
+        VerifyOutcome::Failed(failure) => return (Verdict::NotProved, failure.message.clone()),
+        VerifyOutcome::Interrupted => {
+            let because = "interrupted before everything was compared";
+            return (Verdict::NotProved, because.to_owned());
+        }
+        VerifyOutcome::Different => {
+            let because = "the table differs from what the source makes";
+            return (Verdict::Differs, because.to_owned());
+        }
+        VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
+    }
+    if total.rejected > 0 {
+        let make = if total.rejected == 1 { "makes" } else { "make" };
+        let rows = counted(total.rejected, "row");
+        let because = format!("every item is as the source makes it, but {rows} {make} no item");
+        return (Verdict::NotProved, because);
+    }
+    if report.sample.is_some() {
+        let because = format!(
+            "the sample of {} is as the source makes it",
+            counted(total.expected, "item")
+        );
+        let verdict = Verdict::Agrees {
+            asked: total.expected,
+            possible: whole.then_some(total.expected + total.unsampled),
+        };
+        return (verdict, because);
+    }
+    if let Some(why) = &report.unexpected_why_not {
+        let because = format!(
+            "every item is as the source makes it; what it does not make was not looked for: {why}"
+        );
+        return (Verdict::NotProved, because);
+    }
+    let beside = [
+        (
+            report.elsewhere.unwrap_or(0),
+            "item",
+            "that is not the mapping's",
+            "that are not the mapping's",
+        ),
+        (
+            report.lingering,
+            "expired item",
+            "that DynamoDB has yet to delete",
+            "that DynamoDB has yet to delete",
+        ),
+    ];
+    let beside: Vec<String> = beside
+        .into_iter()
+        .filter(|(items, ..)| *items > 0)
+        .map(|(items, what, one, many)| {
+            format!(
+                "{} {}",
+                counted(items, what),
+                if items == 1 { one } else { many }
+            )
+        })
+        .collect();
+    let because = if beside.is_empty() {
+        "the table holds exactly what the source makes".to_owned()
+    } else {
+        format!(
+            "the table holds what the source makes, and {}",
+            beside.join(", and ")
+        )
+    };
+    (Verdict::Proved, because)
 }
 
 /// The books with their names, and with what was repaired.

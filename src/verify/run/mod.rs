@@ -60,6 +60,7 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
         mended: Mended::default(),
         unexpected: Unexpected::default(),
         warnings: Vec::new(),
+        whole: setting.as_ref().is_some_and(|setting| setting.whole),
         verify,
     };
     if let Some(setting) = setting {
@@ -78,6 +79,8 @@ struct Run {
     unexpected: Unexpected,
     /// What the source has to say at the end.
     warnings: Vec<String>,
+    /// Whether every chunk is read.
+    whole: bool,
 }
 
 /// What the workers share.
@@ -311,6 +314,7 @@ impl Run {
             unexpected: self.unexpected,
             warnings: self.warnings,
             elapsed,
+            whole: self.whole,
         };
         ending.report(&self.verify)
     }

@@ -2,7 +2,9 @@
 
 use super::Verify;
 use super::sample::{Draw, thin};
-use crate::load::{Contest, Failure, KeyCheck, KeyPass, Part, Plan, Selection, Unproved, Why};
+use crate::load::{
+    Contest, Failure, Fate, KeyCheck, KeyPass, Part, Plan, Selection, Unproved, Why,
+};
 use crate::source::Source;
 
 /// Everything that is needed before the first row.
@@ -13,6 +15,8 @@ pub(super) struct Setting {
     pub(super) contest: Contest,
     /// The last hash that is in the sample.
     pub(super) last: Option<u64>,
+    /// Whether every chunk is read.
+    pub(super) whole: bool,
 }
 
 /// Opens the snapshot and finds out what is to be read.
@@ -37,6 +41,7 @@ pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<
             proved.map_err(Why::from)?.contest
         }
     };
+    let chunks = plan.chunks().count();
     let (mut plan, mut last) = (plan, None);
     if let Some(sample) = verify.options.sample {
         plan = thin(plan, sample, &verify.model, &verify.estimates);
@@ -48,6 +53,7 @@ pub(super) async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<
         ))
     })?;
     Ok(Setting {
+        whole: plan.chunks().count() == chunks,
         source,
         plan,
         contest,
@@ -89,8 +95,10 @@ async fn draw(
     loop {
         let mut draw = Draw::new(sample);
         let read = keys(verify, plan, selection)
-            .each(&narrow, source, |_, _, folded| {
-                if selection.holds_item(&verify.model.table, Some(&folded.item)) {
+            .each(&narrow, source, |_, _, fate| {
+                if let Fate::Made(folded) = fate
+                    && selection.holds_item(&verify.model.table, Some(&folded.item))
+                {
                     draw.take(folded.fingerprint);
                 }
                 true

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::worker::name;
 use super::{Options, Verify};
 use crate::load::{
-    Broken, Owners, STRANGER, Stray, TableScan, Unowned, Why, compare, raw, selected,
+    Broken, Owners, STRANGER, Stale, Stray, TableScan, Unowned, Why, compare, raw, selected,
 };
 use crate::mapping::model::Model;
 use crate::proof::Proof;
@@ -54,42 +54,60 @@ pub(super) async fn look(
         owners,
         strangers: whole,
         partition: verify.options.partition.clone(),
+        now: verify.context.now.as_second(),
         cancel: &verify.cancel,
     };
     let spool = scan.read(&mut keys, &selected).await.map_err(why)?;
-    let (mut items, mut elsewhere) = (0_u64, 0_u64);
+    let (mut items, mut elsewhere, mut lingering) = (0_u64, 0_u64, 0_u64);
     let mut findings = Vec::new();
     let forgotten = HashSet::new();
     let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
+        } else if stray.stale == Stale::Expired && stray.past {
+            lingering += 1;
         } else {
             items += 1;
             if findings.len() < verify.examples {
-                findings.push(finding(model, stray.item_type, stray.json));
+                findings.push(finding(model, stray));
             }
         }
         !verify.cancel.is_cancelled()
     });
-    let compared = compared.await.map_err(why)?;
+    compared.await.map_err(why)?;
     Ok(Unexpected {
         items: Some(items),
         why_not: None,
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
-        lingering: compared.expired,
+        lingering,
         findings,
     })
 }
 
-fn finding(model: &Model, item_type: usize, key: String) -> Finding {
+fn finding(model: &Model, stray: Stray) -> Finding {
+    let item_type = name(model, stray.item_type);
+    let (kind, stale) = match item_type {
+        None => (FindingKind::Unexpected, None),
+        Some(_) => (FindingKind::Stale, Some(stale(stray.stale))),
+    };
     Finding {
-        kind: FindingKind::Unexpected,
-        item_type: name(model, item_type),
+        kind,
+        item_type,
         row: None,
-        key: raw(key),
+        key: raw(stray.json),
         attributes: Vec::new(),
+        stale,
         made_by: None,
         foreign: None,
+    }
+}
+
+/// What has become of a stale item's row, as far as a reading of the rows that make items tells.
+fn stale(stale: Stale) -> &'static str {
+    match stale {
+        Stale::Gone | Stale::Filtered => "no row makes it",
+        Stale::Rejected => "its row makes no item",
+        Stale::Expired => "its row has expired, and its TTL is not over",
     }
 }
 

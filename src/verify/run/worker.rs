@@ -11,8 +11,8 @@ use super::judge::{Maker, Verdict};
 use super::sheet::{Place, Sheet};
 use crate::item::{Elements, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Fate, KEPT, Looked, Mending, Rejected, RowKey, Sieve, Why, Work, json, meets,
-    raw, row_json, row_key, take_row_key,
+    Differ, EXPIRED, Fate, Looked, Mending, REJECTED, Rejected, RowKey, Sieve, Why, Work, json,
+    meets, raw, row_json, row_key, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{Chunk, Row};
@@ -179,7 +179,7 @@ impl Worker {
             Fate::Rejected(reject) => {
                 tally.with(index, |books| books.rejected += 1);
                 if let Some(key) = self.sieve.folder.key_of_reject(&reject) {
-                    tally.keys.push((key, KEPT));
+                    tally.keys.push((key, REJECTED));
                 }
                 reject_at(tally, at.place, || Rejected::new(index, at.row, *reject));
             }
@@ -280,7 +280,7 @@ impl Worker {
         origin.sheet.enter(|found| {
             found.with(index, |books| match kind {
                 FindingKind::Missing => books.missing += 1,
-                FindingKind::Different | FindingKind::Unexpected => {
+                _ => {
                     books.different += 1;
                     books.foreign += u64::from(!own);
                 }
@@ -300,6 +300,7 @@ impl Worker {
                 row: item_type.map(|t| raw(row_json(t, &origin.row))),
                 key: raw(json(&key_item(model, &folded.item))),
                 attributes,
+                stale: None,
                 made_by,
                 foreign,
             };

@@ -53,6 +53,25 @@ fn what_a_damaged_state_says_is_done_was_done() {
     );
 }
 
+#[test]
+fn a_run_that_is_killed_while_a_damaged_state_is_set_aside_finds_it_again() {
+    let folder = folder();
+    let path = path(&folder);
+    drop(planned(&path));
+    fs::write(&path, vec![7; 4096]).unwrap();
+    // Killed behind each step: the names are there, the new state is not.
+    place::set_aside(&path).unwrap();
+    let Opened::Damaged(state, _) = open(&path).unwrap() else {
+        panic!("it is forgotten that there was a run");
+    };
+    // Killed before it has begun an attempt.
+    drop(state);
+    let (state, earlier) = again(&path);
+    assert_eq!(state.chunks().unwrap(), []);
+    assert_eq!((earlier.ground(), earlier.now()), (Ground::Held, None));
+    assert!(with(&path, ".damaged-1").exists());
+}
+
 /// A folder in memory where there is such a place: thousands of syncs take minutes on a disk.
 fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").unwrap_or_else(|_| folder())

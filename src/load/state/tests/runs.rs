@@ -147,7 +147,7 @@ fn an_unfinished_run_of_something_else_is_not_gone_on_with() {
 }
 
 #[test]
-fn fresh_forgets_all_but_the_last_full_selection() {
+fn fresh_forgets_what_is_done_and_keeps_what_was_written() {
     let folder = folder();
     let path = path(&folder);
     let mut state = planned(&path);
@@ -158,11 +158,62 @@ fn fresh_forgets_all_but_the_last_full_selection() {
     };
     state.finish(Ending::Unfinished, Some(&selection)).unwrap();
     drop(state);
-    let Opened::New(state) = State::open(&path, &identity(), Mode::Fresh).unwrap() else {
+    let mended = Identity::new()
+        .with("the mapping", "77aa", "shop.yaml")
+        .plain("the table", "shop");
+    // Killed before it has begun, it takes over what it took over.
+    for mode in [Mode::Fresh, Mode::Resume] {
+        let Opened::Again(state, earlier) = State::open(&path, &mended, mode).unwrap() else {
+            panic!("what was written is forgotten");
+        };
+        assert_eq!(finished(&state), []);
+        assert_eq!((earlier.ground(), earlier.now()), (Ground::Empty, None));
+        assert_eq!(state.selection("shop").unwrap().as_deref(), Some("{}"));
+    }
+    let Opened::Again(mut state, _) = State::open(&path, &mended, Mode::Resume).unwrap() else {
+        panic!("what was written is forgotten");
+    };
+    let now = "2026-03-03T00:00:00Z";
+    assert_eq!(state.begin_attempt(None, now, Ground::Held).unwrap(), 2);
+    drop(state);
+    let Opened::Again(mut state, earlier) = State::open(&path, &mended, Mode::Resume).unwrap()
+    else {
+        panic!("not gone on with");
+    };
+    assert_eq!(
+        (earlier.ground(), earlier.now()),
+        (Ground::Empty, Some(now))
+    );
+    state.forget_attempts().unwrap();
+    drop(state);
+    assert!(matches!(
+        State::open(&path, &mended, Mode::Resume).unwrap(),
+        Opened::New(_)
+    ));
+}
+
+#[test]
+fn nothing_is_taken_over_from_another_part_or_into_an_emptied_table() {
+    let folder = folder();
+    let path = path(&folder);
+    drop(planned(&path));
+    let part = identity().plain("--items", "USER");
+    for (identity, mode) in [(part, Mode::Fresh), (identity(), Mode::Replace)] {
+        assert!(matches!(
+            State::open(&path, &identity, mode).unwrap(),
+            Opened::New(_)
+        ));
+        drop(planned_again(&path, &identity));
+    }
+}
+
+/// An unfinished run of something.
+fn planned_again(path: &Path, identity: &Identity) -> State {
+    let Opened::New(mut state) = State::open(path, identity, Mode::Resume).unwrap() else {
         panic!("not new");
     };
-    assert_eq!(finished(&state), []);
-    assert_eq!(state.selection("shop").unwrap().as_deref(), Some("{}"));
+    state.begin_attempt(None, "", Ground::Empty).unwrap();
+    state
 }
 
 #[test]

@@ -1,0 +1,81 @@
+//! How a full load made its keys: single rows are loaded later only where they are made alike.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+use crate::mapping::model::{ItemType, Model, Node, Part};
+
+/// The key templates of each item type, as text that is the same for the same keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Keys {
+    keys: BTreeMap<String, Vec<String>>,
+}
+
+impl Keys {
+    pub(super) fn of(model: &Model) -> Self {
+        let all = model.item_types.iter();
+        let keys = all.map(|item| (item.name.to_string(), templates(model, item)));
+        Self {
+            keys: keys.collect(),
+        }
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// Refuses to load single rows where the items of the others have other keys than they would have
+    /// now. `last`: the keys of the last full load, where they are known.
+    pub(super) fn are_those_of(&self, last: Option<Self>, output: &Output) -> Result<(), Failure> {
+        let Some(last) = last else {
+            output.note(
+                "no earlier full load is known here: whether the keys of the items that it loaded are made as they were cannot be told",
+            );
+            return Ok(());
+        };
+        let keys = self.keys.iter();
+        let changed =
+            keys.filter(|(name, keys)| last.keys.get(*name).is_some_and(|then| then != *keys));
+        let changed: Vec<&str> = changed.map(|(name, _)| name.as_str()).collect();
+        if changed.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "the keys of {} are not made as they were in the last full load: the items that it loaded have the old ones",
+            changed.join(", ")
+        );
+        Err(Failure::failed(message).with_help(
+            "load everything again: --replace empties the table first, --changes-only with --prune deletes the items with old keys",
+        ))
+    }
+}
+
+fn templates(model: &Model, item: &ItemType) -> Vec<String> {
+    let table = &model.table;
+    let keys = std::iter::once(&table.partition).chain(&table.sort);
+    let template = |name: &str| {
+        let mut attributes = item.attributes.iter();
+        match attributes.find(|(other, _)| &**other == name) {
+            Some((_, Node::Template(template))) => parts(&template.parts),
+            other => format!("{other:?}"),
+        }
+    };
+    keys.map(|key| template(&key.name)).collect()
+}
+
+fn parts(all: &[Part]) -> String {
+    let part = |part: &Part| match part {
+        Part::Text(text) => format!("{text:?}"),
+        Part::Value(value) => format!(
+            "{{{} {:?} {}}}",
+            value.place.written,
+            value.filters,
+            value.escape.is_some()
+        ),
+        Part::Optional(inner) => format!("[{}]", parts(inner)),
+    };
+    all.iter().map(part).collect()
+}

@@ -1,0 +1,325 @@
+//! Items that no row makes any more: which are named, and which are deleted. And what a load does that
+//! meets rows without an item before it writes.
+
+use dynafold::target::{Action, Batch, Entry, TargetSpec, connect};
+use serde_json::{Value, json};
+
+use super::alone::{Case, total};
+use crate::support::books::{claimed, hold_compared};
+use crate::support::cli::dynafold;
+
+/// Users of whom all make an item.
+const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, active INTEGER, count TEXT, ends INTEGER);
+    INSERT INTO users VALUES (1, 'one', 1, '1', 4102444800), (2, 'two', 1, '2', 4102444800),
+      (3, 'three', 1, '3', 4102444800), (4, 'four', 1, '4', 4102444800), (5, 'five', 1, '5', 4102444800);";
+
+fn users(condition: &str, key: &str) -> String {
+    format!(
+        "  USER:
+    from: users
+{condition}    key: {{ PK: \"USER#{{name}}\", SK: \"{key}\" }}
+    columns: [ends]
+    attributes: {{ count: \"{{count | number}}\" }}
+    expired: skip
+"
+    )
+}
+
+/// What `verify` says is stale, and why.
+fn stale(report: &Value) -> Vec<(String, String)> {
+    let findings = report["findings"].as_array().unwrap().iter();
+    let stale = findings.filter(|finding| finding["kind"] == "stale");
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let mut all: Vec<_> = stale
+        .map(|finding| (text(&finding["key"]["PK"]["S"]), text(&finding["stale"])))
+        .collect();
+    all.sort();
+    all
+}
+
+/// Puts an item without a type attribute.
+async fn plant(case: &Case, partition: &str, sort: &str) {
+    let spec = TargetSpec::parse(&case.target(), None, None, None).unwrap();
+    let target = connect(&spec).await.unwrap();
+    let table = target.describe("app").await.unwrap().unwrap().table;
+    let mut batch = Batch::new();
+    let entry = Entry {
+        action: Action::Put,
+        size: 100,
+        units: 1,
+        item_type: 0,
+        fingerprint: 1,
+        partition: 1,
+    };
+    let item = json!({ "PK": { "S": partition }, "SK": { "S": sort } }).to_string();
+    batch.push(entry, |out| out.push_str(&item));
+    batch.seal();
+    assert!(
+        target
+            .write(&table, &batch)
+            .await
+            .unwrap()
+            .unprocessed
+            .is_empty()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_old_item_of_a_row_that_makes_none_is_stale() {
+    let case = Case::new(USERS, &users("    where: active = 1\n", "-")).await;
+    case.migrate(&[], 0);
+    let spoil =
+        "UPDATE users SET active = 0 WHERE id = 1; UPDATE users SET count = 'x' WHERE id = 2;
+        UPDATE users SET name = NULL WHERE id = 3; UPDATE users SET ends = 1 WHERE id = 4;
+        DELETE FROM users WHERE id = 5;";
+    case.source.run(spoil).await;
+    let expected = [
+        ("USER#five", "no row makes it"),
+        ("USER#four", "its row has expired, and its TTL is not over"),
+        ("USER#one", "no row makes it"),
+        ("USER#three", "no row makes it"),
+        ("USER#two", "its row makes no item"),
+    ];
+    let expected = expected.map(|(key, why)| (key.to_owned(), why.to_owned()));
+    for further in [&[][..], &["--repair"]] {
+        let ran = case.run("verify", further).exits(3);
+        let report = ran.json();
+        hold_compared(&report);
+        assert_eq!(stale(&report), expected);
+        assert_eq!(claimed(&report, "table_equal"), "differs");
+    }
+    assert_eq!(case.keys().await.len(), 5);
+    // What is deleted of them, and what is said of the others, is the same each time.
+    for (prune, deleted, left) in [
+        ("--prune", 2, [1, 0, 1, 1]),
+        ("--prune", 0, [1, 0, 1, 1]),
+        ("--prune=filtered", 1, [0, 0, 1, 1]),
+        ("--prune=filtered", 0, [0, 0, 1, 1]),
+    ] {
+        let report = case.migrate(&["--changes-only", prune, "--max-rejects", "9"], 3);
+        assert_eq!(total(&report, "deleted"), deleted, "{prune} {report:#}");
+        let kinds = ["filtered", "not_returned", "rejected", "expired"];
+        assert_eq!(
+            kinds.map(|kind| report["left"][kind].as_u64().unwrap()),
+            left
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pruning_twice_deletes_what_pruning_once_deletes() {
+    let case = Case::new(USERS, &users("", "-")).await;
+    case.migrate(&[], 0);
+    case.source.run("DELETE FROM users WHERE id = 5").await;
+    case.map(&users("    where: id > 2\n", "-"));
+    for deleted in [1, 0, 0] {
+        let plan = case.run("migrate", &["--plan", "--prune"]).json();
+        assert_eq!(total(&plan, "deleted"), deleted);
+        let report = case.migrate(&["--changes-only", "--prune"], 0);
+        assert_eq!(
+            (total(&report, "deleted"), &report["left"]["filtered"]),
+            (deleted, &json!(2))
+        );
+        // Nor does a load in between decide.
+        case.migrate(&["--changes-only"], 0);
+    }
+    case.migrate(&["--changes-only", "--prune=filtered"], 0);
+    let report = case.run("verify", &[]).exits(0).json();
+    assert_eq!(claimed(&report, "table_equal"), "proved");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_a_view_does_not_return_is_not_taken_for_gone() {
+    let items = users("", "-").replace(
+        "from: users",
+        "from: { sql: \"SELECT * FROM few\", key: [id] }",
+    );
+    let view = format!("{USERS} CREATE VIEW few AS SELECT * FROM users;");
+    let case = Case::new(&view, &items).await;
+    case.migrate(&[], 0);
+    let fewer = "DROP VIEW few; CREATE VIEW few AS SELECT * FROM users WHERE id < 3;";
+    case.source.run(fewer).await;
+    for _ in 0..2 {
+        let report = case.migrate(&["--changes-only", "--prune"], 0);
+        assert_eq!(
+            (total(&report, "deleted"), &report["left"]["not_returned"]),
+            (0, &json!(3))
+        );
+    }
+    let report = case.migrate(&["--changes-only", "--prune=filtered"], 0);
+    assert_eq!(total(&report, "deleted"), 3);
+    case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_elses() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{id | pad(3)}\", SK: \"-\" }
+    columns: [name]
+";
+    let case = Case::new(USERS, items).await;
+    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let mapping = mapping.replace("ttl: ends", "ttl: ends, type_attribute: false");
+    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    case.migrate(&[], 0);
+    for (partition, sort) in [
+        ("USER#settings", "-"),
+        ("USER#0042", "-"),
+        ("USER#042", "x"),
+        ("USER#042", "-"),
+    ] {
+        plant(&case, partition, sort).await;
+    }
+    let report = case.run("verify", &[]).exits(3).json();
+    assert_eq!(stale(&report).len(), 1, "{report:#}");
+    assert_eq!(
+        (&report["unexpected"], &report["elsewhere"]),
+        (&json!(1), &json!(3))
+    );
+    let report = case.migrate(&["--changes-only", "--prune=filtered"], 0);
+    assert_eq!(total(&report, "deleted"), 1);
+    let left = case.keys().await;
+    assert!(
+        left.contains("USER#settings -") && !left.contains("USER#042 -"),
+        "{left:?}"
+    );
+    let report = case.run("verify", &[]).exits(0).json();
+    let claim = &report["claims"][0];
+    assert_eq!(
+        claim["because"],
+        "the table holds what the source makes, and 3 items that are not the mapping's"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn items_with_the_keys_of_another_template_are_the_mappings() {
+    let case = Case::new(USERS, &users("", "USER#{id}")).await;
+    case.migrate(&[], 0);
+    case.map(&users("", "PROFILE#{id | pad(4)}"));
+    case.migrate(&["--changes-only"], 0);
+    let report = case.run("verify", &[]).exits(3).json();
+    assert_eq!(stale(&report).len(), 5, "{report:#}");
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(total(&report, "deleted"), 5);
+    case.run("verify", &[]).exits(0);
+}
+
+/// What `preview --all` says of rows of which some are rejected.
+fn previewed(case: &Case) -> Value {
+    let (mapping, source) = (case.path("t.yaml").display().to_string(), case.source.url());
+    let all = [
+        "preview", &mapping, "--source", &source, "--all", "--format", "json",
+    ];
+    dynafold(&all).exits(3).json()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rejected_row_holds_no_key() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{active}\", SK: \"-\" }
+    columns: [id]
+    attributes: { count: \"{count | number}\" }
+";
+    let case = Case::new(USERS, items).await;
+    case.source
+        .run("DELETE FROM users WHERE id > 3; UPDATE users SET count = 'none' WHERE id = 1")
+        .await;
+    let report = previewed(&case);
+    assert_eq!(claimed(&report, "keys_differ"), "differs");
+    let report = case.migrate(&["--max-rejects", "2"], 3);
+    assert_eq!(
+        (total(&report, "rejected"), total(&report, "written")),
+        (2, 1)
+    );
+    assert_eq!(report["keys"]["shared"], 1);
+    assert!(case.items().await.contains(r#""id":{"N":"2"}"#));
+    let message = |report: &Value, code: &str| {
+        let rejects = report["rejects"].as_array().unwrap().iter();
+        let mut found = rejects.filter(|reject| reject["code"] == code);
+        let found = found.next().unwrap();
+        (
+            found["row"]["id"].clone(),
+            found["message"].as_str().unwrap().to_owned(),
+        )
+    };
+    let (row, said) = message(&report, "duplicate-key");
+    assert_eq!(
+        (row, said.ends_with(r#"USER {"id":2}"#)),
+        (json!(3), true),
+        "{said}"
+    );
+    // Where only the row that makes an item has the key, no two share one.
+    case.source.run("DELETE FROM users WHERE id = 3").await;
+    let report = case.migrate(&["--changes-only", "--max-rejects", "1"], 3);
+    assert_eq!(
+        (total(&report, "unchanged"), &report["keys"]["shared"]),
+        (1, &json!(0))
+    );
+    assert_eq!(claimed(&report, "keys_differ"), "proved");
+    let report = previewed(&case);
+    assert_eq!(claimed(&report, "keys_differ"), "proved");
+}
+
+/// Rows of which the last 101 have more digits than their key takes, and share their names.
+const MANY: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT);
+    WITH RECURSIVE n (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM n WHERE id < 1100)
+    INSERT INTO users SELECT id, 'name' FROM n;";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_written_once_the_keys_have_shown_too_many_rejects() {
+    let items = "  USER:
+    from: users
+    key: { PK: \"USER#{id | pad(3)}\", SK: \"-\" }
+    columns: [name]
+";
+    // Without a key of the table nothing proves that theirs differ, and they are read first.
+    let many = MANY.replace("INTEGER PRIMARY KEY", "INTEGER");
+    let case = Case::new(&many, items).await;
+    for most in ["0", "100"] {
+        let ran = case.run("migrate", &["--max-rejects", most]).exits(1);
+        let report = ran.json();
+        assert_eq!(
+            (total(&report, "written"), &report["keys"]["faults"]),
+            (0, &json!(101))
+        );
+        assert_eq!(claimed(&report, "books_balance"), "not_proved");
+        assert!(ran.stderr.contains("nothing was written"), "{}", ran.stderr);
+        let file = std::fs::read_to_string(case.path("t.rejects.ndjson")).unwrap();
+        assert_eq!(file.lines().count(), 101);
+    }
+    // The same command, once the mapping is mended.
+    case.map(&items.replace("pad(3)", "pad(4)"));
+    case.migrate(&[], 0);
+    case.run("verify", &[]).exits(0);
+    assert!(!case.path("t.rejects.ndjson").exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_load_that_stopped_begins_anew_by_the_command_that_its_message_names() {
+    let items = |key: &str, name: &str| {
+        format!(
+            "  USER:
+    from: users
+    key: {{ PK: \"{key}\", SK: \"-\" }}
+    columns: []
+    attributes: {{ name: \"{{id | pad({name})}}\" }}
+"
+        )
+    };
+    let case = Case::new(MANY, &items("USER#{id}", "3")).await;
+    let ran = case.run("migrate", &["--chunk-rows", "100"]).exits(1);
+    let report = ran.json();
+    assert_eq!(claimed(&report, "books_balance"), "not_proved");
+    assert!(total(&report, "written") > 0, "{report:#}");
+    let (_, named) = ran.stderr.split_once("the same command with `").unwrap();
+    let (option, _) = named.split_once('`').unwrap();
+    // Another key too: what was written before has the old one.
+    case.map(&items("PERSON#{id}", "4"));
+    let report = case.migrate(&[option], 0);
+    assert_eq!(total(&report, "written"), 1100);
+    assert!(total(&report, "deleted") > 0);
+    assert_eq!(case.keys().await.len(), 1100);
+    case.run("verify", &[]).exits(0);
+}
