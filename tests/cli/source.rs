@@ -259,6 +259,26 @@ async fn a_condition_that_is_not_sql_is_shown_in_the_mapping() {
     assert!(ran.stdout.contains("m.yaml:6:12"), "{}", ran.stdout);
 }
 
+#[tokio::test]
+async fn sql_of_an_access_pattern_that_the_source_refuses_is_an_error_of_check() {
+    let source =
+        sqlite::Database::new("CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)").await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("m.yaml");
+    let mapping = |sql: &str| {
+        format!(
+            "dynafold: 1\ntable: {{ name: portal, key: {{ partition: PK }} }}\nitems:\n  USER: {{ from: users, key: {{ PK: \"USER#{{id}}\" }} }}\naccess_patterns:\n  p: {{ items: [USER], key: {{ PK: \"USER#{{id}}\" }}, sql: \"{sql}\" }}\n"
+        )
+    };
+    let shown = file.display().to_string();
+    std::fs::write(&file, mapping("SELECT id, nme FROM users WHERE id = :id")).unwrap();
+    let ran = dynafold(&["check", &shown, "--source", &source.url()]).exits(1);
+    assert!(ran.stdout.contains("error[sql]"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("no such column: nme"), "{}", ran.stdout);
+    std::fs::write(&file, mapping("SELECT id, name FROM users WHERE id = :id")).unwrap();
+    dynafold(&["check", &shown, "--source", &source.url()]).exits(0);
+}
+
 #[test]
 fn what_the_system_says_comes_without_the_drivers_preamble() {
     for (url, cause, help) in [

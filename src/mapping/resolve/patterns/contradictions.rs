@@ -60,6 +60,7 @@ impl Binder<'_> {
         let mut terms = query.order.iter().flatten();
         let key = terms.find(|key| !key.column.as_ref().is_some_and(is_fixed))?;
         let column = key.column.as_ref()?;
+        select.origin(column, self.ground.catalog?)?;
         let written = column.name.text.as_str();
         if keys.sort.is_empty() && keys.index.is_some() {
             let message = format!(
@@ -267,6 +268,19 @@ fn sorts(
         .iter()
         .flat_map(|template| template.placeholders())
         .collect();
+    // What a query makes goes by any name.
+    let is_carried = |placeholder: &&Placeholder| {
+        let own = placeholder
+            .place
+            .written
+            .rsplit('.')
+            .next()
+            .unwrap_or_default();
+        make.carried.iter().any(|(_, name, _)| name == own)
+    };
+    if !placeholders.iter().all(is_carried) {
+        return Sorts::Unknown;
+    }
     let mut varying = placeholders
         .iter()
         .filter(|one| !fixed.iter().any(|column| is(one, column)));
