@@ -6,6 +6,7 @@
 
 mod answers;
 mod bench;
+mod claims;
 mod cookbook;
 mod document;
 mod example;
@@ -72,7 +73,7 @@ async fn hold(example: &Example) {
             source.product()
         );
         bench.hold_embedded().await;
-        proved::hold(example, bench.run_embedded("verify", &["--patterns"]));
+        bench.hold_answers(&bench.run_embedded("verify", &["--patterns"]));
         bench.hold_dynamodb_local().await;
         source.drop().await;
     }

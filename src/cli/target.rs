@@ -165,7 +165,7 @@ pub(super) async fn confirm_calls(
     }
     let prices = prices::shipped()?;
     let estimate = format!(
-        "about {} of access patterns, {} read units at least, {:.2} USD on demand (prices of {} in {}; check yours)",
+        "about {} of access patterns, {} read units at least, {:.2} USD on demand (prices of {} in {}; check yours), and a scan of the keys of the whole table where all values of a pattern are asked",
         format::counted(calls, "call"),
         format::count(format::rounded(least.ceil())),
         prices.reads(least),

@@ -16,5 +16,5 @@ pub use grammar::schema;
 pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
-pub(crate) use resolve::{aligned, kind_of, writing};
+pub(crate) use resolve::{aligned, is_fickle_sql, kind_of, writing};
 pub use starter::starter;

@@ -1,14 +1,16 @@
 //! What the proof of access patterns found.
 
-use crate::cli::format::{counted, seconds};
-use crate::verify::patterns::{
-    DifferentCall, Example, ExampleKind, PatternReport, PatternState, PatternsOutcome,
-    PatternsReport,
-};
+use crate::claim::Verdict;
+use crate::cli::format::{self, counted, seconds};
+use crate::verify::patterns::{DifferentCall, PatternReport, PatternsOutcome, PatternsReport};
 
 /// What the proof of access patterns found.
 pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
-    let mut out: Vec<String> = report.patterns.iter().flat_map(pattern).collect();
+    let mut out: Vec<String> = report
+        .patterns
+        .iter()
+        .flat_map(|one| pattern(report, one))
+        .collect();
     out.push(String::new());
     out.push(format!(
         "{} at {}: {} in {}",
@@ -18,9 +20,10 @@ pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
         seconds(report.elapsed_seconds),
     ));
     out.push(format!(
-        "{}: {} proved, {} different, {} not proved, {} without SQL",
+        "{}: {} proved, {} agree, {} differ, {} not proved, {} without SQL",
         number(report.patterns.len(), "access pattern"),
         report.proved,
+        report.agrees,
         report.different,
         report.not_proved,
         report.without_sql,
@@ -33,37 +36,37 @@ fn number(count: usize, noun: &str) -> String {
     counted(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }
 
-fn pattern(report: &PatternReport) -> Vec<String> {
+fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
     let name = &report.pattern;
-    let mut out = vec![match report.state {
-        PatternState::Proved => format!("proved       {name}: {}", asked(report)),
-        PatternState::Different => format!(
-            "different    {name}: {} in {} of {}",
-            number(report.differences, "difference"),
-            report.different_calls,
-            number(report.calls, "call"),
-        ),
-        PatternState::NotProved => {
-            let reason = report.reason.as_deref().unwrap_or_default();
-            format!("not proved   {name}: {reason}")
+    let Some(claim) = all.claim(report) else {
+        return vec![format!("without SQL: {name}")];
+    };
+    let verdict = match claim.verdict {
+        Verdict::Proved => "proved".to_owned(),
+        Verdict::Agrees {
+            asked,
+            possible: Some(possible),
+        } => {
+            format!(
+                "agrees: {} of {} asked",
+                format::count(asked),
+                format::counted(possible, "value")
+            )
         }
-        PatternState::WithoutSql => format!("without SQL  {name}"),
-    }];
-    if matches!(report.state, PatternState::Proved | PatternState::Different) {
-        for of in &report.item_types {
-            let mut line = format!("  {} by {}", of.item_type, of.compared.join(", "));
-            if !of.not_compared.is_empty() {
-                line.push_str(&format!("; not compared: {}", of.not_compared.join(", ")));
-            }
-            out.push(line);
+        Verdict::Agrees {
+            asked,
+            possible: None,
+        } => {
+            format!(
+                "agrees: {} asked, and there are always more",
+                format::counted(asked, "value")
+            )
         }
-        if !report.unused_columns.is_empty() {
-            let columns = report.unused_columns.join(", ");
-            out.push(format!(
-                "  columns of the SQL that are no attribute: {columns}"
-            ));
-        }
-    }
+        Verdict::NotProved => "not proved".to_owned(),
+        Verdict::Differs => "differs".to_owned(),
+    };
+    let mut out = vec![format!("{verdict}: {name}: {}", claim.because)];
+    out.extend(claim.facts.iter().map(|fact| format!("  {fact}")));
     out.extend(report.notes.iter().map(|note| format!("  note: {note}")));
     out.extend(report.examples.iter().flat_map(call));
     let more = report.different_calls.saturating_sub(report.examples.len());
@@ -73,62 +76,15 @@ fn pattern(report: &PatternReport) -> Vec<String> {
     out
 }
 
-/// What was asked and answered.
-fn asked(report: &PatternReport) -> String {
-    let how = if report.in_order {
-        "in order"
-    } else {
-        "as sets"
-    };
-    let all = if report.all_values {
-        ", all values that there are"
-    } else {
-        ""
-    };
-    format!(
-        "{}{all}, {} and {}, {how}",
-        number(report.calls, "call"),
-        number(report.rows, "row"),
-        number(report.items, "item"),
-    )
-}
-
 fn call(call: &DifferentCall) -> Vec<String> {
-    let parameters = call.parameters.iter();
-    let parameters: Vec<String> = parameters
-        .map(|(name, value)| format!("--{name} {value}"))
-        .collect();
-    let mut out = vec![format!(
-        "  {}: {} by SQL, {} from the table",
-        if parameters.is_empty() {
-            "without parameters".to_owned()
-        } else {
-            parameters.join(" ")
-        },
-        number(call.rows, "row"),
-        number(call.items, "item"),
-    )];
-    out.extend(call.examples.iter().map(example));
+    let (rows, items) = (number(call.rows, "row"), number(call.items, "item"));
+    let mut out = vec![format!("  {call}: {rows} by SQL, {items} from the table")];
+    out.extend(call.examples.iter().map(|example| format!("    {example}")));
     let more = call.differences.saturating_sub(call.examples.len());
     if more > 0 {
         out.push(format!("    and {} more", number(more, "difference")));
     }
     out
-}
-
-fn example(example: &Example) -> String {
-    let item_type = example.item_type.as_deref().unwrap_or("item");
-    let of = format!("{item_type} {}", example.key);
-    match example.kind {
-        ExampleKind::Missing => format!("    missing: {of}"),
-        ExampleKind::Extra => format!("    extra: {of}"),
-        ExampleKind::Differs => {
-            let names = example.attributes.iter().map(|name| format!("`{name}`"));
-            let names: Vec<String> = names.collect();
-            format!("    differs: {of}: {}", names.join(", "))
-        }
-        ExampleKind::Order => format!("    out of order: {of}"),
-    }
 }
 
 /// The last line.
@@ -140,7 +96,13 @@ fn ending(report: &PatternsReport) -> String {
         PatternsOutcome::Proved => {
             "verified: every access pattern answers what its SQL answers".to_owned()
         }
-        PatternsOutcome::NotProved if report.proved == 0 => "nothing is proved".to_owned(),
+        PatternsOutcome::Agrees => {
+            "verified as far as it was asked: no access pattern answers otherwise than its SQL"
+                .to_owned()
+        }
+        PatternsOutcome::NotProved if report.proved + report.agrees == 0 => {
+            "nothing is proved".to_owned()
+        }
         PatternsOutcome::NotProved => {
             "not every access pattern is proved; none was seen to differ".to_owned()
         }

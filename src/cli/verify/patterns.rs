@@ -12,8 +12,8 @@ use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, 
 
 /// Differences that are named, of each pattern and of each call; all are counted.
 const EXAMPLES: usize = 5;
-/// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values.
-const BESIDES: u64 = 3;
+/// Calls of a pattern besides those with values that occur: absent ones, bounds beyond all values, variants.
+const BESIDES: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
@@ -107,7 +107,7 @@ fn known(model: &Model, names: &[String]) -> Result<(), Failure> {
 
 fn ended(report: PatternsReport) -> Result<Outcome, Failure> {
     match report.outcome {
-        PatternsOutcome::Proved => Ok(Outcome::Well),
+        PatternsOutcome::Proved | PatternsOutcome::Agrees => Ok(Outcome::Well),
         PatternsOutcome::NotProved | PatternsOutcome::Different => Ok(Outcome::Differs),
         PatternsOutcome::Interrupted => Ok(Outcome::Interrupted),
         PatternsOutcome::Failed(failure) => Err(failure.into()),

@@ -91,7 +91,7 @@ fn words_of(text: &str) -> Vec<Word<'_>> {
     found
 }
 
-fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
+pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
     let text = text.to_lowercase();
     let words = words_of(&text);
     words

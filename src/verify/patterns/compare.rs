@@ -1,7 +1,7 @@
 //! One call's two answers, held against each other: the items of each type against what the rows say
-//! of them, as sets or in the order that the SQL asks for.
+//! of them, as bags or in the order that the SQL asks for. Every row and every item is accounted for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
 use super::expected::Expected;
@@ -38,6 +38,9 @@ pub(super) struct Judged {
     pub(super) examples: Vec<Example>,
     /// Rows of which no item type has an item.
     pub(super) left_out: usize,
+    /// Rows that say nothing which another row does not say too, where the SQL may well mean one item by
+    /// several rows.
+    pub(super) repeated: usize,
 }
 
 /// An entry of what a type should answer.
@@ -45,6 +48,8 @@ struct Entry<'r> {
     expected: Expected,
     /// The row from which it was first made.
     row: &'r Row,
+    /// The numbers of all rows that say it.
+    rows: Vec<usize>,
 }
 
 impl Judge<'_> {
@@ -72,8 +77,8 @@ impl Judge<'_> {
                 .examples
                 .extend(self.compare(projection, entries, found));
         }
-        let without = has_item.iter().filter(|has| !**has).count();
-        judged.left_out = without;
+        self.repetitions(rows, &entries, &mut judged);
+        judged.left_out = has_item.iter().filter(|has| !**has).count();
         // Of types that share a relation each row is of one at least: their `where` forgets it.
         if may.iter().any(|may| may.contains(&false)) {
             let forgotten = rows.iter().zip(&has_item).enumerate();
@@ -93,6 +98,45 @@ impl Judge<'_> {
         judged
     }
 
+    /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
+    /// answers with several item types each row says something that no other says.
+    fn repetitions(&self, rows: &[Row], entries: &[Vec<Entry<'_>>], judged: &mut Judged) {
+        let mut shared: HashMap<usize, (&Projection, &Entry<'_>)> = HashMap::new();
+        let mut own = HashSet::new();
+        for (projection, entries) in self.projections.iter().zip(entries) {
+            for entry in entries {
+                match entry.rows.as_slice() {
+                    [only] => {
+                        own.insert(*only);
+                    }
+                    several => {
+                        for row in several.iter().skip(1) {
+                            shared.entry(*row).or_insert((projection, entry));
+                        }
+                    }
+                }
+            }
+        }
+        let mut seen = HashSet::new();
+        for (number, row) in rows.iter().enumerate() {
+            let is_again = !seen.insert(format!("{row:?}"));
+            let Some((projection, entry)) = shared.get(&number).filter(|_| !own.contains(&number))
+            else {
+                continue;
+            };
+            if is_again || (self.projections.len() == 1 && !projection.has_children) {
+                judged.examples.push(Example {
+                    kind: ExampleKind::Repeated,
+                    item_type: Some(projection.name.to_string()),
+                    key: projection.shown(entry.row),
+                    attributes: Vec::new(),
+                });
+            } else {
+                judged.repeated += 1;
+            }
+        }
+    }
+
     /// What the rows say of the items of a type, each once.
     fn entries<'r>(
         &self,
@@ -101,8 +145,8 @@ impl Judge<'_> {
         may: &[bool],
         has_item: &mut [bool],
     ) -> Vec<Entry<'r>> {
-        let mut entries = Vec::new();
-        let mut seen = HashSet::new();
+        let mut entries: Vec<Entry<'r>> = Vec::new();
+        let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
         for (number, row) in rows.iter().enumerate() {
             let expected = projection.expect(row, self.folder);
             let Some(expected) = expected.filter(|_| may.get(number) == Some(&true)) else {
@@ -114,8 +158,21 @@ impl Judge<'_> {
             // Rows of which no item can be made are told by their own keys.
             let without = expected.identity.is_none();
             let own = without.then(|| projection.shown(row));
-            if seen.insert((own, format!("{expected:?}"))) {
-                entries.push(Entry { expected, row });
+            match seen.entry((own, format!("{expected:?}"))) {
+                hash_map::Entry::Occupied(known) => {
+                    if let Some(entry) = entries.get_mut(*known.get()) {
+                        entry.rows.push(number);
+                    }
+                }
+                hash_map::Entry::Vacant(place) => {
+                    place.insert(entries.len());
+                    let rows = vec![number];
+                    entries.push(Entry {
+                        expected,
+                        row,
+                        rows,
+                    });
+                }
             }
         }
         entries

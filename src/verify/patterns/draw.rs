@@ -11,12 +11,12 @@ use serde::Serialize;
 
 use super::combined::combined;
 use super::drawing::Drawing;
-use super::origin::origins;
-use crate::catalog::{Catalog, Dbms};
+use super::origin::{Whence, origins};
+use crate::catalog::{Catalog, TableName};
 use crate::mapping::model::{AccessPattern, Model};
-use crate::mapping::sql::fill;
 use crate::mapping::template::Context;
 use crate::source::{Source, SourceError};
+use crate::sql::{Query, Sql};
 use crate::value::Value;
 
 /// What calls are drawn for.
@@ -32,7 +32,7 @@ pub struct Ground<'a> {
 
 /// One call of an access pattern.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub(crate) struct Call {
     /// The values of the pattern's parameters, in their order.
     pub values: Vec<Value>,
     /// The same as `query --param` takes them, and those of the SQL alone.
@@ -46,8 +46,8 @@ pub struct Call {
 impl Call {
     /// The pattern's SQL with the values in it.
     #[must_use]
-    pub fn sql(&self, sql: &str, dbms: Dbms) -> String {
-        fill(sql, dbms, &|name| {
+    pub(crate) fn sql(&self, sql: &Sql) -> String {
+        sql.fill(&|name| {
             let mut literals = self.literals.iter();
             let found = literals.find(|(other, _)| **other == *name);
             found.map(|(_, literal)| literal.clone())
@@ -71,26 +71,32 @@ pub enum Why {
     Largest,
     /// Bounds beyond all values.
     Beyond,
-    /// One of them is another than that of an earlier call, and makes the same key.
-    Alike,
+    /// One of them is a variant of one that occurs: in another case, longer, shorter.
+    Variant,
     /// One of them does not occur.
     Absent,
 }
 
 /// The calls of an access pattern.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Drawn {
+pub(crate) struct Drawn {
     /// The calls, in the order in which they were drawn.
     pub calls: Vec<Call>,
-    /// Whether other values than the source's make the same keys, so that all are not all.
-    pub is_partial: bool,
+    /// How many calls have values that occur together.
+    pub asked: u64,
+    /// How many there are; `None` where nobody can count them.
+    pub possible: Option<u64>,
+    /// Drawn values that make no key.
+    pub refused: u64,
+    /// The parameters with the columns from which their values are.
+    pub origins: Vec<(Arc<str>, TableName, String)>,
     /// What could not be drawn, a line each.
     pub notes: Vec<String>,
 }
 
 /// Why nothing can be drawn.
 #[derive(Debug, thiserror::Error)]
-pub enum DrawError {
+pub(crate) enum DrawError {
     /// When the mapping does not say where the values of a parameter come from.
     #[error(
         "where values of `{0}` come from is not known; say it under `params`: {{ {0}: table.column }}"
@@ -110,13 +116,14 @@ pub enum DrawError {
 /// # Errors
 ///
 /// [`DrawError`] when nothing says where values come from, or the source fails.
-pub async fn draw(
+pub(crate) async fn draw(
     source: &mut dyn Source,
     ground: &Ground<'_>,
     pattern: &AccessPattern,
+    query: &Query,
     most: usize,
 ) -> Result<Drawn, DrawError> {
-    let given = origins(ground, pattern).map_err(DrawError::Unknown)?;
+    let given = origins(ground, pattern, query).map_err(DrawError::Unknown)?;
     let mut drawing = Drawing {
         ground,
         pattern,
@@ -124,10 +131,16 @@ pub async fn draw(
         given,
         drawn: Drawn::default(),
         seen: HashSet::new(),
-        refused: 0,
         dbms: source.dbms(),
         dialect: source.dialect(),
     };
+    let origins = drawing.given.iter().filter_map(|given| match given.origin {
+        Whence::Column(table, column) => {
+            Some((given.name.clone(), table.clone(), column.name.clone()))
+        }
+        Whence::Clock(..) => None,
+    });
+    drawing.drawn.origins = origins.collect();
     drawing.fixed = drawing.moments(source).await?;
     let groups = drawing.groups();
     let mut lists = Vec::new();
@@ -145,13 +158,9 @@ pub async fn draw(
         first.get_or_insert_with(|| cells.clone());
         drawing.call(*why, cells);
     }
-    drawing.alike(&all);
-    if drawing.refused > 0 {
-        drawing.drawn.notes.push(format!(
-            "{} drawn values make no key that DynamoDB takes, and were not asked",
-            drawing.refused
-        ));
-    }
+    drawing.drawn.asked = u64::try_from(drawing.drawn.calls.len()).unwrap_or(u64::MAX);
+    drawing.drawn.possible = drawing.possible(source, &groups, &lists).await?;
+    drawing.variants(&all);
     for group in &groups {
         drawing
             .absent(source, group, first.as_deref().unwrap_or_default())

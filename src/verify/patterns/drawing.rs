@@ -10,10 +10,10 @@ use crate::access::{self, moment, plan};
 use crate::catalog::{Column, Dbms, TableName};
 use crate::item::text_of;
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind, Template};
-use crate::mapping::sql::Side;
 use crate::mapping::template::Filter;
 use crate::mapping::{kind_of, writing};
 use crate::source::{Dialect, Source};
+use crate::sql::Bound;
 use crate::value::{TimeKind, Value, compare};
 
 /// Parameters whose columns are of one table.
@@ -34,8 +34,6 @@ pub(super) struct Drawing<'d, 'a> {
     pub(super) fixed: Cells,
     pub(super) drawn: Drawn,
     pub(super) seen: HashSet<Vec<String>>,
-    /// Drawn values that make no key.
-    pub(super) refused: usize,
     pub(super) dbms: Dbms,
     pub(super) dialect: &'static dyn Dialect,
 }
@@ -69,6 +67,34 @@ impl<'a> Drawing<'_, 'a> {
             group.members.push((at, place));
         }
         groups
+    }
+
+    /// How many calls there are with values that occur: `None` for bounds and moments, of which there are always more.
+    pub(super) async fn possible(
+        &self,
+        source: &mut dyn Source,
+        groups: &[Group<'a>],
+        lists: &[Vec<(Why, Cells)>],
+    ) -> Result<Option<u64>, DrawError> {
+        let is_countable = |given: &Given<'_>| {
+            given.side == Bound::Equal && matches!(given.origin, Whence::Column(..))
+        };
+        if !self.given.iter().all(is_countable) {
+            return Ok(None);
+        }
+        let mut possible = Some(1);
+        for (group, list) in groups.iter().zip(lists) {
+            let is_whole = list.iter().all(|(why, _)| *why == Why::All);
+            let count = if is_whole {
+                u64::try_from(list.len()).ok()
+            } else {
+                group.columns.count(source).await?
+            };
+            possible = possible
+                .zip(count)
+                .and_then(|(all, count): (u64, u64)| all.checked_mul(count));
+        }
+        Ok(possible)
     }
 
     /// The moments, counted from the run's clock.
@@ -193,7 +219,9 @@ impl<'a> Drawing<'_, 'a> {
             let mut both = group.members.iter().filter(|(_, other)| *other == place);
             let (first, _) = both.next()?;
             let (second, _) = both.next()?;
-            if side(*first) == Some(Side::High) || side(*second) == Some(Side::Low) {
+            if matches!(side(*first), Some(Bound::High(_)))
+                || matches!(side(*second), Some(Bound::Low(_)))
+            {
                 return Some((*second, *first, place));
             }
             Some((*first, *second, place))
@@ -208,7 +236,7 @@ impl<'a> Drawing<'_, 'a> {
                 .find(|(other, _)| *other == at)
                 .map(|(_, cell)| cell)
         };
-        let is_own = !matches!(why, Why::Absent | Why::Beyond | Why::Alike);
+        let is_own = !matches!(why, Why::Absent | Why::Beyond | Why::Variant);
         let mut values = Vec::new();
         let (mut given, mut literals) = (Vec::new(), Vec::new());
         for (at, each) in self.given.iter().enumerate() {
@@ -218,7 +246,7 @@ impl<'a> Drawing<'_, 'a> {
                 None => cell.value.clone(),
                 Some(parameter) => {
                     let Some(value) = self.taken(parameter, each, &cell.value) else {
-                        self.refused += usize::from(is_own);
+                        self.drawn.refused += u64::from(is_own);
                         return false;
                     };
                     values.push(value.clone());
@@ -233,7 +261,7 @@ impl<'a> Drawing<'_, 'a> {
             given.push((each.name.clone(), shown(&value)));
         }
         if plan(self.pattern, &values, self.ground.context).is_err() {
-            self.refused += usize::from(is_own);
+            self.drawn.refused += u64::from(is_own);
             return false;
         }
         let key = literals

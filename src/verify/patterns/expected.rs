@@ -34,7 +34,13 @@ impl Projection {
     /// What a row of the query says of an item; `None` where it has none of this type.
     pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<Expected> {
         let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
-        if self.presence.iter().any(|column| value(*column).is_null()) {
+        let is_null = |column: &usize| value(*column).is_null();
+        let is_missing =
+            !self.missing_together.is_empty() && self.missing_together.iter().all(is_null);
+        let is_other = self
+            .told_by
+            .is_some_and(|column| text_of(value(column)) != Ok(&*self.name));
+        if is_missing || is_other || self.presence.iter().any(is_null) {
             return None;
         }
         let row = self.slots.row(given);

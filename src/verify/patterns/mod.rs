@@ -5,9 +5,10 @@
 //! its own templates make of the SQL's columns (`projection`), so that a key stands for the columns in
 //! it; a row finds its item by the table's key or by the source's. What cannot be told apart is not
 //! proved, and never taken for equal. Differences name keys and attributes, not values.
+//!
+//! A pattern is proved where every call that could find a row or an item was asked (`shape`, `reach`); else its answers
+//! agree, as far as they were asked.
 
-mod absent;
-mod alike;
 mod coerce;
 mod combined;
 mod compare;
@@ -17,19 +18,21 @@ mod expected;
 mod kinds;
 mod literal;
 mod made;
-mod missing;
 mod origin;
+mod others;
 mod projection;
 mod prove;
+mod reach;
 mod report;
+mod shape;
 mod slots;
 mod stop;
 mod tuples;
 mod work;
 
-pub use draw::{Call, DrawError, Drawn, Ground, Why, draw};
+pub use draw::{Ground, Why};
 pub use prove::{Proving, foresee, prove};
 pub use report::{
-    ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternState,
-    PatternsOutcome, PatternsReport,
+    ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternsOutcome,
+    PatternsReport,
 };

@@ -4,14 +4,15 @@
 use std::sync::Arc;
 
 use super::draw::Ground;
-use crate::catalog::{Catalog, Column, Table, TableName};
+use super::shape::table;
+use crate::catalog::{Catalog, Column, TableName};
 use crate::mapping::model::{
     AccessPattern, ItemType, Node, Origin, Parameter, Part, SortCondition, Template,
 };
-use crate::mapping::sql::{ColumnName, Comparison, Read, Side, compared, parameters, tables};
 use crate::mapping::template::Filter;
 use crate::mapping::{aligned, writing};
 use crate::source::{Relation, ScanColumn};
+use crate::sql::{Bound, ColumnRef, Comparison, Query};
 
 /// A parameter of a pattern, or of its SQL alone.
 pub(super) struct Given<'a> {
@@ -20,7 +21,7 @@ pub(super) struct Given<'a> {
     pub(super) parameter: Option<&'a Parameter>,
     pub(super) origin: Whence<'a>,
     /// How it stands to its column.
-    pub(super) side: Side,
+    pub(super) side: Bound,
     /// Filters that the key puts a value through, and the pattern leaves to its caller.
     pub(super) written: Vec<Filter>,
 }
@@ -41,27 +42,27 @@ pub(super) enum Whence<'a> {
 pub(super) fn origins<'a>(
     ground: &Ground<'a>,
     pattern: &'a AccessPattern,
+    query: &Query,
 ) -> Result<Vec<Given<'a>>, Arc<str>> {
     let catalog = ground.catalog;
-    let sql = pattern.sql.as_deref().unwrap_or_default();
-    let comparisons = compared(sql, catalog.dbms);
-    let read = tables(sql, catalog.dbms);
     let mut names: Vec<Arc<str>> = Vec::new();
     let own = pattern.parameters.iter().map(|one| one.name.clone());
-    let others = parameters(sql, Some(catalog.dbms));
-    for name in own.chain(others.into_iter().map(Arc::from)) {
+    let others = query
+        .sql
+        .parameters()
+        .iter()
+        .map(|one| Arc::from(one.name.as_str()));
+    for name in own.chain(others) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let one = |name: Arc<str>| {
-        let mut all = comparisons.iter();
         let of = |one: &&Comparison| *one.parameter == *name;
-        let equal = comparisons
-            .iter()
-            .find(|one| of(one) && one.side == Side::Equal);
-        let comparison = equal.or_else(|| all.find(of));
-        let in_sql = comparison.and_then(|one| resolved(&one.column, &read, catalog));
+        let mut all = query.comparisons.iter().filter(of);
+        let equal = all.clone().find(|one| one.bound == Bound::Equal);
+        let comparison = equal.or_else(|| all.next());
+        let in_sql = comparison.and_then(|one| resolved(&one.column, query, catalog));
         let parameter = pattern.parameters.iter().find(|one| one.name == name);
         let at = pattern.parameters.iter().position(|one| one.name == name);
         let in_key = at.and_then(|at| of_key(at, pattern, ground));
@@ -79,13 +80,13 @@ pub(super) fn origins<'a>(
                     .map(|(table, column)| Whence::Column(table, column))
             }
         };
-        let side = comparison.map(|one| one.side);
+        let side = comparison.map(|one| one.bound);
         Ok(Given {
             parameter,
             origin: origin.ok_or_else(|| name.clone())?,
             side: side
                 .or_else(|| at.and_then(|at| side_in(pattern, at)))
-                .unwrap_or(Side::Equal),
+                .unwrap_or(Bound::Equal),
             written: in_key.map_or_else(Vec::new, |key| key.written),
             name,
         })
@@ -95,46 +96,21 @@ pub(super) fn origins<'a>(
 
 /// The column that a query means.
 fn resolved<'a>(
-    wanted: &ColumnName,
-    read: &[Read],
+    wanted: &ColumnRef,
+    query: &Query,
     catalog: &'a Catalog,
 ) -> Option<(&'a TableName, &'a Column)> {
-    let mut tables = read.iter().filter(|read| {
+    let mut tables = query.tables.iter().filter(|read| {
         let owner = wanted.owner.as_ref();
-        owner.is_none_or(|owner| read.called.eq_ignore_ascii_case(owner))
+        owner.is_none_or(|owner| read.called.is(&owner.text))
     });
     tables.find_map(|read| {
-        let table = table(&read.path, catalog)?;
-        Some((&table.name, named(table, &wanted.name)?))
-    })
-}
-
-fn table<'a>(path: &[String], catalog: &'a Catalog) -> Option<&'a Table> {
-    let name = path.last()?;
-    let schema = path.len().checked_sub(2).and_then(|at| path.get(at));
-    let fits = |table: &&Table, exact: bool| {
-        let same = |a: &str, b: &str| {
-            if exact {
-                a == b
-            } else {
-                a.eq_ignore_ascii_case(b)
-            }
-        };
-        same(&table.name.name, name)
-            && match schema {
-                Some(schema) => same(&table.name.schema, schema),
-                None => catalog.search_path.contains(&table.name.schema),
-            }
-    };
-    let exact = catalog.tables.iter().find(|table| fits(table, true));
-    exact.or_else(|| catalog.tables.iter().find(|table| fits(table, false)))
-}
-
-/// A column by its name, in any case if there is none in this one.
-fn named<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
-    table.column(name).or_else(|| {
-        let mut columns = table.columns.iter();
-        columns.find(|column| column.name.eq_ignore_ascii_case(name))
+        let table = table(catalog, read.schema.as_ref(), &read.name)?;
+        let column = table
+            .columns
+            .iter()
+            .find(|column| wanted.name.is(&column.name))?;
+        Some((&table.name, column))
     })
 }
 
@@ -209,7 +185,7 @@ fn column_of<'a>(
 }
 
 /// How the key condition holds a parameter.
-fn side_in(pattern: &AccessPattern, at: usize) -> Option<Side> {
+fn side_in(pattern: &AccessPattern, at: usize) -> Option<Bound> {
     let has = |template: &Template| {
         let mut parts = template.parts.iter();
         parts.any(|part| matches!(part, Part::Value(value) if value.place.column == at))
@@ -218,13 +194,13 @@ fn side_in(pattern: &AccessPattern, at: usize) -> Option<Side> {
         .sort
         .iter()
         .find_map(|(_, condition)| match condition {
-            SortCondition::Between(low, _) if has(low) => Some(Side::Low),
-            SortCondition::Between(_, high) if has(high) => Some(Side::High),
+            SortCondition::Between(low, _) if has(low) => Some(Bound::Low(true)),
+            SortCondition::Between(_, high) if has(high) => Some(Bound::High(true)),
             SortCondition::Less(one) | SortCondition::LessOrEqual(one) if has(one) => {
-                Some(Side::High)
+                Some(Bound::High(true))
             }
             SortCondition::Greater(one) | SortCondition::GreaterOrEqual(one) if has(one) => {
-                Some(Side::Low)
+                Some(Bound::Low(true))
             }
             _ => None,
         })

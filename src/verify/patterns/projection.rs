@@ -1,15 +1,86 @@
 //! One item type of a pattern, held against the columns of the pattern's SQL: what of its items is
 //! compared, how a row finds its item, and what a row says of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::draw::Ground;
 use super::made::{constant, holds, places, tells};
-use super::slots::{Names, Slots};
+use super::shape::Shape;
+use super::slots::{Names, Slots, carried};
 use crate::catalog::Column;
-use crate::mapping::model::{AccessPattern, ItemType, Model, Node, Place};
+use crate::mapping::model::{AccessPattern, ItemType, KeyAttribute, Model, Node, Place, Table};
+use crate::source::{Relation, ScanColumn};
 use crate::value::Value;
+
+/// The result of a pattern's query.
+pub(super) struct ResultOf<'a> {
+    pub(super) shape: &'a Shape<'a>,
+    pub(super) columns: &'a [Column],
+    /// The column that says of which item type a row is.
+    pub(super) told_by: Option<usize>,
+    /// Names that several of the item types have, in lower case, where no column tells the types apart.
+    pub(super) shared: HashSet<String>,
+    /// The relations of the query that stand for one of the item types.
+    pub(super) bases: HashSet<usize>,
+}
+
+impl<'a> ResultOf<'a> {
+    /// `types`: those that come back.
+    pub(super) fn new(
+        shape: &'a Shape<'a>,
+        columns: &'a [Column],
+        types: &[&ItemType],
+        ground: &Ground<'_>,
+    ) -> Self {
+        let model = ground.model;
+        let names_all = |column: &Column| {
+            types.iter().all(|item| {
+                let mut attributes = item.attributes.iter();
+                let found = attributes.find(|(name, _)| **name == *column.name);
+                found
+                    .and_then(|(_, node)| constant(node))
+                    .is_some_and(|text| *text == *item.name)
+            })
+        };
+        let several = types.len() > 1;
+        let told_by = columns.iter().position(names_all).filter(|_| several);
+        let mut shared = HashSet::new();
+        let mut known = HashMap::new();
+        for item in types.iter().filter(|_| told_by.is_none()) {
+            let pass = model.passes.get(item.pass);
+            let columns = pass.into_iter().flat_map(|pass| &pass.scan.columns);
+            let columns = columns.filter_map(|column| match column {
+                ScanColumn::Column {
+                    join: None, name, ..
+                } => Some(name.to_lowercase()),
+                _ => None,
+            });
+            let attributes = item.attributes.iter().map(|(name, _)| name.to_lowercase());
+            let names: HashSet<String> = columns.chain(attributes).collect();
+            // Of one relation the source itself tells which row is of which type.
+            let from = pass.map(|pass| format!("{:?}", pass.scan.from));
+            for name in names {
+                let first = known.entry(name.clone()).or_insert_with(|| from.clone());
+                if *first != from {
+                    shared.insert(name);
+                }
+            }
+        }
+        let base = |item: &&ItemType| match &model.passes.get(item.pass)?.scan.from {
+            Relation::Table(name) => shape.relation(ground.catalog.table(name)?),
+            Relation::Query(_) => None,
+        };
+        let bases = types.iter().filter_map(base).collect();
+        Self {
+            shape,
+            columns,
+            told_by,
+            shared,
+            bases,
+        }
+    }
+}
 
 /// An attribute, or a member of one, that is compared.
 #[derive(Debug, Clone)]
@@ -37,6 +108,12 @@ pub(super) struct Projection {
     pub(super) identity: Vec<usize>,
     /// Columns that are NULL where a row of the query has no row of this type.
     pub(super) presence: Vec<usize>,
+    /// Columns that are NULL all together where an outer join has found no row of this type.
+    pub(super) missing_together: Vec<usize>,
+    /// The column that names the item type.
+    pub(super) told_by: Option<usize>,
+    /// Whether children stand in its items.
+    pub(super) has_children: bool,
     /// Whether these are the whole of the source's row key, so that a row without a NULL in them is one.
     pub(super) is_told: bool,
     /// Documents whose members are attributes.
@@ -64,7 +141,7 @@ impl Projection {
         ground: &Ground<'_>,
         pattern: &AccessPattern,
         item_type: usize,
-        columns: &[Column],
+        result: &ResultOf<'_>,
     ) -> Result<Self, String> {
         let model = ground.model;
         let (Some(item), Some(pass)) = (
@@ -76,8 +153,9 @@ impl Projection {
         ) else {
             return Err("its item type is not in the mapping".to_owned());
         };
-        let names = Names::new(pattern, &item.name, columns);
-        let slots = Slots::new(item, pass, &names, ground.catalog);
+        let names = Names::new(pattern, item, pass, result, ground.catalog);
+        let is_key = |name: &str| keys(&model.table).any(|key| *key.name == *name);
+        let slots = Slots::new(item, pass, &names, &is_key);
         let mut projection = Self {
             item_type,
             name: item.name.clone(),
@@ -85,6 +163,9 @@ impl Projection {
             compared: Vec::new(),
             identity: Vec::new(),
             presence: Vec::new(),
+            missing_together: names.missing_together(),
+            told_by: result.told_by,
+            has_children: !item.embeds().is_empty(),
             is_told: false,
             spreads: Vec::new(),
             declared: item
@@ -103,10 +184,14 @@ impl Projection {
             if !holds(model, pattern, name) {
                 continue;
             }
-            let column = names.of(name);
+            let column = match carried(node) {
+                Some(place) => projection.slots.find(place),
+                None => names.made(name, !is_key(name)),
+            };
+            let column = names.said(name).or(column);
             projection.add(vec![name.clone()], column, node, &names);
         }
-        projection.open(item, pattern, model, columns);
+        projection.open(item, pattern, model, &names);
         projection.identify(item, model)?;
         projection.count_used();
         Ok(projection)
@@ -139,13 +224,7 @@ impl Projection {
 
     /// Documents may give attributes of any name: those for which the query has a column, and all of
     /// a document that it gives whole.
-    fn open(
-        &mut self,
-        item: &ItemType,
-        pattern: &AccessPattern,
-        model: &Model,
-        columns: &[Column],
-    ) {
+    fn open(&mut self, item: &ItemType, pattern: &AccessPattern, model: &Model, names: &Names<'_>) {
         for place in &item.spreads {
             if self.slots.find(place).is_some() {
                 self.spreads.push(place.clone());
@@ -154,18 +233,15 @@ impl Projection {
         if item.spreads.is_empty() || !self.spreads.is_empty() {
             return;
         }
-        let names = Names::new(pattern, &item.name, columns);
         let mut own: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let others = pattern.items.iter().any(|name| *name != item.name);
-        let answer = names
-            .answered()
-            .map(|(name, is_own)| (name, others && !is_own));
-        let all = columns.iter().map(|column| (column.name.as_str(), others));
-        for (name, may_lack) in answer.chain(all) {
+        let answer = names.answered();
+        let answer = answer.map(|(name, is_own)| (name, names.said(name), others && !is_own));
+        let all = names.all().map(|(at, name)| (name, Some(at), others));
+        for (name, column, may_lack) in answer.chain(all) {
             let path: Vec<Arc<str>> = name.split('.').map(Arc::from).collect();
             let first = name.split('.').next().unwrap_or_default();
             let known = self.compared.iter().any(|one| one.path == path);
-            let column = names.of(name);
             let claimed = column.is_none_or(|column| own.contains(&column));
             if known || claimed || self.declared.contains(first) || !holds(model, pattern, first) {
                 continue;
@@ -251,7 +327,13 @@ impl Projection {
                 .chain(&self.spreads)
                 .filter_map(|place| self.slots.find(place)),
         );
+        used.extend(self.told_by);
         self.used = used;
+    }
+
+    /// Whether an item may go without a column that is compared.
+    pub(super) fn may_lack(&self) -> bool {
+        self.compared.iter().any(|one| one.may_lack)
     }
 
     /// The attributes that are compared, as people write them.
@@ -281,4 +363,13 @@ impl Projection {
         let row = self.slots.row(given);
         own.iter().map(|at| row.get(*at).cloned()).collect()
     }
+}
+
+/// The key attributes of a table and of its indexes.
+fn keys(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let indexes = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
+    std::iter::once(&table.partition)
+        .chain(&table.sort)
+        .chain(indexes)
 }

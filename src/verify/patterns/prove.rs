@@ -6,9 +6,11 @@ use std::fmt;
 use std::time::Instant;
 
 use super::draw::Ground;
-use super::report::{PatternReport, PatternState, PatternsOutcome, PatternsReport};
+use super::reach::{Reach, survey};
+use super::report::{PatternReport, PatternsOutcome, PatternsReport};
 use super::stop::Stop;
-use super::work::Work;
+use super::work::{Found, Work};
+use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::load::{Cancel, Failure};
 use crate::mapping::model::AccessPattern;
 use crate::source::Source;
@@ -48,36 +50,36 @@ pub async fn prove(
     target: &dyn Target,
 ) -> PatternsReport {
     let begun = Instant::now();
-    let mut patterns = Vec::new();
+    let (mut patterns, mut claims) = (Vec::new(), Vec::new());
     let ended = tokio::select! {
         biased;
         () = proving.cancel.cancelled() => None,
-        ended = all(proving, source, target, &mut patterns) => Some(ended),
+        ended = all(proving, source, target, &mut patterns, &mut claims) => Some(ended),
     };
-    let count = |state| {
-        patterns
-            .iter()
-            .filter(|one: &&PatternReport| one.state == state)
-            .count()
-    };
-    let (proved, different) = (count(PatternState::Proved), count(PatternState::Different));
-    let without_sql = count(PatternState::WithoutSql);
-    let not_proved = count(PatternState::NotProved);
+    let count = |is: fn(Verdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
+    let proved = count(|verdict| verdict == Verdict::Proved);
+    let agrees = count(|verdict| matches!(verdict, Verdict::Agrees { .. }));
+    let different = count(|verdict| verdict == Verdict::Differs);
+    let not_proved = count(|verdict| verdict == Verdict::NotProved);
+    let without_sql = patterns.len().saturating_sub(claims.len());
     let outcome = match ended {
         None => PatternsOutcome::Interrupted,
         Some(Err(failure)) => PatternsOutcome::Failed(failure),
         Some(Ok(())) if different > 0 => PatternsOutcome::Different,
         // Who names a pattern wants to know of it; and with no proof at all nothing is proved.
-        Some(Ok(())) if not_proved > 0 || proved == 0 => PatternsOutcome::NotProved,
+        Some(Ok(())) if not_proved > 0 || claims.is_empty() => PatternsOutcome::NotProved,
         Some(Ok(())) if without_sql > 0 && !proving.names.is_empty() => PatternsOutcome::NotProved,
+        Some(Ok(())) if agrees > 0 => PatternsOutcome::Agrees,
         Some(Ok(())) => PatternsOutcome::Proved,
     };
     PatternsReport {
         table: proving.ground.model.table.name.clone(),
         place: target.place(),
         now: proving.ground.context.now.to_string(),
+        claims,
         patterns,
         proved,
+        agrees,
         different,
         not_proved,
         without_sql,
@@ -91,6 +93,7 @@ async fn all(
     source: &mut dyn Source,
     target: &dyn Target,
     reports: &mut Vec<PatternReport>,
+    claims: &mut Vec<Claim>,
 ) -> Result<(), Failure> {
     source
         .begin()
@@ -106,6 +109,7 @@ async fn all(
         .iter()
         .filter(wanted)
         .collect();
+    let mut reaches: Vec<(usize, Verdict, Reach)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
         let mut work = Work {
             proving,
@@ -117,15 +121,67 @@ async fn all(
         };
         let told =
             |calls: usize| (proving.progress)(number + 1, wanted.len(), &pattern.name, calls);
-        match work.prove(source, target, &told).await {
-            Ok(()) => {}
-            Err(Stop::Unproved(reason)) => {
-                work.report.state = PatternState::NotProved;
-                work.report.reason = Some(reason);
-            }
-            Err(Stop::Failed(failure)) => return Err(failure),
+        let found = match (&pattern.sql, work.prove(source, target, &told).await) {
+            (None, _) => None,
+            (_, Ok(found)) => Some(found),
+            (_, Err(Stop::Unproved(because))) => Some(Found {
+                verdict: Verdict::NotProved,
+                because,
+                reach: None,
+                agrees: Verdict::NotProved,
+            }),
+            (_, Err(Stop::Failed(failure))) => return Err(failure),
+        };
+        if let Some(found) = found {
+            let example = work.report.examples.first();
+            claims.push(Claim {
+                kind: ClaimKind::PatternAnswers,
+                of: Subject {
+                    item_types: work
+                        .report
+                        .item_types
+                        .iter()
+                        .map(|one| one.item_type.clone())
+                        .collect(),
+                    index: pattern.index.as_deref().map(str::to_owned),
+                    pattern: Some(pattern.name.to_string()),
+                    ..Subject::default()
+                },
+                verdict: found.verdict,
+                because: found.because,
+                facts: work.report.facts(),
+                example: example
+                    .and_then(|call| Some(format!("{call}: {}", call.examples.first()?))),
+            });
+            reaches.extend(
+                found
+                    .reach
+                    .map(|reach| (claims.len() - 1, found.agrees, reach)),
+            );
         }
         reports.push(work.report);
+    }
+    if reaches.is_empty() {
+        return Ok(());
+    }
+    let mut seen: Vec<&mut Reach> = reaches.iter_mut().map(|(.., reach)| reach).collect();
+    let survey = survey(&proving.ground.model.table, target, &mut seen).await;
+    survey.map_err(|error| Failure::from(&error))?;
+    for (at, agrees, reach) in reaches {
+        let Some(claim) = claims.get_mut(at) else {
+            continue;
+        };
+        if reach.missed() == 0 {
+            claim.facts.push(
+                "no other item of the table is in its reach: the keys of all were read".to_owned(),
+            );
+        } else {
+            claim.verdict = agrees;
+            claim.because = format!(
+                "calls that were not asked find {} items of the table",
+                reach.missed()
+            );
+        }
     }
     Ok(())
 }

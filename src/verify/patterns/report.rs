@@ -1,10 +1,12 @@
 //! What the proof of access patterns found.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 
 use super::draw::Why;
+use crate::claim::Claim;
 use crate::load::Failure;
 
 /// The proof of a mapping's access patterns.
@@ -16,13 +18,17 @@ pub struct PatternsReport {
     pub place: String,
     /// The moment from which moments are counted.
     pub now: String,
-    /// The patterns, in the order of the file.
+    /// What is claimed of each pattern with SQL.
+    pub claims: Vec<Claim>,
+    /// What was asked and answered, for each pattern in the order of the file.
     pub patterns: Vec<PatternReport>,
-    /// Patterns whose answers are those of their SQL.
+    /// Patterns whose answers are those of their SQL, whatever is asked.
     pub proved: usize,
+    /// Patterns whose answers are those of their SQL, as far as they were asked.
+    pub agrees: usize,
     /// Patterns whose answers differ from those of their SQL.
     pub different: usize,
-    /// Patterns with SQL that could not be compared.
+    /// Patterns with SQL whose answers could not be compared, or not all of them.
     pub not_proved: usize,
     /// Patterns without SQL.
     pub without_sql: usize,
@@ -38,6 +44,8 @@ pub struct PatternsReport {
 pub enum PatternsOutcome {
     /// Every pattern that was asked about and has SQL is proved.
     Proved,
+    /// Every one of them is proved or agrees.
+    Agrees,
     /// Some are not proved, and none differs.
     NotProved,
     /// Some differ.
@@ -53,17 +61,10 @@ pub enum PatternsOutcome {
 pub struct PatternReport {
     /// The access pattern.
     pub pattern: String,
-    /// What became of it.
-    pub state: PatternState,
-    /// Why it is not proved.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
     /// Calls that were compared.
     pub calls: usize,
     /// How many of them have each reason for being drawn.
     pub drawn: BTreeMap<Why, usize>,
-    /// Whether the calls are all that the source's values allow.
-    pub all_values: bool,
     /// Calls that neither side has an answer to.
     pub empty_calls: usize,
     /// Rows that the SQL answered.
@@ -77,9 +78,6 @@ pub struct PatternReport {
     pub in_order: bool,
     /// What was compared of each item type.
     pub item_types: Vec<ComparedType>,
-    /// Columns of the SQL that are no attribute.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unused_columns: Vec<String>,
     /// What else is to be known, a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -92,19 +90,32 @@ pub struct PatternReport {
     pub examples: Vec<DifferentCall>,
 }
 
-/// What became of a pattern.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PatternState {
-    /// Its answers are those of its SQL.
-    Proved,
-    /// They differ.
-    Different,
-    /// They could not be compared.
-    #[default]
-    NotProved,
-    /// It has no SQL.
-    WithoutSql,
+impl PatternsReport {
+    /// What is claimed of a pattern; `None` where it has no SQL.
+    #[must_use]
+    pub fn claim(&self, pattern: &PatternReport) -> Option<&Claim> {
+        let mut claims = self.claims.iter();
+        claims.find(|claim| claim.of.pattern.as_ref() == Some(&pattern.pattern))
+    }
+}
+
+impl PatternReport {
+    /// What was compared.
+    pub(super) fn facts(&self) -> Vec<String> {
+        let how = if self.in_order { "in order" } else { "as bags" };
+        let (calls, rows, items) = (self.calls, self.rows, self.items);
+        let mut facts = vec![format!(
+            "{calls} calls, {rows} rows and {items} items were compared, {how}"
+        )];
+        for of in &self.item_types {
+            let mut fact = format!("{} by {}", of.item_type, of.compared.join(", "));
+            if !of.not_compared.is_empty() {
+                fact.push_str(&format!("; not compared: {}", of.not_compared.join(", ")));
+            }
+            facts.push(fact);
+        }
+        facts
+    }
 }
 
 /// What was compared of an item type.
@@ -162,4 +173,37 @@ pub enum ExampleKind {
     Differs,
     /// It stands in another place than in the SQL's order.
     Order,
+    /// The SQL gives it once more than the pattern's answer has it.
+    Repeated,
+}
+
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match self.kind {
+            ExampleKind::Missing => "missing",
+            ExampleKind::Extra => "extra",
+            ExampleKind::Differs => "differs",
+            ExampleKind::Order => "out of order",
+            ExampleKind::Repeated => "repeated by the SQL",
+        };
+        let item_type = self.item_type.as_deref().unwrap_or("item");
+        write!(f, "{what}: {item_type} {}", self.key)?;
+        for (at, name) in self.attributes.iter().enumerate() {
+            write!(f, "{} `{name}`", if at == 0 { ":" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for DifferentCall {
+    /// Its parameters, as `query --param` takes them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.parameters.is_empty() {
+            return f.write_str("without parameters");
+        }
+        for (at, (name, value)) in self.parameters.iter().enumerate() {
+            write!(f, "{}--{name} {value}", if at == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::origin::template;
-use crate::catalog::{Catalog, Column, DataType};
+use super::projection::ResultOf;
+use super::shape::Whence;
+use crate::catalog::{Catalog, DataType, TableName};
 use crate::mapping::model::{AccessPattern, ItemType, Node, Part, Pass, Place};
 use crate::source::{Relation, ScanColumn};
 use crate::value::Value;
@@ -12,70 +14,141 @@ use super::coerce::coerce;
 
 /// The columns of a query as an item type's attributes know them.
 pub(super) struct Names<'a> {
-    columns: &'a [Column],
-    /// Attributes with the columns that they are called otherwise.
-    answer: Vec<(&'a str, &'a str)>,
-    /// How many of them are said of this type alone; these come first.
-    own: usize,
+    result: &'a ResultOf<'a>,
+    /// The relations of the query that stand for the item type's own, and for its parents.
+    base: Option<usize>,
+    parents: Vec<Option<usize>>,
+    /// Attributes with the columns that they are called otherwise; those that are said of this type alone come first.
+    answer: Vec<(&'a str, &'a str, bool)>,
+    /// Whether the query does not read what the type is made from: its columns are known by their names alone.
+    by_name: bool,
 }
 
 impl<'a> Names<'a> {
     /// `answer` may name an attribute of one item type alone: `PARCEL.no`.
-    pub(super) fn new(pattern: &'a AccessPattern, item: &str, columns: &'a [Column]) -> Self {
-        let owner = |attribute: &'a str| {
-            let (first, rest) = attribute.split_once('.')?;
-            let mut items = pattern.items.iter();
-            items.any(|item| **item == *first).then_some((first, rest))
-        };
+    pub(super) fn new(
+        pattern: &'a AccessPattern,
+        item: &ItemType,
+        pass: &Pass,
+        result: &'a ResultOf<'a>,
+        catalog: &Catalog,
+    ) -> Self {
+        let shape = result.shape;
         let mut answer = Vec::new();
         for (attribute, column) in &pattern.answer {
-            match owner(attribute) {
-                Some((name, rest)) if name == item => answer.insert(0, (rest, column.as_str())),
+            let owned = attribute
+                .split_once('.')
+                .filter(|(first, _)| pattern.items.iter().any(|item| **item == **first));
+            match owned {
+                Some((owner, rest)) if *owner == *item.name => {
+                    answer.insert(0, (rest, column.as_str(), true))
+                }
                 Some(_) => {}
-                None => answer.push((attribute.as_str(), column.as_str())),
+                None => answer.push((attribute.as_str(), column.as_str(), false)),
             }
         }
-        let all = pattern.answer.iter();
-        let own = all.filter(|(attribute, _)| owner(attribute).is_some_and(|one| one.0 == item));
-        let own = own.count();
+        let relation =
+            |name: &TableName| catalog.table(name).and_then(|table| shape.relation(table));
+        let base = match &pass.scan.from {
+            Relation::Table(name) => relation(name),
+            Relation::Query(_) => None,
+        };
+        let parents = pass
+            .scan
+            .joins
+            .iter()
+            .map(|join| relation(&join.table).filter(|found| Some(*found) != base));
         Self {
-            columns,
+            result,
+            base,
+            parents: parents.collect(),
             answer,
-            own,
+            by_name: match &pass.scan.from {
+                Relation::Table(name) => {
+                    catalog.table(name).is_none_or(|table| !shape.reads(table))
+                }
+                Relation::Query(_) => true,
+            },
         }
     }
 
     /// The attributes that the mapping names, and whether it says so of this type alone.
     pub(super) fn answered(&self) -> impl Iterator<Item = (&'a str, bool)> + use<'a, '_> {
-        let all = self.answer.iter().enumerate();
-        all.map(|(at, (attribute, _))| (*attribute, at < self.own))
+        self.answer
+            .iter()
+            .map(|(attribute, _, is_own)| (*attribute, *is_own))
     }
 
-    /// The column that the mapping names for an attribute, or a member of one.
+    /// The column that the mapping names for an attribute, or a member of one. Of several columns of that name it is
+    /// the one of the type's own relation.
     pub(super) fn said(&self, attribute: &str) -> Option<usize> {
-        let mut answer = self.answer.iter();
-        let (_, column) = answer.find(|(name, _)| *name == attribute)?;
-        self.find(column)
+        let (_, column, _) = self.answer.iter().find(|(name, ..)| *name == attribute)?;
+        let own = |at: usize| matches!(self.result.shape.outputs.get(at), Some(Whence::Column { relation, .. }) if Some(*relation) == self.base);
+        self.named(column, true, &|_| true)
+            .or_else(|| self.named(column, true, &own))
     }
 
-    /// The column of an attribute.
-    pub(super) fn of(&self, attribute: &str) -> Option<usize> {
-        let mut answer = self.answer.iter();
-        match answer.find(|(name, _)| *name == attribute) {
-            Some((_, column)) => self.find(column),
-            None => self.find(attribute),
-        }
+    /// The column of this name that the query makes, or calls so.
+    pub(super) fn made(&self, name: &str, any_case: bool) -> Option<usize> {
+        let is_shared = self.result.shared.contains(&name.to_lowercase());
+        let is_made = |at: usize| match self.result.shape.outputs.get(at) {
+            Some(Whence::Column {
+                relation,
+                is_renamed,
+                ..
+            }) => {
+                (*is_renamed && !is_shared)
+                    || (self.by_name && !self.result.bases.contains(relation))
+            }
+            _ => !is_shared,
+        };
+        self.named(name, any_case, &is_made)
+    }
+
+    /// The column that stands for one of the item type's relation, or of a parent.
+    fn of(&self, join: Option<usize>, name: &str) -> Option<usize> {
+        let wanted = match join {
+            None => self.base,
+            Some(join) => self.parents.get(join).copied().flatten(),
+        }?;
+        self.result.shape.column(wanted, name)
+    }
+
+    /// The columns that are of no other relation than the type's own.
+    pub(super) fn all(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a, '_> {
+        let all = self.result.columns.iter().enumerate();
+        let own = all.filter(|(at, _)| match self.result.shape.outputs.get(*at) {
+            Some(Whence::Column { relation, .. }) => self.base.is_none_or(|base| base == *relation),
+            _ => true,
+        });
+        own.map(|(at, column)| (at, column.name.as_str()))
+    }
+
+    /// The columns of the type's own relation, where a row may be without a row of it.
+    pub(super) fn missing_together(&self) -> Vec<usize> {
+        let Some(base) = self
+            .base
+            .filter(|base| self.result.shape.may_be_missing(*base))
+        else {
+            return Vec::new();
+        };
+        let all = self.result.shape.outputs.iter().enumerate();
+        let own = all.filter(
+            |(_, whence)| matches!(whence, Whence::Column { relation, .. } if *relation == base),
+        );
+        own.map(|(at, _)| at).collect()
     }
 
     /// A column by its name, in any case where none is spelt so; none where several are.
-    pub(super) fn find(&self, name: &str) -> Option<usize> {
+    fn named(&self, name: &str, any_case: bool, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let only = |fits: &dyn Fn(&str) -> bool| {
-            let columns = self.columns.iter().enumerate();
-            let mut fitting = columns.filter(|(_, column)| fits(&column.name));
+            let columns = self.result.columns.iter().enumerate();
+            let mut fitting = columns.filter(|(at, column)| fits(&column.name) && is(*at));
             let first = fitting.next();
             first.filter(|_| fitting.next().is_none()).map(|(at, _)| at)
         };
-        only(&|other| other == name).or_else(|| only(&|other| other.eq_ignore_ascii_case(name)))
+        let exact = only(&|other| other == name);
+        exact.or_else(|| only(&|other| any_case && other.eq_ignore_ascii_case(name)))
     }
 }
 
@@ -97,7 +170,12 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub(super) fn new(item: &ItemType, pass: &Pass, names: &Names<'_>, catalog: &Catalog) -> Self {
+    pub(super) fn new(
+        item: &ItemType,
+        pass: &Pass,
+        names: &Names<'_>,
+        is_key: &dyn Fn(&str) -> bool,
+    ) -> Self {
         let scan = &pass.scan;
         let mut slots = Self {
             all: Vec::new(),
@@ -109,78 +187,59 @@ impl Slots {
             }
             _ => None,
         };
-        // An attribute that is a column and nothing else says what that column is called.
+        let mut carried = Vec::new();
         for (name, node) in &item.attributes {
-            let mut carried = Vec::new();
             carried_in(name, node, &mut carried);
-            for (path, place) in carried {
-                let nested = path != **name;
-                let from = if nested {
-                    names.said(&path)
-                } else {
-                    names.of(&path)
-                };
-                if let Some(from) = from {
-                    slots.add(place, from, data_type(place));
-                }
-            }
         }
-        let places = places(item);
-        // Columns of the item's own relation, by their names.
-        for place in &places {
-            if let Some(ScanColumn::Column {
-                join: None, name, ..
-            }) = scan.columns.get(place.column)
-                && place.path.is_empty()
-                && let Some(from) = names.find(name)
-            {
+        // An attribute that is a column and nothing else says what that column is called.
+        for (path, place) in &carried {
+            if let Some(from) = names.said(path) {
                 slots.add(place, from, data_type(place));
             }
         }
-        let own = |wanted: &str| {
-            match &scan.from {
-            Relation::Table(table) => {
-                let table = catalog.table(table);
-                table.is_some_and(|table| table.column(wanted).is_some())
+        let places = places(item);
+        let source = |place: &Place| match scan.columns.get(place.column) {
+            Some(ScanColumn::Column { join, name, .. }) if place.path.is_empty() => {
+                Some((*join, name.as_str()))
             }
-            Relation::Query(_) => scan.columns.iter().any(|column| {
-                matches!(column, ScanColumn::Column { join: None, name, .. } if name == wanted)
-            }),
-        }
+            _ => None,
         };
-        // Those of parents and members of elements, where no other can be meant.
+        for place in &places {
+            if let Some(from) = source(place).and_then(|(join, name)| names.of(join, name)) {
+                slots.add(place, from, data_type(place));
+            }
+        }
+        // What the query makes is known by its name.
+        for (path, place) in &carried {
+            if let Some(from) = names.made(path, !is_key(path)) {
+                slots.add(place, from, data_type(place));
+            }
+        }
+        let is_slot =
+            |place: &Place| matches!(scan.columns.get(place.column), Some(ScanColumn::Slot));
+        let is_own = |name: &str| {
+            places
+                .iter()
+                .any(|place| source(place) == Some((None, name)))
+        };
         for place in &places {
             let name = match (scan.columns.get(place.column), place.path.last()) {
-                (
-                    Some(ScanColumn::Column {
-                        join: Some(_),
-                        name,
-                        ..
-                    }),
-                    None,
-                ) => name.as_str(),
-                (Some(ScanColumn::Slot), Some(member)) => member,
-                (Some(ScanColumn::Slot), None) => &*place.written,
-                _ => continue,
+                (Some(ScanColumn::Column { join, name, .. }), None) => {
+                    Some(name.as_str()).filter(|name| join.is_none() || !is_own(name))
+                }
+                (Some(ScanColumn::Slot), member) => {
+                    Some(member.map_or(&*place.written, |member| member))
+                        .filter(|name| !is_own(name))
+                }
+                _ => None,
             };
-            let alike = places.iter().filter(|other| {
-                let joined = match scan.columns.get(other.column) {
-                    Some(ScanColumn::Column {
-                        join: Some(_),
-                        name,
-                        ..
-                    }) => Some(name.as_str()),
-                    Some(ScanColumn::Slot) => {
-                        Some(other.path.last().map_or(&*other.written, |last| last))
-                    }
-                    _ => None,
-                };
-                joined == Some(name) && slots.find(other).is_none()
+            let found = name.and_then(|name| {
+                names
+                    .said(name)
+                    .filter(|_| is_slot(place))
+                    .or_else(|| names.made(name, true))
             });
-            if alike.count() == 1
-                && !own(name)
-                && let Some(from) = names.of(name)
-            {
+            if let Some(from) = found {
                 slots.add(place, from, data_type(place));
             }
         }
@@ -253,14 +312,18 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
     }
 }
 
+/// The place that an attribute is, where it is nothing else.
+pub(super) fn carried(node: &Node) -> Option<&Place> {
+    match template(node)?.parts.as_slice() {
+        [Part::Value(only)] if only.filters.is_empty() => Some(&only.place),
+        _ => None,
+    }
+}
+
 /// Attributes and members that are one place and nothing else, with their paths.
 fn carried_in<'n>(path: &str, node: &'n Node, found: &mut Vec<(String, &'n Place)>) {
-    if let Some(template) = template(node) {
-        if let [Part::Value(only)] = template.parts.as_slice()
-            && only.filters.is_empty()
-        {
-            found.push((path.to_owned(), &only.place));
-        }
+    if let Some(place) = carried(node) {
+        found.push((path.to_owned(), place));
     } else if let Node::Map { members, .. } = node {
         for (name, member) in members {
             carried_in(&format!("{path}.{name}"), member, found);

@@ -121,6 +121,33 @@ impl Columns<'_> {
         Ok(tuples.collect())
     }
 
+    /// How many distinct tuples there are without a NULL.
+    pub(super) async fn count(&self, source: &mut dyn Source) -> Result<Option<u64>, SourceError> {
+        let dialect = source.dialect();
+        let names: Vec<String> = self
+            .columns
+            .iter()
+            .map(|column| dialect.quote(&column.name))
+            .collect();
+        let given = names.iter().map(|name| format!("{name} IS NOT NULL"));
+        let sql = format!(
+            "SELECT count(*) AS found FROM (SELECT DISTINCT {} FROM {} WHERE {}) AS q",
+            names.join(", "),
+            dialect.table(self.table),
+            given.collect::<Vec<_>>().join(" AND "),
+        );
+        let bits = DataType::Integer {
+            bits: 64,
+            unsigned: false,
+        };
+        let found = Column::new("found".to_owned(), "bigint".to_owned(), bits);
+        let rows = source.ask(&sql, &[found]).await?;
+        Ok(match rows.first().and_then(|row| row.first()) {
+            Some(Value::Number(number)) => number.as_str().parse().ok(),
+            _ => None,
+        })
+    }
+
     /// The smallest and the largest value of the first column.
     pub(super) async fn ends(
         &self,
@@ -132,34 +159,5 @@ impl Columns<'_> {
         let low = first(self.read(source, &up, 1).await?);
         let high = first(self.read(source, &down, 1).await?);
         Ok(low.zip(high))
-    }
-
-    /// Whether a value stands in the first column.
-    pub(super) async fn has(
-        &self,
-        source: &mut dyn Source,
-        literal: &str,
-    ) -> Result<bool, SourceError> {
-        let Some(column) = self.columns.first() else {
-            return Ok(false);
-        };
-        let dialect = source.dialect();
-        let sql = format!(
-            "SELECT 1 AS found FROM {} WHERE {} = {literal} LIMIT 1",
-            dialect.table(self.table),
-            dialect.quote(&column.name),
-        );
-        let found = Column {
-            data_type: DataType::Dynamic,
-            ..(*column).clone()
-        };
-        let number = Column {
-            data_type: DataType::Integer {
-                bits: 32,
-                unsigned: false,
-            },
-            ..found
-        };
-        Ok(!source.ask(&sql, &[number]).await?.is_empty())
     }
 }

@@ -1,23 +1,27 @@
 //! One access pattern at work: its calls drawn, both sides asked, and what came of it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeSet;
 
 use super::compare::{Judge, Order};
 use super::draw::{Call, DrawError, Drawn, Why, draw};
 use super::kinds::kinds;
 use super::made::holds;
 use super::origin::origins;
-use super::projection::Projection;
+use super::projection::{Projection, ResultOf};
 use super::prove::Proving;
-use super::report::{ComparedType, DifferentCall, PatternReport, PatternState};
+use super::reach::Reach;
+use super::report::{ComparedType, DifferentCall, PatternReport};
+use super::shape::{Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::access::plan;
-use crate::catalog::{Column, Dbms};
+use crate::catalog::{Column, DataType, TableName};
+use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
-use crate::mapping::model::{AccessPattern, ItemType};
-use crate::mapping::sql::{Limit, OrderKey, ends_in_comment, fill, limit, order, refusal};
-use crate::source::Source;
+use crate::mapping::is_fickle_sql;
+use crate::mapping::model::{AccessPattern, ItemType, ParameterKind};
+use crate::source::{Source, SourceError};
+use crate::sql::{InResult, Limit, Query};
 use crate::target::{Target, answer};
 
 /// The proof of one pattern.
@@ -27,6 +31,23 @@ pub(super) struct Work<'w, 'a> {
     pub(super) report: PatternReport,
 }
 
+/// What was found of a pattern.
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) because: String,
+    /// Where it is proved if every item of the table is in the reach of the calls that were asked.
+    pub(super) reach: Option<Reach>,
+    /// What is said of it where it is not.
+    pub(super) agrees: Verdict,
+}
+
+/// Rows and items that no comparison accounts for.
+#[derive(Default)]
+struct Unheld {
+    left_out: usize,
+    repeated: usize,
+}
+
 impl Work<'_, '_> {
     /// Proves it. `told`: how many calls it takes.
     pub(super) async fn prove(
@@ -34,40 +55,29 @@ impl Work<'_, '_> {
         source: &mut dyn Source,
         target: &dyn Target,
         told: &(dyn Fn(usize) + Send + Sync),
-    ) -> Result<(), Stop> {
-        let (ground, pattern, dbms) = (self.proving.ground, self.pattern, source.dbms());
-        let Some(sql) = pattern.sql.as_deref() else {
-            self.report.state = PatternState::WithoutSql;
-            return Ok(());
-        };
-        if let Some(why) = refusal(sql, dbms) {
-            return Err(Stop::Unproved(why));
-        }
-        let drawn = match draw(source, &ground, pattern, self.proving.values).await {
+    ) -> Result<Found, Stop> {
+        let (ground, pattern) = (self.proving.ground, self.pattern);
+        let query = self.query(source)?;
+        let drawn = match draw(source, &ground, pattern, &query, self.proving.values).await {
             Ok(drawn) => drawn,
             Err(DrawError::Source(error)) => {
                 return Err(refused("the source refuses to draw values", &error));
             }
             Err(other) => return Err(Stop::Unproved(other.to_string())),
         };
-        let Drawn {
-            calls,
-            is_partial,
-            notes,
-        } = drawn;
-        self.report.notes.extend(notes);
-        told(calls.len());
-        let Some(first) = calls.first() else {
+        self.report.notes.extend(drawn.notes.iter().cloned());
+        told(drawn.calls.len());
+        let Some(first) = drawn.calls.first() else {
             return Err(Stop::Unproved("no call of it could be drawn".to_owned()));
         };
-        if ends_in_comment(sql, dbms) {
+        if query.sql.ends_in_comment() {
             let note = "a comment ends its `sql`, which is one line: what YAML has folded into that line behind it is not asked";
             self.report.notes.push(note.to_owned());
         }
-        let described = source.describe_answer(&first.sql(sql, dbms)).await;
+        let described = source.describe_answer(&first.sql(&query.sql)).await;
         let columns = described.map_err(|error| refused("the source refuses its `sql`", &error))?;
-        self.told_of_names(&columns);
-        let projections = self.projections(&columns)?;
+        let shape = Shape::new(query, ground.catalog, &columns);
+        let projections = self.projections(&shape, &columns)?;
         let owners = self.owners(&projections)?;
         let folder = Folder::new(ground.model, ground.context.clone());
         let judge = Judge {
@@ -75,65 +85,265 @@ impl Work<'_, '_> {
             owners: owners.as_ref(),
             folder: &folder,
             table: &ground.model.table,
-            order: ordered(sql, dbms, &columns),
+            order: ordered(&shape.query, &columns),
         };
         self.report.in_order = judge.order.is_some();
-        self.limits(sql, dbms);
-        self.told_of(&projections, &columns);
-        let mut left_out = 0;
-        let mut why: BTreeMap<Why, usize> = BTreeMap::new();
-        for call in &calls {
-            *why.entry(call.why).or_default() += 1;
-            left_out += self
-                .call(call, sql, &columns, &judge, source, target)
-                .await?;
-        }
-        self.report.all_values = !is_partial
-            && why
-                .keys()
-                .all(|why| matches!(why, Why::All | Why::Absent | Why::Beyond));
-        self.report.drawn = why;
-        if left_out > 0 {
-            self.report.notes.push(format!(
-                "{left_out} rows of its `sql` hold no source key of an item type and were left out"
-            ));
+        self.limits(&shape.query);
+        let types = projections.iter().map(|one| ComparedType {
+            item_type: one.name.to_string(),
+            compared: one.attributes(),
+            not_compared: one.not_compared.clone(),
+        });
+        self.report.item_types = types.collect();
+        let mut reach = Reach::of(pattern);
+        let mut unheld = Unheld::default();
+        for call in &drawn.calls {
+            self.call(
+                call,
+                &shape,
+                &columns,
+                &judge,
+                &mut reach,
+                &mut unheld,
+                source,
+                target,
+            )
+            .await?;
         }
         if self.report.differences > 0 {
             if judge.order.as_ref().is_some_and(|order| !order.is_known) {
                 let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
                 self.report.notes.push(note.to_owned());
             }
-            self.report.state = PatternState::Different;
+            return Ok(Found {
+                verdict: Verdict::Differs,
+                because: format!(
+                    "{} of {} calls have another answer",
+                    self.report.different_calls, self.report.calls
+                ),
+                reach: None,
+                agrees: Verdict::Differs,
+            });
+        }
+        self.all_held(&projections, &columns, &unheld)?;
+        let mut doubts = Vec::new();
+        if unheld.repeated > 0 {
+            doubts.push(format!(
+                "{} of {} rows of its SQL say nothing of items that other rows do not say",
+                unheld.repeated, self.report.rows
+            ));
+        }
+        doubts.extend(reach.as_ref().err().cloned());
+        let doubts = self.doubts(&shape, &drawn, &projections, doubts);
+        let agrees = Verdict::Agrees {
+            asked: drawn.asked,
+            possible: drawn.possible,
+        };
+        let is_proved = doubts.is_empty();
+        Ok(Found {
+            verdict: if is_proved { Verdict::Proved } else { agrees },
+            because: if is_proved {
+                "every call that finds a row or an item was asked and compared".to_owned()
+            } else {
+                doubts.join("; ")
+            },
+            // Without parameters there is one call.
+            reach: reach
+                .ok()
+                .filter(|_| is_proved && !pattern.parameters.is_empty()),
+            agrees,
+        })
+    }
+
+    fn query(&self, source: &dyn Source) -> Result<Query, Stop> {
+        let sql = self.pattern.sql.as_deref().unwrap_or_default();
+        let query = Query::read(sql, Some(source.dbms()));
+        query.map_err(|why| Stop::Unproved(format!("its `sql` {why}")))
+    }
+
+    /// Every row, every item and every column of the result is accounted for.
+    fn all_held(
+        &self,
+        projections: &[Projection],
+        columns: &[Column],
+        unheld: &Unheld,
+    ) -> Result<(), Stop> {
+        let mut whys = Vec::new();
+        let used: BTreeSet<usize> = projections
+            .iter()
+            .flat_map(|one| one.used.iter().copied())
+            .collect();
+        let unused = columns
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !used.contains(at));
+        let unused: Vec<String> = unused
+            .map(|(_, column)| format!("`{}`", column.name))
+            .collect();
+        if !unused.is_empty() {
+            let what = match &self.pattern.index {
+                Some(index) => format!("what the index `{index}` holds"),
+                None => "the items".to_owned(),
+            };
+            whys.push(format!(
+                "its `sql` gives {}, which is compared with no attribute of {what}: leave it out, or say under `answer` which attribute it is",
+                unused.join(", ")
+            ));
+        }
+        if self.report.rows == unheld.left_out && self.report.items == 0 {
+            whys.push("no call found anything on either side: nothing was compared".to_owned());
+        } else if unheld.left_out > 0 {
+            whys.push(format!(
+                "{} of {} rows of its `sql` hold no key of an item that comes back, and were compared with nothing",
+                unheld.left_out, self.report.rows
+            ));
+        }
+        if whys.is_empty() {
             return Ok(());
         }
-        if self.report.rows == left_out && self.report.items == 0 {
-            let why = "no call found anything on either side: nothing was compared";
-            return Err(Stop::Unproved(why.to_owned()));
+        Err(Stop::Unproved(whys.join("; ")))
+    }
+
+    /// Why a call that was not asked may have another answer; nothing where every possible call was.
+    fn doubts(
+        &self,
+        shape: &Shape<'_>,
+        drawn: &Drawn,
+        projections: &[Projection],
+        mut doubts: Vec<String>,
+    ) -> Vec<String> {
+        let (ground, pattern) = (&self.proving.ground, self.pattern);
+        let dbms = ground.catalog.dbms;
+        if drawn
+            .possible
+            .is_some_and(|possible| possible > drawn.asked + drawn.refused)
+        {
+            doubts.push("there are more values".to_owned());
         }
-        self.report.state = PatternState::Proved;
-        Ok(())
+        if drawn.refused > 0 {
+            doubts.push(format!(
+                "{} drawn values make no key that DynamoDB takes, and were not asked",
+                drawn.refused
+            ));
+        }
+        let names: BTreeSet<&str> = shape
+            .query
+            .sql
+            .parameters()
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect();
+        let mut relations: Vec<(&TableName, usize)> = Vec::new();
+        for name in &names {
+            let Some((at, table, column)) = shape.equal(name) else {
+                doubts.push(format!(
+                    "its SQL does not ask that a column be equal to `:{name}`"
+                ));
+                continue;
+            };
+            let own = pattern.parameters.iter().find(|one| *one.name == **name);
+            let is_kind = matches!(
+                (own.map(|one| one.kind), &column.data_type),
+                (Some(ParameterKind::Number), DataType::Integer { .. })
+                    | (Some(ParameterKind::Text), DataType::Text { .. })
+            );
+            if own.is_none() {
+                doubts.push(format!("`{name}` is a parameter of its SQL alone"));
+            } else if !is_kind || !is_exact(table, column, dbms) {
+                doubts.push(format!(
+                    "`{}` may be equal to other values than its own text",
+                    column.name
+                ));
+            }
+            if relations
+                .iter()
+                .any(|(of, other)| **of == table.name && *other != at)
+            {
+                doubts.push(format!("its SQL reads `{}` twice", table.name.name));
+            }
+            relations.push((&table.name, at));
+            let drawn_from = drawn.origins.iter().find(|(other, ..)| **other == **name);
+            if drawn_from.is_none_or(|(_, of, from)| *of != table.name || *from != column.name) {
+                doubts.push(format!(
+                    "values of `{name}` were not drawn from `{}`",
+                    column.name
+                ));
+            }
+        }
+        let own = pattern
+            .parameters
+            .iter()
+            .filter(|one| !names.contains(&*one.name));
+        doubts.extend(own.map(|one| format!("`{}` is no parameter of its SQL", one.name)));
+        doubts.extend(shape.chance().map(str::to_owned));
+        if is_fickle_sql(
+            &shape.query.sql.fill(&|_| Some("1".to_owned())),
+            ground.catalog,
+        ) {
+            doubts.push("its SQL may answer otherwise at another time".to_owned());
+        }
+        let expires = ground.model.table.ttl.as_ref().is_some_and(|ttl| {
+            let types = projections
+                .iter()
+                .filter_map(|one| ground.model.item_types.get(one.item_type));
+            types
+                .flat_map(|item| &item.attributes)
+                .any(|(name, _)| **name == **ttl)
+        });
+        if expires {
+            doubts.push("its items expire".to_owned());
+        }
+        if projections.iter().any(Projection::may_lack) {
+            doubts.push(
+                "an item may lack what a document gives under the name of a column".to_owned(),
+            );
+        }
+        doubts.dedup();
+        if !doubts.is_empty() {
+            let wheres: Vec<&str> = projections
+                .iter()
+                .filter_map(|one| self.condition(one.item_type))
+                .collect();
+            let further = shape.conditions(&wheres, dbms);
+            if !further.is_empty() {
+                doubts.push(format!(
+                    "its SQL says more than the key: {}",
+                    further.join(", ")
+                ));
+            }
+        }
+        doubts
+    }
+
+    /// The `where` of an item type.
+    fn condition(&self, item_type: usize) -> Option<&str> {
+        let model = self.proving.ground.model;
+        let item = model.item_types.get(item_type)?;
+        let scan = &model.passes.get(item.pass)?.scan;
+        let at = item.condition?.checked_sub(scan.columns.len())?;
+        scan.conditions.get(at).map(String::as_str)
     }
 
     /// Finds out, without reading rows, whether the pattern could be proved.
     pub(super) async fn foresee(&self, source: &mut dyn Source) -> Result<(), Stop> {
-        let (ground, pattern, dbms) = (self.proving.ground, self.pattern, source.dbms());
-        let Some(sql) = pattern.sql.as_deref() else {
+        let (ground, pattern) = (self.proving.ground, self.pattern);
+        if pattern.sql.is_none() {
             return Ok(());
-        };
-        if let Some(why) = refusal(sql, dbms) {
-            return Err(Stop::Unproved(why));
         }
-        if let Err(name) = origins(&ground, pattern) {
+        let query = self.query(source)?;
+        if let Err(name) = origins(&ground, pattern, &query) {
             return Err(Stop::Unproved(DrawError::Unknown(name).to_string()));
         }
-        let nothing = fill(sql, dbms, &|_| Some("NULL".to_owned()));
+        let nothing = query.sql.fill(&|_| Some("NULL".to_owned()));
         let columns = source.describe_answer(&nothing).await;
         let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
-        self.owners(&self.projections(&columns)?).map(drop)
+        let shape = Shape::new(query, ground.catalog, &columns);
+        let projections = self.projections(&shape, &columns)?;
+        self.owners(&projections).map(drop)
     }
 
     /// The item types that come back, each held against the columns of the SQL.
-    fn projections(&self, columns: &[Column]) -> Result<Vec<Projection>, Stop> {
+    fn projections(&self, shape: &Shape<'_>, columns: &[Column]) -> Result<Vec<Projection>, Stop> {
         let (ground, pattern) = (&self.proving.ground, self.pattern);
         let given = |name: &str| {
             let fits = |column: &&Column| column.name.eq_ignore_ascii_case(name);
@@ -156,11 +366,24 @@ impl Work<'_, '_> {
         };
         let types = ground.model.item_types.iter().enumerate();
         let types = types.filter(|(_, item)| is_found(item));
-        let projections = types.map(|(at, _)| Projection::new(ground, pattern, at, columns));
+        let types: Vec<usize> = types.map(|(at, _)| at).collect();
+        let own = types
+            .iter()
+            .filter_map(|at| ground.model.item_types.get(*at));
+        let result = ResultOf::new(shape, columns, &own.collect::<Vec<_>>(), ground);
+        let told_by = result.told_by;
+        let projections = types
+            .iter()
+            .map(|at| Projection::new(ground, pattern, *at, &result));
         let projections: Result<Vec<Projection>, String> = projections.collect();
         let projections = projections.map_err(Stop::Unproved)?;
         if projections.is_empty() {
             return Err(Stop::Unproved("it finds no item type".to_owned()));
+        }
+        if projections.len() > 1 && told_by.is_none() && shape.query.selects.len() > 1 {
+            return Err(Stop::Unproved(
+                "its `sql` puts several SELECTs together and does not say of which item type a row is: select the item type's name as a constant, under the name of the type attribute".to_owned(),
+            ));
         }
         Ok(projections)
     }
@@ -185,93 +408,72 @@ impl Work<'_, '_> {
         }
     }
 
-    fn told_of(&mut self, projections: &[Projection], columns: &[Column]) {
-        let used: HashSet<usize> = projections
-            .iter()
-            .flat_map(|one| one.used.iter().copied())
-            .collect();
-        let unused = columns
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !used.contains(at));
-        self.report.unused_columns = unused.map(|(_, column)| column.name.clone()).collect();
-        let types = projections.iter().map(|one| ComparedType {
-            item_type: one.name.to_string(),
-            compared: one.attributes(),
-            not_compared: one.not_compared.clone(),
-        });
-        self.report.item_types = types.collect();
-    }
-
-    /// Tells of names that several columns have.
-    fn told_of_names(&mut self, columns: &[Column]) {
-        let mut twice: Vec<&str> = Vec::new();
-        for (at, column) in columns.iter().enumerate() {
-            let earlier = columns
-                .iter()
-                .take(at)
-                .any(|other| other.name == column.name);
-            if earlier && !twice.contains(&column.name.as_str()) {
-                twice.push(&column.name);
-            }
-        }
-        if !twice.is_empty() {
-            self.report.notes.push(format!(
-                "its SQL gives several columns the name {}, and none of them is compared",
-                twice.join(", ")
-            ));
-        }
-    }
-
     /// Tells of limits that cut two answers otherwise.
-    fn limits(&mut self, sql: &str, dbms: Dbms) {
-        let note = match (limit(sql, dbms), self.pattern.limit) {
-            (Limit::None, None) => return,
-            (Limit::Rows(_) | Limit::Unknown, _) if !self.report.in_order => {
-                "its SQL has a LIMIT and no ORDER BY: which rows come back is chance".to_owned()
-            }
-            (Limit::Rows(rows), Some(limit)) if rows == u64::from(limit) => return,
-            (Limit::Unknown, _) => {
-                "its SQL has a LIMIT whose number is not plain to see".to_owned()
-            }
-            (sql, own) => {
+    fn limits(&mut self, query: &Query) {
+        let own = self.pattern.limit.map(u64::from);
+        let note = match &query.limit {
+            Limit::None if own.is_none() => return,
+            Limit::Rows(rows) if own == Some(*rows) && self.report.in_order => return,
+            Limit::None | Limit::Rows(_) if self.report.in_order || query.limit == Limit::None => {
                 let told =
                     |limit: Option<u64>| limit.map_or("none".to_owned(), |rows| rows.to_string());
-                let sql = match sql {
+                let sql = match query.limit {
                     Limit::Rows(rows) => Some(rows),
-                    Limit::None | Limit::Unknown => None,
+                    _ => None,
                 };
                 format!(
                     "its limit is {}, and that of its SQL {}",
-                    told(own.map(u64::from)),
+                    told(own),
                     told(sql)
                 )
             }
+            _ if !self.report.in_order => {
+                "its SQL has a LIMIT and no ORDER BY: which rows come back is chance".to_owned()
+            }
+            _ => "its SQL has a LIMIT whose number is not plain to see".to_owned(),
         };
         self.report.notes.push(note);
     }
 
-    /// Asks both sides for one call. Gives how many rows were left out.
+    /// Asks both sides for one call.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "two sides, what is compared, and what comes of it"
+    )]
     async fn call(
         &mut self,
         call: &Call,
-        sql: &str,
+        shape: &Shape<'_>,
         columns: &[Column],
         judge: &Judge<'_>,
+        reach: &mut Result<Reach, String>,
+        unheld: &mut Unheld,
         source: &mut dyn Source,
         target: &dyn Target,
-    ) -> Result<usize, Stop> {
+    ) -> Result<(), Stop> {
         let (ground, pattern) = (self.proving.ground, self.pattern);
-        let rows = source.ask(&call.sql(sql, source.dbms()), columns).await;
-        let rows = rows.map_err(|error| refused("the source refuses its `sql`", &error))?;
+        let rows = match source.ask(&call.sql(&shape.query.sql), columns).await {
+            Ok(rows) => rows,
+            // It is no value of the column's type.
+            Err(SourceError::Query { .. })
+                if matches!(call.why, Why::Variant | Why::Absent | Why::Beyond) =>
+            {
+                return Ok(());
+            }
+            Err(error) => return Err(refused("the source refuses its `sql`", &error)),
+        };
         let may = kinds(source, ground.model, judge.projections, &rows).await;
         let may = may.map_err(|error| Stop::Failed(Failure::from(&error)))?;
         let plan = plan(pattern, &call.values, ground.context)
             .map_err(|error| Stop::Unproved(error.to_string()))?;
+        if let Ok(reach) = reach {
+            reach.ask(&plan);
+        }
         let answer = answer(target, &ground.model.table, &plan, true).await;
         let answer = answer.map_err(|error| Stop::Failed(Failure::from(&error)))?;
         let report = &mut self.report;
         report.calls += 1;
+        *report.drawn.entry(call.why).or_default() += 1;
         report.rows += rows.len();
         report.items += answer.items.len();
         if let Some(units) = answer.units {
@@ -284,7 +486,11 @@ impl Work<'_, '_> {
             report.differences += judged.examples.len();
             if report.examples.len() < self.proving.examples {
                 report.examples.push(DifferentCall {
-                    parameters: given(call),
+                    parameters: call
+                        .given
+                        .iter()
+                        .map(|(name, value)| (name.to_string(), value.clone()))
+                        .collect(),
                     drawn: call.why,
                     rows: rows.len(),
                     items: answer.items.len(),
@@ -297,29 +503,24 @@ impl Work<'_, '_> {
                 });
             }
         }
-        Ok(judged.left_out)
+        unheld.left_out += judged.left_out;
+        unheld.repeated += judged.repeated;
+        Ok(())
     }
 }
 
-fn given(call: &Call) -> BTreeMap<String, String> {
-    let given = call.given.iter();
-    given
-        .map(|(name, value)| (name.to_string(), value.clone()))
-        .collect()
-}
-
 /// What the SQL orders its rows by, as columns of the result.
-fn ordered(sql: &str, dbms: Dbms, columns: &[Column]) -> Option<Order> {
-    let terms = order(sql, dbms)?;
-    let found = terms.iter().map(|term| match &term.key {
-        OrderKey::Number(number) => number.checked_sub(1).filter(|at| *at < columns.len()),
-        OrderKey::Column(name) => {
+fn ordered(query: &Query, columns: &[Column]) -> Option<Order> {
+    let terms = query.order.as_ref()?;
+    let found = terms.iter().map(|term| match &term.result {
+        InResult::Number(number) => number.checked_sub(1).filter(|at| *at < columns.len()),
+        InResult::Named(name) => {
             let all = columns.iter().enumerate();
             let mut named = all.filter(|(_, column)| column.name.eq_ignore_ascii_case(name));
             let first = named.next()?;
             named.next().is_none().then_some(first.0)
         }
-        OrderKey::Expression => None,
+        InResult::Expression => None,
     });
     let found: Vec<Option<usize>> = found.collect();
     Some(Order {

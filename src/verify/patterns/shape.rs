@@ -1,0 +1,415 @@
+//! What an access pattern's SQL says of its result: which table's column each of its columns is, which of its
+//! conditions hold a parameter, and which conditions nothing in the pattern says.
+
+use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
+use crate::sql::{
+    ColumnRef, Comparator, Condition, Limit, Name, Operand, Output, Query, Select, Set, Source,
+    Test,
+};
+
+/// A query whose columns are known.
+pub(super) struct Shape<'a> {
+    pub(super) query: Query,
+    /// What its one SELECT reads; `None` for what is no table. Empty where there are several SELECTs.
+    relations: Vec<Option<&'a Table>>,
+    /// Where each column of the result comes from.
+    pub(super) outputs: Vec<Whence<'a>>,
+    /// Columns that are equal, to the byte, wherever a row has both: by their relations' numbers.
+    equated: Vec<[(usize, &'a str); 2]>,
+}
+
+/// Where a column of a result comes from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Whence<'a> {
+    /// It is a column of a table, by the number of the relation in FROM; and whether it goes by a name of its own.
+    Column {
+        relation: usize,
+        table: &'a Table,
+        column: &'a Column,
+        is_renamed: bool,
+    },
+    /// The query makes it, or it is not known.
+    Made,
+}
+
+impl<'a> Shape<'a> {
+    /// `columns`: those of the result, as the database tells them.
+    pub(super) fn new(query: Query, catalog: &'a Catalog, columns: &[Column]) -> Self {
+        let mut shape = Self {
+            query,
+            relations: Vec::new(),
+            outputs: vec![Whence::Made; columns.len()],
+            equated: Vec::new(),
+        };
+        let Some(select) = shape.query.select() else {
+            return shape;
+        };
+        let relations = select
+            .relations
+            .iter()
+            .map(|relation| match &relation.source {
+                Source::Table { schema, name } => table(catalog, schema.as_ref(), name),
+                Source::With(_) | Source::Query | Source::Other => None,
+            });
+        let relations: Vec<Option<&Table>> = relations.collect();
+        let outputs = outputs(select, &relations).filter(|outputs| outputs.len() == columns.len());
+        let fits = |(whence, given): (&Whence<'_>, &Column)| match whence {
+            Whence::Column {
+                column, is_renamed, ..
+            } => *is_renamed || column.name.eq_ignore_ascii_case(&given.name),
+            Whence::Made => true,
+        };
+        if let Some(found) = outputs.filter(|found| found.iter().zip(columns).all(fits)) {
+            shape.outputs = found;
+        }
+        let on = select.relations.iter().flat_map(|relation| &relation.on);
+        let pairs =
+            select
+                .conditions
+                .iter()
+                .chain(on)
+                .filter_map(|condition| match &condition.test {
+                    Test::Compare {
+                        left,
+                        op: Comparator::Equal,
+                        right,
+                    } => {
+                        let (of, left_table, left) = resolved(left.column()?, select, &relations)?;
+                        let (other, right_table, right) =
+                            resolved(right.column()?, select, &relations)?;
+                        let exact = is_exact(left_table, left, catalog.dbms)
+                            && is_exact(right_table, right, catalog.dbms);
+                        exact.then_some([(of, left.name.as_str()), (other, right.name.as_str())])
+                    }
+                    _ => None,
+                });
+        shape.equated = pairs.collect();
+        shape
+            .equated
+            .extend(using(select, &relations, catalog.dbms));
+        shape.relations = relations;
+        shape
+    }
+
+    /// Whether the query reads a table, itself or in a query within it.
+    pub(super) fn reads(&self, wanted: &Table) -> bool {
+        let mut tables = self.query.tables.iter();
+        tables.any(|read| {
+            read.name.is(&wanted.name.name)
+                && read
+                    .schema
+                    .as_ref()
+                    .is_none_or(|schema| schema.is(&wanted.name.schema))
+        })
+    }
+
+    /// The column of the result that a column of a relation is, or is equal to where there is a row of that relation.
+    pub(super) fn column(&self, wanted: usize, name: &str) -> Option<usize> {
+        let find = |wanted: usize, name: &str| {
+            self.outputs.iter().position(|whence| {
+                matches!(whence, Whence::Column { relation, column, .. } if *relation == wanted && column.name == name)
+            })
+        };
+        // Whether there is a row is then told by a column of its primary key.
+        let is_told = || {
+            let mut own = self.outputs.iter();
+            own.any(|whence| match whence {
+                Whence::Column {
+                    relation,
+                    table,
+                    column,
+                    ..
+                } => *relation == wanted && table.primary_key.contains(&column.name),
+                Whence::Made => false,
+            })
+        };
+        let equal = || {
+            let mut same = vec![(wanted, name)];
+            let mut at = 0;
+            while let Some(own) = same.get(at).copied() {
+                at += 1;
+                if let Some(found) = find(own.0, own.1) {
+                    return Some(found);
+                }
+                for [a, b] in &self.equated {
+                    for (from, to) in [(a, b), (b, a)] {
+                        if *from == own && !same.contains(to) {
+                            same.push(*to);
+                        }
+                    }
+                }
+            }
+            None
+        };
+        find(wanted, name).or_else(|| (!self.may_be_missing(wanted) || is_told()).then(equal)?)
+    }
+
+    /// The relation of the FROM that is a table; of several the one alone whose columns are in the result.
+    pub(super) fn relation(&self, wanted: &Table) -> Option<usize> {
+        let all = self.relations.iter().enumerate();
+        let all = all.filter(|(_, table)| table.is_some_and(|table| table.name == wanted.name));
+        let all: Vec<usize> = all.map(|(at, _)| at).collect();
+        let given = |at: &&usize| {
+            let mut outputs = self.outputs.iter();
+            outputs
+                .any(|whence| matches!(whence, Whence::Column { relation, .. } if relation == *at))
+        };
+        let shown: Vec<&usize> = all.iter().filter(given).collect();
+        match (all.as_slice(), shown.as_slice()) {
+            ([only], _) => Some(*only),
+            (_, [only]) => Some(**only),
+            _ => None,
+        }
+    }
+
+    /// Whether a row of the result may be without a row of this relation.
+    pub(super) fn may_be_missing(&self, relation: usize) -> bool {
+        let select = self.query.select();
+        let found = select.and_then(|select| select.relations.get(relation));
+        found.is_none_or(|relation| relation.may_be_missing)
+    }
+
+    /// The column of a table that every row of the result has equal to a parameter, both as they are; and in which
+    /// relation. Then no value that the column does not hold gives a row.
+    pub(super) fn equal(&self, parameter: &str) -> Option<(usize, &'a Table, &'a Column)> {
+        let select = self.query.select()?;
+        select
+            .conditions
+            .iter()
+            .find_map(|condition| match &condition.test {
+                Test::Compare {
+                    left,
+                    op: Comparator::Equal,
+                    right,
+                } if right.parameter() == Some(parameter) => {
+                    resolved(left.column()?, select, &self.relations)
+                }
+                _ => None,
+            })
+    }
+
+    /// What makes the answer of one call another each time, or a matter of chance.
+    pub(super) fn chance(&self) -> Option<&'static str> {
+        if self.query.limit != Limit::None || self.query.offset != Limit::None {
+            return Some(
+                "its SQL has a LIMIT, which may cut between rows that are equal to its ORDER BY",
+            );
+        }
+        None
+    }
+
+    /// The conditions that neither the pattern nor an item type's `where` says, in the query's own words.
+    pub(super) fn conditions(&self, wheres: &[&str], dbms: Dbms) -> Vec<String> {
+        let mut known: Vec<String> = Vec::new();
+        for sql in wheres {
+            // A `where` is a condition; as the only one of a query it is taken apart like others.
+            if let Ok(query) = Query::read(&format!("SELECT 1 FROM t WHERE {sql}\n"), Some(dbms)) {
+                let conditions = query
+                    .selects
+                    .into_iter()
+                    .flat_map(|select| select.conditions);
+                known.extend(conditions.map(|condition| condition.text));
+            }
+        }
+        let mut named = Vec::new();
+        if self.query.set != Set::One {
+            named.push("it puts several SELECTs together".to_owned());
+        }
+        let strange = self.query.selects.iter().flat_map(|select| &select.strange);
+        for strange in self.query.strange.iter().chain(strange) {
+            named.push(strange.what.clone());
+        }
+        for select in &self.query.selects {
+            let is_known = |condition: &&Condition| {
+                !known.contains(&condition.text) && !is_key(condition) && !joins(condition, select)
+            };
+            let conditions = select.conditions.iter().filter(is_known);
+            named.extend(conditions.map(|condition| format!("`{}`", condition.text)));
+            for (is, what) in [
+                (select.distinct, "DISTINCT"),
+                (select.groups, "GROUP BY"),
+                (select.having, "HAVING"),
+            ] {
+                named.extend(is.then(|| what.to_owned()));
+            }
+            let queries = select
+                .relations
+                .iter()
+                .filter(|relation| !matches!(relation.source, Source::Table { .. }));
+            named.extend(queries.map(|_| "a query within it".to_owned()));
+            if select.relations.len() > 1 {
+                named.push("its joins".to_owned());
+            }
+        }
+        named.dedup();
+        named
+    }
+}
+
+/// Whether a condition holds parameters against a column, which the key condition does too.
+fn is_key(condition: &Condition) -> bool {
+    let plain = |operand: &Operand| operand.parameter().is_some();
+    match &condition.test {
+        Test::Compare { left, right, op } => {
+            left.column().is_some() && plain(right) && *op != Comparator::NotEqual
+        }
+        Test::Between {
+            operand,
+            negated,
+            low,
+            high,
+        } => operand.column().is_some() && !negated && plain(low) && plain(high),
+        _ => false,
+    }
+}
+
+/// Whether a condition says how relations are joined: columns of two that are equal.
+fn joins(condition: &Condition, select: &Select) -> bool {
+    match &condition.test {
+        Test::Compare {
+            left,
+            op: Comparator::Equal,
+            right,
+        } => select.relations.len() > 1 && left.column().is_some() && right.column().is_some(),
+        Test::Using(_) => true,
+        _ => false,
+    }
+}
+
+/// The columns of a result; `None` where that is not plain to see.
+fn outputs<'a>(select: &Select, relations: &[Option<&'a Table>]) -> Option<Vec<Whence<'a>>> {
+    let all = |at: usize| {
+        let table: &'a Table = (*relations.get(at)?)?;
+        let columns = table.columns.iter().map(move |column| Whence::Column {
+            relation: at,
+            table,
+            column,
+            is_renamed: false,
+        });
+        Some(columns)
+    };
+    let mut found = Vec::new();
+    for output in &select.outputs {
+        match output {
+            Output::All => {
+                for at in 0..relations.len() {
+                    found.extend(all(at)?);
+                }
+            }
+            Output::AllOf(path) => found.extend(all(named(path.last()?, select)?)?),
+            Output::One { name, value } => {
+                let column = value
+                    .column()
+                    .and_then(|column| resolved(column, select, relations));
+                found.push(column.map_or(Whence::Made, |(relation, table, column)| {
+                    Whence::Column {
+                        relation,
+                        table,
+                        column,
+                        is_renamed: name.as_ref().is_some_and(|name| !name.is(&column.name)),
+                    }
+                }));
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The columns that `USING` holds equal, where no other relation has one of that name.
+fn using<'a>(
+    select: &Select,
+    relations: &[Option<&'a Table>],
+    dbms: Dbms,
+) -> Vec<[(usize, &'a str); 2]> {
+    let on = select.relations.iter().flat_map(|relation| &relation.on);
+    let names = select
+        .conditions
+        .iter()
+        .chain(on)
+        .filter_map(|condition| match &condition.test {
+            Test::Using(name) => Some(name),
+            _ => None,
+        });
+    let names: Vec<&Name> = names.collect();
+    let mut found = Vec::new();
+    for name in &names {
+        let having = relations.iter().enumerate().filter_map(|(at, table)| {
+            let table: &'a Table = (*table)?;
+            let column = table.columns.iter().find(|column| name.is(&column.name))?;
+            is_exact(table, column, dbms).then_some((at, column.name.as_str()))
+        });
+        let having: Vec<(usize, &str)> = having.collect();
+        let joins = names.iter().filter(|other| other.text == name.text).count();
+        if having.len() == joins + 1 && relations.iter().all(Option::is_some) {
+            found.extend(
+                having
+                    .windows(2)
+                    .filter_map(|pair| Some([*pair.first()?, *pair.get(1)?])),
+            );
+        }
+    }
+    found
+}
+
+fn named(owner: &Name, select: &Select) -> Option<usize> {
+    let called = |name: &Name| name.is(&owner.text);
+    let mut relations = select.relations.iter();
+    relations.position(|relation| relation.called.as_ref().is_some_and(called))
+}
+
+/// The column of a table that a query means.
+fn resolved<'a>(
+    wanted: &ColumnRef,
+    select: &Select,
+    relations: &[Option<&'a Table>],
+) -> Option<(usize, &'a Table, &'a Column)> {
+    let column = |at: usize| {
+        let table = (*relations.get(at)?)?;
+        let column = table
+            .columns
+            .iter()
+            .find(|column| wanted.name.is(&column.name))?;
+        Some((at, table, column))
+    };
+    match &wanted.owner {
+        Some(owner) => column(named(owner, select)?),
+        // Of what is no table it is not known which columns it has.
+        None if relations.iter().any(Option::is_none) => None,
+        None => {
+            let mut found = (0..relations.len()).filter_map(column);
+            let first = found.next()?;
+            found.next().is_none().then_some(first)
+        }
+    }
+}
+
+/// A table by the name that a query has for it.
+pub(super) fn table<'a>(
+    catalog: &'a Catalog,
+    schema: Option<&Name>,
+    name: &Name,
+) -> Option<&'a Table> {
+    let in_schema = |table: &&Table| match schema {
+        Some(schema) => schema.is(&table.name.schema),
+        None => catalog.search_path.contains(&table.name.schema),
+    };
+    let mut tables = catalog.tables.iter().filter(in_schema);
+    tables.find(|table| name.is(&table.name.name))
+}
+
+/// Whether values of a column are equal to the database exactly where their texts are, to the byte. Of a view's column
+/// that is not told.
+pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
+    let is_told = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    match &column.data_type {
+        DataType::Integer { .. } => true,
+        DataType::Text { .. } => {
+            // Other types of PostgreSQL's are text here too: citext, `character`, inet.
+            let is_plain = dbms != Dbms::Postgres
+                || column.declared == "text"
+                || column.declared.starts_with("character varying");
+            is_told && is_plain && !column.insensitive && column.ambiguous_charset.is_none()
+        }
+        _ => false,
+    }
+}
