@@ -32,8 +32,14 @@ impl Case {
     }
 
     pub(super) fn map(&self, items: &str) {
-        let head =
-            "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK }, ttl: ends }\n";
+        let ttl = if items.contains("ends") {
+            ", ttl: ends"
+        } else {
+            ""
+        };
+        let head = format!(
+            "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }}{ttl} }}\n"
+        );
         std::fs::write(self.path("t.yaml"), format!("{head}items:\n{items}")).unwrap();
     }
 

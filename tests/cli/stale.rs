@@ -160,7 +160,7 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
 ";
     let case = Case::new(USERS, items).await;
     let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
-    let mapping = mapping.replace("ttl: ends", "ttl: ends, type_attribute: false");
+    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
     std::fs::write(case.path("t.yaml"), mapping).unwrap();
     case.migrate(&[], 0);
     for (partition, sort) in [
