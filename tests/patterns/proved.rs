@@ -315,13 +315,11 @@ async fn what_cannot_be_compared_is_never_called_equal() {
         "DELETE FROM accounts WHERE user_id = :userId\n",
     );
     assert!(reason("listAccountsOfUser").starts_with("its `sql` is no query"));
-    plant.change(
-        "DELETE FROM accounts WHERE user_id = :userId\n",
-        "SELECT acc_id FROM nowhere WHERE user_id = :userId\n",
-    );
-    assert!(reason("listAccountsOfUser").contains("no such table: nowhere"));
     // Neither side finds anything.
-    plant.change("FROM nowhere WHERE", "FROM accounts WHERE bal < -99 AND");
+    plant.change(
+        "DELETE FROM accounts WHERE user_id",
+        "SELECT acc_id FROM accounts WHERE bal < -99 AND user_id",
+    );
     plant.change("begins_with: \"ACC#\"", "begins_with: \"ACC#none\"");
     assert!(reason("listAccountsOfUser").contains("nothing was compared"));
     plant.change(
