@@ -3,7 +3,7 @@
 
 use dynafold::catalog::Catalog;
 use dynafold::claim::{Claim, ClaimKind};
-use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::mapping::{Described, Raw, resolve, starter};
 use dynafold::source::connect;
 
 use crate::support::source::Source;
@@ -273,5 +273,49 @@ async fn text_order_is_that_of_whole_keys() {
         let items = format!("  T: {{ from: t, key: {{ PK: T, SK: \"{sort}\" }} }}");
         let claims = claims(&catalog, &items, ClaimKind::TextOrder);
         assert_eq!(claims[0].is_proved(), expected, "{sort}: {claims:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_difference() {
+    let script = |product: &str| {
+        let (kind, strict) = match product {
+            "sqlite" => ("TEXT COLLATE NOCASE", ""),
+            "postgres" => ("text", " COLLATE loose"),
+            _ => ("varchar(9) COLLATE utf8mb4_general_ci", ""),
+        };
+        let before = match product {
+            "postgres" => {
+                "CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);"
+            }
+            _ => "",
+        };
+        format!(
+            "{before} CREATE TABLE country (code {kind}{strict} NOT NULL PRIMARY KEY);
+             CREATE TABLE city (id int NOT NULL PRIMARY KEY, country_code {kind}{strict} NOT NULL,
+                 FOREIGN KEY (country_code) REFERENCES country (code));
+             INSERT INTO country VALUES ('DE'); INSERT INTO city VALUES (1, 'de');"
+        )
+    };
+    for source in Source::each(script).await {
+        let catalog = catalog(&source.url()).await;
+        let text = starter(&catalog);
+        let product = source.product();
+        assert!(
+            text.contains("join: { parent: [\"country_code\"] }"),
+            "{product}: {text}"
+        );
+        assert!(
+            text.contains("PK: \"COUNTRY#{parent.code}\""),
+            "{product}: {text}"
+        );
+        let (raw, faults) = Raw::read(&text, &|_| None);
+        let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+        assert!(
+            resolution.model.is_some(),
+            "{product}: {:?}",
+            resolution.diagnostics
+        );
+        source.drop().await;
     }
 }

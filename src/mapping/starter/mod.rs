@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use self::names::Names;
 use self::owner::owner;
 use super::template::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
-use crate::catalog::{Catalog, Column, DataType, Family, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Column, DataType, Family, ForeignKey, Table, TableKind, TableName};
 
 /// Writes a mapping for a catalog, as YAML.
 #[must_use]
@@ -116,6 +116,7 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
         let _ = writeln!(out, "  # {}", comment.replace(['\n', '\r'], " "));
     }
     let owner = owner(catalog, table);
+    let mut join = String::new();
     let (partition, sort, why) = match owner {
         Some(key) => {
             let parent = names.item_type(&key.references);
@@ -141,21 +142,35 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
                 .filter(|column| !ours.contains(column))
                 .cloned()
                 .collect();
+            let spelled = spelled_by_parent(catalog, table, key);
+            let partition = match &spelled {
+                Some((alias, theirs)) => {
+                    key_template(parent, theirs, theirs.row_key(), Some(alias), false)
+                }
+                None => key_template(parent, table, &ours, None, false),
+            };
+            if let Some((alias, _)) = &spelled {
+                let columns: Vec<String> = key.columns.iter().map(|name| quoted(name)).collect();
+                join = format!(
+                    "    # Equal texts may be spelled otherwise here: the parent's spelling counts.\n    join: {{ {alias}: [{}] }}\n",
+                    columns.join(", ")
+                );
+            }
             (
-                key_template(parent, table, &ours, false),
-                key_template(name, table, &rest, true),
+                partition,
+                key_template(name, table, &rest, None, true),
                 format!("  # beside its {parent}, in one item collection"),
             )
         }
         None => (
-            key_template(name, table, table.row_key(), false),
+            key_template(name, table, table.row_key(), None, false),
             format!("{name}#"),
             String::new(),
         ),
     };
     let _ = writeln!(
         out,
-        "  {}:\n    from: {}\n    key: {{ {}: {}, {}: {} }}{why}\n",
+        "  {}:\n    from: {}\n{join}    key: {{ {}: {}, {}: {} }}{why}\n",
         scalar(name),
         scalar(&written_name(catalog, &table.name)),
         names.partition,
@@ -165,8 +180,36 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
     );
 }
 
-/// `USER#{id}`; in a sort key numbers are padded, so that their text sorts as they do.
-fn key_template(name: &str, table: &Table, columns: &[String], sorts: bool) -> String {
+/// The parent of a foreign key whose texts the database compares without regard to case, accents or
+/// blanks, with an alias for it: a child's `de` is equal to the parent's `DE`, and to DynamoDB it is not.
+fn spelled_by_parent<'c>(
+    catalog: &'c Catalog,
+    table: &Table,
+    key: &ForeignKey,
+) -> Option<(String, &'c Table)> {
+    let parent = catalog.table(&key.references)?;
+    let insensitive = |table: &Table, names: &[String]| {
+        let mut columns = names.iter().filter_map(|name| table.column(name));
+        columns.any(|column| column.insensitive)
+    };
+    if !insensitive(table, &key.columns) && !insensitive(parent, &key.referenced_columns) {
+        return None;
+    }
+    let mut alias = "parent".to_owned();
+    while table.name.name == alias || table.column(&alias).is_some() {
+        alias.insert(0, '_');
+    }
+    Some((alias, parent))
+}
+
+/// `USER#{id}`, or `USER#{parent.id}` with an alias; in a sort key numbers are padded, so that their text sorts as they do.
+fn key_template(
+    name: &str,
+    table: &Table,
+    columns: &[String],
+    alias: Option<&String>,
+    sorts: bool,
+) -> String {
     let mut segments = vec![Segment::Text(format!("{name}#"))];
     for (index, column) in columns
         .iter()
@@ -177,7 +220,7 @@ fn key_template(name: &str, table: &Table, columns: &[String], sorts: bool) -> S
             segments.push(Segment::Text("#".to_owned()));
         }
         segments.push(Segment::Placeholder(WrittenPlaceholder {
-            path: vec![column.name.clone()],
+            path: alias.into_iter().chain([&column.name]).cloned().collect(),
             path_span: 0..0,
             filters: filters(column, sorts),
             span: 0..0,

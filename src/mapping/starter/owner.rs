@@ -48,7 +48,11 @@ fn has_parent(catalog: &Catalog, table: &Table) -> bool {
 }
 
 fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
-    let never_null = |name: &String| table.column(name).is_some_and(|column| !column.nullable);
+    // A declared key is taken to have no NULL, also in SQLite.
+    let never_null = |name: &String| {
+        let column = table.column(name);
+        column.is_some_and(|column| !column.nullable) || table.primary_key.contains(name)
+    };
     let of_parent = catalog.table(&key.references).is_some_and(|parent| {
         parent.readable
             && matches!(parent.kind, TableKind::Table | TableKind::Partitioned)
