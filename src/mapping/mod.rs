@@ -6,7 +6,6 @@ pub mod model;
 mod proof;
 mod raw;
 mod resolve;
-pub(crate) mod sql;
 mod starter;
 pub mod template;
 mod variables;
