@@ -9,8 +9,6 @@
 mod tests;
 mod tokens;
 
-pub(super) use tokens::word;
-
 use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;

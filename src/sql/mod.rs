@@ -28,13 +28,12 @@ mod select;
 mod tests;
 mod text;
 
-pub(crate) use condition::{Comparator, Condition, Pattern, Test};
+pub(crate) use condition::{Comparator, Condition, Test};
 pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
 pub(crate) use order::{InResult, SortKey};
-pub(crate) use origin::{Origin, table};
-pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
-pub(crate) use select::{Join, Output, Relation, Select, Source, Strange};
-pub(crate) use text::{Parameter, Sql};
+pub(crate) use query::{Bound, Comparison, Limit, Query, Set};
+pub(crate) use select::{Output, Select, Source};
+pub(crate) use text::Sql;
 
 use std::ops::Range;
 

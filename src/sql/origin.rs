@@ -5,14 +5,10 @@ use super::select::{Output, Select, Source};
 use crate::catalog::{Catalog, Column, Table};
 
 /// A column of a table, with the place of the relation that it is read from.
-pub(crate) type Origin<'c> = (usize, &'c Table, &'c Column);
+pub(super) type Origin<'c> = (usize, &'c Table, &'c Column);
 
 /// A table by the name that a query has for it.
-pub(crate) fn table<'c>(
-    catalog: &'c Catalog,
-    schema: Option<&Name>,
-    name: &Name,
-) -> Option<&'c Table> {
+fn table<'c>(catalog: &'c Catalog, schema: Option<&Name>, name: &Name) -> Option<&'c Table> {
     let in_schema = |table: &&Table| match schema {
         Some(schema) => schema.is(&table.name.schema),
         None => catalog.search_path.contains(&table.name.schema),

@@ -1,3 +1,5 @@
+use super::condition::Pattern;
+use super::select::Relation;
 use super::*;
 use crate::catalog::Dbms;
 use Dbms::{Mariadb, Mysql, Postgres, Sqlite};

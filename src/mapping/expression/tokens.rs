@@ -104,7 +104,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Expressio
 }
 
 /// The name that a text begins with.
-pub(in crate::mapping) fn word(text: &str) -> &str {
+fn word(text: &str) -> &str {
     let inner = |c: char| c == '_' || c.is_alphanumeric();
     let length = text.find(|c| !inner(c)).unwrap_or(text.len());
     text.get(..length).unwrap_or_default()
