@@ -1,6 +1,5 @@
 //! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
 
-use std::sync::Arc;
 
 use super::item::Resolved;
 use crate::catalog::{DataType, Family};
