@@ -45,10 +45,13 @@ class Hunt:
 
     def close(self):
         self.base.drop()
+        if hasattr(self, "engine"):
+            self.engine.drop()
 
     def run(self, world, only=None):
         """All finds of a world; with `only`, those of a category at least, by the shortest way."""
         self.finds, self.world, self.only = [], world, only
+        world["mapping"]["table"]["name"] = f"world-{os.getpid()}-{self.worker}"    # a server of DynamoDB is shared
         self.program = program.Program(self.binary, self.folder)
         for name in os.listdir(self.folder):
             if name.startswith("world"):
