@@ -162,14 +162,13 @@ def evaluate(parts, row, trace=None):
             if value is None:
                 return None
             text += text_of(value)
-        elif not cut:
-            value = evaluate([("text", "")] + part[1], row, trace)
-            if value is None:
-                cut = True
-                if trace is not None:
-                    trace.append((None, [], None, None))
-            else:
-                text += value
+        else:
+            inner = []
+            value = None if cut else evaluate([("text", "")] + part[1], row, inner)
+            cut = value is None
+            text += value or ""
+            if trace is not None:    # one that is left out is told by one entry
+                trace += [(None, [], None, None)] if cut else inner
     return text
 
 

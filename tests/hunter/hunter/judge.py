@@ -23,15 +23,13 @@ class Judge:
         item = self.mapping["items"][name]
         return self.world["queries"].get(name) or zoo.relations(self.world)[item["from"]]
 
-    def ranked(self, relation, kinds, where=None):
-        ranks = "".join(f", dense_rank() OVER (ORDER BY s.{self.base.quote(column)}) AS {self.base.quote('rank ' + column)}"
-                        for column, kind in kinds.items() if kind != "json")
+    def columns_of(self, relation, kinds, where=None):
         listed = ", ".join(f"s.{self.base.quote(column)}" for column in kinds)
-        met = f", CASE WHEN ({where}) THEN 1 ELSE 0 END AS hunter_where" if where else ", 1 AS hunter_where"
-        return f"(SELECT {listed}{ranks}{met} FROM {relation} s)"
+        met = f"CASE WHEN ({where}) THEN 1 ELSE 0 END" if where else "1"
+        return f"(SELECT {listed}, {met} AS hunter_where FROM {relation} s)"
 
     def rows(self, name):
-        """The rows of an item type with their parents: (cells, ranks, whether `where` is met)."""
+        """The rows of an item type with their parents: (cells, whether `where` is met)."""
         item, quote = self.mapping["items"][name], self.base.quote
         kinds = dict(self.kinds(name))
         relation = f"({item['from']['sql']})" if isinstance(item["from"], dict) else quote(item["from"])
@@ -42,25 +40,23 @@ class Judge:
             key = next(key for key in table["foreign_keys"] if key["columns"][0] == columns[0])
             theirs = zoo.relations(self.world)[key["table"]]
             on = " AND ".join(f"{alias}.{quote(their)} = s.{quote(own)}" for own, their in zip(key["columns"], key["to"]))
-            joins += f" LEFT JOIN {self.ranked(quote(key['table']), theirs)} {alias} ON {on}"
+            joins += f" LEFT JOIN {self.columns_of(quote(key['table']), theirs)} {alias} ON {on}"
             for column, kind in theirs.items():
                 select.append(f"{alias}.{quote(column)} AS {quote(alias + '.' + column)}")
                 kinds[f"{alias}.{column}"] = kind
-                if kind != "json":
-                    select.append(f"{alias}.{quote('rank ' + column)} AS {quote('rank ' + alias + '.' + column)}")
-        sql = f"SELECT {', '.join(select)} FROM {self.ranked(relation, self.kinds(name), item.get('where'))} s{joins}"
+        sql = f"SELECT {', '.join(select)} FROM {self.columns_of(relation, self.kinds(name), item.get('where'))} s{joins}"
         names, found = self.base.select(sql)
         if joins and len(found) != len(self.base.select(f"SELECT 1 FROM {relation} s")[1]):
             raise Unjudged("a join that finds several parents")
         for row in found:
             row = dict(zip(names, row))
             cells = {column: self.base.cell(kind, row[column]) for column, kind in kinds.items()}
-            yield cells, {column: row.get("rank " + column) for column in kinds}, bool(row["hunter_where"])
+            yield cells, bool(row["hunter_where"])
 
-    def elements(self, item, cells, ranks):
+    def elements(self, item, cells):
         explode = item.get("explode")
         if not explode:
-            yield cells, ranks
+            yield cells
             return
         (alias, path), = explode.items()
         array = fold.lookup(cells, (path,))
@@ -69,7 +65,7 @@ class Judge:
         if not isinstance(array, list):
             raise Reject("explode")
         for index, element in enumerate(array):
-            yield ({**cells, alias: element, f"{alias}.$index": fold.Decimal(index)}, {**ranks, alias: None, f"{alias}.$index": index})
+            yield {**cells, alias: element, f"{alias}.$index": fold.Decimal(index)}
 
     def children(self, name, attribute, template, cells):
         """The children of a row, matched by the database, in the order of their key."""
@@ -101,21 +97,19 @@ class Judge:
 
     def make(self, name):
         item = self.mapping["items"][name]
-        for cells, ranks, met in self.rows(name):
+        for cells, met in self.rows(name):
             for attribute, template in item.get("attributes", {}).items():
                 if isinstance(template, dict) and "$embed" in template:
                     cells["children of " + attribute] = self.children(name, attribute, template, cells)
             try:
-                elements = list(self.elements(item, cells, ranks))
+                elements = list(self.elements(item, cells))
             except Reject as reject:
                 yield Made(cells, None, str(reject), not met, None, {})
                 continue
-            for element, their_ranks in elements:
+            for element in elements:
                 traces = {}
                 try:
                     made = self.item(name, item, element, traces)
-                    for trace in traces.values():
-                        trace[:] = [(path, filters, raw, out, their_ranks.get(".".join(path)) if path else None) for path, filters, raw, out in trace]
                     yield Made(cells, made, None, not met, tuple(made[key] for key in self.keys), traces)
                 except Reject as reject:
                     yield Made(cells, None, str(reject), not met, None, {})
@@ -214,21 +208,16 @@ class Judge:
 
     def text_order(self, claim, of):
         name, attribute = of["item_types"][0], of["attribute"]
-        groups = [self.table["key"]["partition"]] if self.table["key"].get("sort") == attribute else []
-        groups += [index["partition"] for index in self.table.get("indexes", {}).values() if index.get("sort") == attribute]
         asked = False
-        for group in groups:
-            for one, two in itertools.combinations([made for made in self.valid(name) if attribute in made.item], 2):
-                if group not in one.item or one.item.get(group) != two.item.get(group):
-                    continue
-                order = compare_values(one.traces[attribute], two.traces[attribute])
-                text = (one.item[attribute][1] > two.item[attribute][1]) - (one.item[attribute][1] < two.item[attribute][1])
-                asked = asked or bool(order)
-                if order and text and order != text:
-                    kind = " of a query" if isinstance(self.mapping["items"][name]["from"], dict) else ""
-                    return Find(f"text_order{kind}", f"{name}.{attribute}: {one.item[attribute][1]!r} and {two.item[attribute][1]!r} are the other way "
-                                f"round as {[str(each[2]) for each in one.traces[attribute]]} and {[str(each[2]) for each in two.traces[attribute]]}; "
-                                f"because: {claim.get('because')}"), True
+        for one, two in itertools.combinations([made for made in self.valid(name) if attribute in made.item], 2):
+            order = compare_values(one.traces[attribute], two.traces[attribute])
+            text = (one.item[attribute][1] > two.item[attribute][1]) - (one.item[attribute][1] < two.item[attribute][1])
+            asked = asked or bool(order)
+            if order and text and order != text:
+                kind = " of a query" if isinstance(self.mapping["items"][name]["from"], dict) else ""
+                return Find(f"text_order{kind}", f"{name}.{attribute}: {one.item[attribute][1]!r} and {two.item[attribute][1]!r} are the other way "
+                            f"round as {[str(each[2]) for each in one.traces[attribute]]} and {[str(each[2]) for each in two.traces[attribute]]}; "
+                            f"because: {claim.get('because')}"), True
         return None, asked
 
     def index_keys(self, index):
@@ -552,13 +541,15 @@ def escape(parts, cells, trace):
             if value is None:
                 return None
             text += value_text(value)
-        elif not cut:
-            piece = ""
-            for inner in part[1]:
-                value = inner[1] if inner[0] == "text" else fold.placeholder(inner, cells, trace)
+        else:
+            inner, piece = [], ""
+            for each in part[1] if not cut else []:
+                value = each[1] if each[0] == "text" else fold.placeholder(each, cells, inner)
                 cut = cut or value is None
-                piece += "" if value is None else value if inner[0] == "text" else value_text(value)
+                piece += "" if value is None else value if each[0] == "text" else value_text(value)
             text += "" if cut else piece
+            if trace is not None:
+                trace += [(None, [], None, None)] if cut else inner
     return text
 
 
@@ -568,21 +559,27 @@ def flat(parts):
 
 
 def compare_values(one, two):
-    """-1, 0, 1 by the tuple of values; 0 also where nothing can be said."""
-    for first, second in zip(one, two):
-        if first[0] is None or second[0] is None or first[0] != second[0]:
+    """-1, 0, 1 by the tuple of values, as docs/claims.md says: what the filters give, numbers as numbers, behind `desc` the
+    other way round, all other text by its bytes; a segment that is left out first. 0 also where nothing can be said."""
+    at = [0, 0]
+    while at[0] < len(one) and at[1] < len(two):
+        first, second = one[at[0]], two[at[1]]
+        if (first[0] is None) != (second[0] is None):
+            return -1 if first[0] is None else 1
+        at = [at[0] + 1, at[1] + 1]
+        if first[0] is None:
+            continue
+        (path, filters, raw, out), (path_two, _, raw_two, out_two) = first, second
+        if path != path_two:
             return 0
-        (path, filters, raw, out, rank), (_, _, raw_two, out_two, rank_two) = first, second
-        if raw is None or raw_two is None:
+        last = filters[-1][0] if filters else None
+        left, right = (raw, raw_two) if last in ("pad", "ordered", "desc") and len(filters) == 1 else (out, out_two)
+        if last in ("pad", "ordered", "desc") and len(filters) > 1:
             return 0
-        if {name for name, _ in filters} <= {"pad", "ordered", "string", "default", "date", "trim"} - {"trim"} and not any(name == "date" for name, _ in filters):
-            left, right = rank, rank_two
-        else:
-            left, right = out, out_two
-        if left is None or right is None or type(left) is not type(right) and not (isinstance(left, str) and isinstance(right, str)):
+        if left is None or right is None or isinstance(left, (bytes, list, dict)) or type(left) is not type(right):
             return 0
         if left != right:
-            return 1 if left > right else -1
+            return (1 if left > right else -1) * (-1 if last == "desc" else 1)
     return 0
 
 
