@@ -106,6 +106,9 @@ def make_query(rng, world, name, item, table):
     sql = f"SELECT {', '.join(listed)} FROM {zoo.quoted(world, table['name'])}"
     if rng.random() < 0.3:
         sql += f" WHERE {zoo.quoted(world, plain[0]['name'])} IS NOT NULL"
+    if world["database"] == "sqlite" and len(plain) > 1 and rng.random() < 0.2:    # the types of the first SELECT are those of none
+        turned = [column["name"] for column in plain[1:] + plain[:1]]
+        sql += f" UNION ALL SELECT {', '.join(zoo.quoted(world, column) for column in turned)} FROM {zoo.quoted(world, table['name'])}"
     key = [column for column in table.get("primary_key") or [plain[0]["name"]] if column in columns] or [plain[0]["name"]]
     item["from"] = {"sql": sql, "key": key}
     world["queries"][name], world["query_tables"][name] = columns, table["name"]
@@ -162,7 +165,10 @@ def make_key(rng, world, table, columns, reach, shared, name):
     keys = world["mapping"]["table"]["key"]
     candidates = [key for key in [(table or {}).get("primary_key")] * 3 + (table or {}).get("unique", []) if key and set(key) <= set(columns)]
     chosen = list(rng.choice(candidates)) if candidates and rng.random() < 0.9 else rng.sample(list(columns), min(len(columns), rng.choice([1, 2])))
-    chosen = [column for column in chosen if columns[column] != "json"] or list(columns)[:1]
+    chosen = [column for column in chosen if reach[column] != "json"] or list(columns)[:1]
+    for key in (table or {}).get("foreign_keys", []):    # the parent's spelling of a key
+        if len(key["columns"]) == 1 and key["columns"][0] in chosen and f"p.{key['to'][0]}" in reach and rng.random() < 0.5:
+            chosen[chosen.index(key["columns"][0])] = f"p.{key['to'][0]}"
     if "e" in reach:
         chosen.append(rng.choice(["e.$index", "e"]))
     rng.shuffle(chosen)

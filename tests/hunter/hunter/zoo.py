@@ -236,8 +236,8 @@ def text(value, mysql=False):
 def cell(rng, world, column, values):
     if column.get("null", True) and rng.random() < 0.15 or rng.random() < 0.03:
         return "NULL"
-    if world["database"] == "sqlite" and rng.random() < 0.04:
-        return rng.choice(["'x'", "1.5", "'yes'", "x'61'", "7", "'12'"])
+    if world["database"] == "sqlite" and rng.random() < (0.04 if column["kind"] == "text" else 0.1):
+        return rng.choice(["'x'", "1.5", "'yes'", "x'61'", "7", "'12'", "'1#2'", "'2#'", "'1|1'", "'#1'", "'2021-01-01#1'"])
     return rng.choice(values)
 
 
