@@ -175,6 +175,8 @@ class Sqlite(Base):
                 return Time(value)
             if kind == "datetime" and fold.is_datetime(value):
                 return Time(value.replace(" ", "T"))
+            if kind in ("date", "datetime") and value != value.strip():
+                raise fold.Unjudged("blanks around a time")
             if kind == "json":
                 try:
                     return fold.document(value)
