@@ -82,6 +82,10 @@ class Judge:
             parent = {column: self.base.cell(kind, value) for (column, kind), value in zip(self.kinds(name).items(), row)}
             if repr(parent) == repr({column: cells[column] for column in own}):
                 found.append({column: self.base.cell(kind, value) for (column, kind), value in zip(kinds.items(), row[len(own):])})
+        identity = [tuple(repr(row[own.index(column)]) for column in self.identity(name)) for row in
+                    self.base.select(f"SELECT {', '.join(map(quote, own))} FROM {quote(self.mapping['items'][name]['from'])}")[1]]
+        if len(set(identity)) != len(identity):
+            raise Unjudged("parents of children that nothing tells apart")
         order = [each[template["$order"][0]] for each in found]
         if len(set(map(repr, order))) != len(order) or not all(isinstance(each, fold.Decimal) for each in order):
             raise Unjudged("children without an order")

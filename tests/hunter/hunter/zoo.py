@@ -161,7 +161,7 @@ def add_view(rng, world):
 
 
 def unenforced_postgres(rng, world):
-    if rng.random() < 0.08:    # a table that inherits: the keys of the one above do not hold over its rows
+    if rng.random() < 0.15:    # a table that inherits: the keys of the one above do not hold over its rows
         name = quoted(world, rng.choice(world["tables"])["name"])
         listed = [table for table in world["tables"] if quoted(world, table["name"]) == name][0]["columns"]
         columns = ", ".join(quoted(world, column["name"]) for column in listed if not column.get("generated"))
