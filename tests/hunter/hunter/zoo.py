@@ -1,5 +1,7 @@
 """Random schemas and rows: what each database lets one declare, and rows that keep what it enforces and no more."""
 
+import itertools
+
 WORDS = ["a", "A", "b", "B", "ab", "a#b", "#", "a#", "#a", "a|b", "|", "%", "a ", " a", "", "Ann", "Anna", "Ann Lee", "ann", "10", "9",
          "1", "01", "1.0", "2", "true", "é", "e\u0301", "É", "ß", "ss", "~", "a.b", "a_b", "a%b", "zz", "가", "\U0001f600", "null", "a\tb"]
 NUMBERS = [0, 1, 2, 3, 7, 9, 10, 11, 12, 20, 99, 100, 101, 110, 777, 999, 1000, -1, -2, 123456, 2147483647, -2147483648, 9223372036854775807]
@@ -204,6 +206,12 @@ def fill(rng, world, table):
                 column = [column for column in table["columns"] if not column.get("generated")][at]
                 row[at] = rng.choice(["NULL", respelled(rng, row[at]), cell(rng, world, column, pools[column["name"]])])
         table["rows"].append(row)
+    texts = [at for at, column in enumerate(each for each in table["columns"] if not each.get("generated")) if column["kind"] == "text"]
+    if len(texts) > 1 and table["rows"] and rng.random() < 0.4:    # two rows that a delimiter makes one text
+        row, mark = list(rng.choice(table["rows"])), rng.choice("##|_")
+        for first, second in itertools.permutations(texts, 2):
+            for one, two in (("a", f"b{mark}c"), (f"a{mark}b", "c")):
+                table["rows"].append([text(one) if at == first else text(two) if at == second else value for at, value in enumerate(row)])
 
 
 def respelled(rng, literal):
