@@ -70,21 +70,15 @@ fn catalog() -> Catalog {
         database: String::new(),
         search_path: vec!["public".to_owned()],
         tables: vec![Table {
-            name: TableName {
-                schema: "public".to_owned(),
-                name: "events".to_owned(),
-            },
-            kind: TableKind::Table,
-            readable: true,
-            inherited: false,
             columns,
             primary_key: vec!["id".to_owned()],
-            unique_keys: Vec::new(),
-            foreign_keys: Vec::new(),
-            indexes: Vec::new(),
-            comment: None,
-            estimated_rows: None,
-            estimated_bytes: None,
+            ..Table::new(
+                TableName {
+                    schema: "public".to_owned(),
+                    name: "events".to_owned(),
+                },
+                TableKind::Table,
+            )
         }],
         notices: Vec::new(),
     }

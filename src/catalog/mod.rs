@@ -107,6 +107,9 @@ pub struct Table {
     /// keys do not hold over them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inherited: bool,
+    /// Whether row security may hide rows of it from the connected user (PostgreSQL).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub row_security: bool,
     /// The columns, by position.
     pub columns: Vec<Column>,
     /// The primary key's columns, in key order; empty without one.
@@ -248,6 +251,7 @@ impl Table {
             kind,
             readable: true,
             inherited: false,
+            row_security: false,
             columns: Vec::new(),
             primary_key: Vec::new(),
             unique_keys: Vec::new(),

@@ -1,13 +1,14 @@
 //! Opens the source that a command names, reads its catalog, and takes from it how long passes are.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
-use crate::catalog::Catalog;
-use crate::mapping::model::Model;
-use crate::source::{self, Relation, Source};
+use crate::catalog::{Catalog, Table, TableKind, TableName};
+use crate::mapping::model::{ItemType, Model};
+use crate::source::{self, Relation, Scan, ScanColumn, Source};
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
 pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {
@@ -64,5 +65,55 @@ pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
         .passes
         .iter()
         .map(|pass| estimate(&pass.scan.from))
+        .collect()
+}
+
+/// The item types whose rows come from what may leave rows out that are there, or are joined to such: queries,
+/// views, and tables of which row security may hide rows.
+pub(super) fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
+    let is_whole = |table: &Table| {
+        matches!(table.kind, TableKind::Table | TableKind::Partitioned) && !table.row_security
+    };
+    let reads_all = |scan: &Scan| {
+        let Relation::Table(name) = &scan.from else {
+            return false;
+        };
+        let parents = scan.joins.iter().map(|join| &join.table);
+        let mut names = std::iter::once(name).chain(parents);
+        names.all(|name| catalog.table(name).is_some_and(is_whole))
+    };
+    let selects = |item: &&ItemType| {
+        let pass = model.passes.get(item.pass);
+        !pass.is_some_and(|pass| reads_all(&pass.scan))
+    };
+    let names = model.item_types.iter().filter(selects);
+    names.map(|item| item.name.to_string()).collect()
+}
+
+/// The tables of which row security may hide rows from a run, by the names that people write. Of SQL, a view
+/// among it, it is not told which tables it reads.
+pub(super) fn row_security(model: &Model, catalog: &Catalog) -> Vec<String> {
+    fn reads(scan: &Scan, catalog: &Catalog, table: &Table) -> bool {
+        let is_it = |name: &TableName| {
+            let is_view = |of: &Table| of.kind == TableKind::View;
+            *name == table.name || catalog.table(name).is_none_or(is_view)
+        };
+        let from = match &scan.from {
+            Relation::Table(name) => is_it(name),
+            Relation::Query(_) => true,
+        };
+        let embedded = |column: &ScanColumn| match column {
+            ScanColumn::Embed(embed) => reads(&embed.rows, catalog, table),
+            _ => false,
+        };
+        from || scan.joins.iter().any(|join| is_it(&join.table))
+            || scan.columns.iter().any(embedded)
+    }
+    let hidden = catalog.tables.iter().filter(|table| table.row_security);
+    let read = hidden.filter(|table| {
+        let mut passes = model.passes.iter();
+        passes.any(|pass| reads(&pass.scan, catalog, table))
+    });
+    read.map(|table| catalog.display_name(&table.name))
         .collect()
 }

@@ -7,7 +7,6 @@ mod keys;
 mod rows;
 mod state;
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,12 +18,12 @@ use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
-use crate::catalog::{Catalog, TableKind, TableName};
+use crate::catalog::Catalog;
 use crate::load::state::Selection;
 use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune};
-use crate::mapping::model::{Expired, ItemType, Model};
+use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
-use crate::source::{Relation, Source};
+use crate::source::Source;
 use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
@@ -142,7 +141,7 @@ impl Ready {
         }
         let prune = arguments.prune.map(|stale| Prune {
             filtered: stale == StaleRows::Filtered,
-            selecting: selecting(&model, &self.catalog),
+            selecting: catalog::selecting(&model, &self.catalog),
         });
         let model = pruned(model, prune.as_ref());
         let remember = is_full(arguments).then(|| Selection {
@@ -192,23 +191,6 @@ impl Ready {
         };
         Ok((begun.run(ready).await, resumable))
     }
-}
-
-/// The item types whose rows come from a query or a view, which may leave rows out that are there.
-fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
-    let is_view = |name: &TableName| {
-        let mut tables = catalog.tables.iter();
-        tables.any(|table| {
-            let kind = table.kind;
-            table.name == *name && !matches!(kind, TableKind::Table | TableKind::Partitioned)
-        })
-    };
-    let selects = |item: &&ItemType| match model.passes.get(item.pass).map(|pass| &pass.scan.from) {
-        Some(Relation::Table(name)) => is_view(name),
-        Some(Relation::Query(_)) | None => true,
-    };
-    let names = model.item_types.iter().filter(selects);
-    names.map(|item| item.name.to_string()).collect()
 }
 
 /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.

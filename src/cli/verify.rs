@@ -63,6 +63,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
                 .map(f64::from)
                 .or_else(|| target::ceiling(target.as_ref(), &model.table)),
             readers: arguments.readers.map(usize::from),
+            row_security: catalog::row_security(&model, &catalog),
             ..verify::Options::default()
         },
         target,

@@ -141,10 +141,10 @@ pub enum KeyCheck {
 /// Which stale items are deleted: items of the mapping that no row makes any more.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Prune {
-    /// Delete those too whose rows `where` leaves out, or a view or a query does not return.
+    /// Delete those too whose rows `where` leaves out, or a view, a query or a table with row security does not return.
     pub filtered: bool,
-    /// Item types whose rows come from a view or a query: a row that it does not return may be there
-    /// still.
+    /// Item types whose rows come from a view, a query or a table with row security, or are joined to one: a row
+    /// that it does not return may be there still.
     pub selecting: BTreeSet<String>,
 }
 

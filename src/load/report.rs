@@ -141,7 +141,7 @@ pub struct KeysReport {
 pub struct Left {
     /// `where` leaves their rows out.
     pub filtered: u64,
-    /// The view or the query that their rows come from does not return them.
+    /// The view, the query or the table with row security that their rows come from, or are joined to, does not return them.
     pub not_returned: u64,
     /// Their rows are rejected.
     pub rejected: u64,
@@ -165,7 +165,7 @@ impl Left {
             ),
             (
                 self.not_returned,
-                "the view or the query that their rows come from does not return them, and whether they are gone cannot be told; --prune=filtered deletes them",
+                "what their rows come from, or are joined to, may leave rows out (a view, a query, a table with row security), and whether they are gone cannot be told; --prune=filtered deletes them",
             ),
             (self.rejected, "their rows are rejected"),
             (self.expired, "their rows have expired"),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::alone::{Case, total};
 use crate::support::books::{claimed, hold_compared};
 use crate::support::cli::dynafold;
+use crate::support::postgres;
 
 /// Users of whom all make an item.
 const USERS: &str = "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT, active INTEGER, count TEXT, ends INTEGER);
@@ -149,6 +150,66 @@ async fn a_row_that_a_view_does_not_return_is_not_taken_for_gone() {
     let report = case.migrate(&["--changes-only", "--prune=filtered"], 0);
     assert_eq!(total(&report, "deleted"), 3);
     case.run("verify", &[]).exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE teams (id int PRIMARY KEY, name text);
+        CREATE TABLE members (id int PRIMARY KEY, team int NOT NULL REFERENCES teams);
+        INSERT INTO teams VALUES (1, 'red'), (2, 'blue');
+        INSERT INTO members VALUES (1, 1), (2, 2), (3, 2);",
+    )
+    .await;
+    let reader = database.role("reader").await;
+    let grant = format!("GRANT SELECT ON teams, members TO {reader}");
+    database.run(&grant).await;
+    let items = "  TEAM: { from: teams, key: { PK: \"TEAM#{id}\", SK: \"-\" } }
+  MEMBER: { from: members, join: { t: team }, key: { PK: \"OF#{t.name}\", SK: \"M#{id}\" } }
+";
+    let case = Case::new("", items).await;
+    let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
+    let url = database.url_as(&reader, "secret");
+    let run = |command: &str, further: &[&str]| {
+        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all)
+    };
+    run("migrate", &[]).exits(0);
+    assert_eq!(case.keys().await.len(), 5);
+    // The policy hides the blue team, so that its members have no key.
+    let hide =
+        "ALTER TABLE teams ENABLE ROW LEVEL SECURITY; CREATE POLICY few ON teams USING (id = 1)";
+    database.run(hide).await;
+    for _ in 0..2 {
+        let ran = run(
+            "migrate",
+            &["--changes-only", "--prune", "--max-rejects", "2"],
+        )
+        .exits(3);
+        assert_eq!(total(&ran.json(), "deleted"), 0);
+        assert_eq!(case.keys().await.len(), 5);
+    }
+    let ran = run("verify", &[]).exits(3);
+    let report = ran.json();
+    assert_eq!(
+        report["claims"][0]["because"],
+        "of the rows that row security lets this reader see: the table differs from what the source makes"
+    );
+    let why = "no row that row security lets this reader see makes it";
+    let expected = ["OF#blue", "OF#blue", "TEAM#2"].map(|key| (key.to_owned(), why.to_owned()));
+    assert_eq!(stale(&report), expected);
+    // Who sees all rows is not concerned.
+    database
+        .run(&format!("ALTER ROLE {reader} BYPASSRLS"))
+        .await;
+    database.run("DELETE FROM members WHERE id = 3").await;
+    let ran = run("migrate", &["--changes-only", "--prune"]).exits(0);
+    assert_eq!(total(&ran.json(), "deleted"), 1);
+    let ran = run("verify", &[]).exits(0);
+    let because = &ran.json()["claims"][0]["because"];
+    assert_eq!(because, "the table holds exactly what the source makes");
 }
 
 #[tokio::test(flavor = "multi_thread")]

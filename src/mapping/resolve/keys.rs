@@ -1,6 +1,5 @@
 //! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
 
-
 use super::item::Resolved;
 use crate::catalog::{DataType, Family};
 use crate::diagnostic::{Code, Diagnostic, nearest};

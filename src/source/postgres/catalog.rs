@@ -213,6 +213,7 @@ fn table(
         kind: kind(&entry.kind),
         readable: entry.readable,
         inherited: entry.inherited,
+        row_security: entry.row_security,
         columns: columns.into_iter().map(|c| column(c, types)).collect(),
         primary_key: Vec::new(),
         unique_keys: Vec::new(),

@@ -66,7 +66,11 @@ impl Ending {
 
 /// What the comparison claims. `whole`: every chunk was read.
 fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
-    let (verdict, because) = verdict(report, whole);
+    let (verdict, mut because) = verdict(report, whole);
+    let hiding = &verify.options.row_security;
+    if !hiding.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
+        because.insert_str(0, "of the rows that row security lets this reader see: ");
+    }
     let total = &report.total;
     let mut facts = vec![
         format!("{} rows read", total.rows_read),
@@ -75,6 +79,8 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     if report.unexpected.is_some() {
         facts.push("the keys of all items in the table read".to_owned());
     }
+    let hiding = hiding.iter();
+    facts.extend(hiding.map(|table| format!("row security may hide rows of {table}")));
     let example = report.findings.first().map(|finding| {
         let item_type = finding.item_type.as_deref().unwrap_or("item");
         format!("{item_type} {}", finding.key)

@@ -47,6 +47,8 @@ pub struct Options {
     pub repair: bool,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
+    /// Tables of which row security may hide rows from this reader.
+    pub row_security: Vec<String>,
     /// When to write again what is repaired, and when to give up.
     pub retry: Policy,
     /// Most write units a second of what is repaired, indexes included.
@@ -63,6 +65,7 @@ impl Default for Options {
             sample: None,
             repair: false,
             readers: None,
+            row_security: Vec::new(),
             retry: Policy::default(),
             ceiling: None,
             proof: proof::Options {

@@ -69,7 +69,7 @@ pub(super) async fn look(
         } else {
             items += 1;
             if findings.len() < verify.examples {
-                findings.push(finding(model, stray));
+                findings.push(finding(verify, stray));
             }
         }
         !verify.cancel.is_cancelled()
@@ -84,11 +84,14 @@ pub(super) async fn look(
     })
 }
 
-fn finding(model: &Model, stray: Stray) -> Finding {
-    let item_type = name(model, stray.item_type);
+fn finding(verify: &Verify, stray: Stray) -> Finding {
+    let item_type = name(&verify.model, stray.item_type);
     let (kind, stale) = match item_type {
         None => (FindingKind::Unexpected, None),
-        Some(_) => (FindingKind::Stale, Some(stale(stray.stale))),
+        Some(_) => (
+            FindingKind::Stale,
+            Some(stale(stray.stale, &verify.options)),
+        ),
     };
     Finding {
         kind,
@@ -103,8 +106,11 @@ fn finding(model: &Model, stray: Stray) -> Finding {
 }
 
 /// What has become of a stale item's row, as far as a reading of the rows that make items tells.
-fn stale(stale: Stale) -> &'static str {
+fn stale(stale: Stale, options: &Options) -> &'static str {
     match stale {
+        Stale::Gone | Stale::Filtered if !options.row_security.is_empty() => {
+            "no row that row security lets this reader see makes it"
+        }
         Stale::Gone | Stale::Filtered => "no row makes it",
         Stale::Rejected => "its row makes no item",
         Stale::Expired => "its row has expired, and its TTL is not over",
