@@ -80,10 +80,12 @@ impl Retry {
     }
 
     /// Decides after an answer that left items unprocessed. Where others were written (`progress`)
-    /// the delays begin anew: the table takes items, only not that many at once.
+    /// they are sent again without a delay: the table takes items, and how many it takes is the
+    /// throttle's affair.
     pub fn unprocessed(&mut self, progress: bool, elapsed: Duration) -> Decision {
-        if progress {
+        if progress && elapsed < self.policy.deadline {
             self.failures = 0;
+            return Decision::Retry(Duration::ZERO);
         }
         self.again(elapsed)
     }
@@ -171,6 +173,10 @@ mod tests {
             retry.unprocessed(false, Duration::ZERO);
         }
         let Decision::Retry(delay) = retry.unprocessed(true, Duration::ZERO) else {
+            panic!("gave up")
+        };
+        assert_eq!(delay, Duration::ZERO);
+        let Decision::Retry(delay) = retry.unprocessed(false, Duration::ZERO) else {
             panic!("gave up")
         };
         assert!(delay <= POLICY.base);

@@ -12,6 +12,9 @@ use super::report::{KeysReport, Left, LimitedBy, Outcome, Report, Waits, rate};
 use super::times::Times;
 use crate::throttle::Limit;
 
+/// The share of a run's time that it waited for hot partitions alone, from which they held it back.
+const HOT: f64 = 0.2;
+
 /// What a report is made from, besides the ledger.
 pub(super) struct Ending<'e> {
     pub(super) why: Option<Why>,
@@ -22,7 +25,8 @@ pub(super) struct Ending<'e> {
     pub(super) elapsed: Duration,
     pub(super) keys: KeysReport,
     pub(super) paced: Limit,
-    pub(super) hot: bool,
+    /// How long the run waited for nothing but hot partitions.
+    pub(super) hot: Duration,
     /// Whether the run came to its first row.
     pub(super) begun: bool,
     /// Whether an earlier attempt had done a part.
@@ -69,7 +73,7 @@ impl Ending<'_> {
             fold_seconds: self.times.fold().as_secs_f64(),
             target_seconds: self.times.target().as_secs_f64(),
         };
-        let throttled = closed.traffic.throttled + closed.traffic.unprocessed > 0;
+        let hot = self.hot > self.elapsed.mul_f64(HOT);
         let mut report = Report {
             outcome,
             claims: Vec::new(),
@@ -86,7 +90,7 @@ impl Ending<'_> {
             rejects: closed.notes,
             rejects_file: closed.rejects_file,
             archive_file: closed.archive_file,
-            limited_by: limit(&waits, self.paced, throttled, self.hot),
+            limited_by: limit(&waits, self.paced, hot),
             throttled_by: closed.reasons,
             traffic: closed.traffic,
             waits,
@@ -100,7 +104,7 @@ impl Ending<'_> {
     }
 }
 
-fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
+fn limit(waits: &Waits, paced: Limit, hot: bool) -> LimitedBy {
     let Waits {
         source_seconds,
         fold_seconds,
@@ -110,8 +114,8 @@ fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
         match paced {
             Limit::Ceiling => LimitedBy::Ceiling,
             _ if hot => LimitedBy::Partition,
-            _ if throttled => LimitedBy::Throttling,
-            _ => LimitedBy::Target,
+            Limit::Table => LimitedBy::Throttling,
+            Limit::Nothing => LimitedBy::Target,
         }
     } else if fold_seconds >= source_seconds {
         LimitedBy::Fold

@@ -70,6 +70,7 @@ impl Mender {
             most_in_flight: target.concurrency(),
             ..Settings::default()
         };
+        let pace = Pace::new(settings, &model.table);
         let delivery = Delivery {
             target,
             model,
@@ -77,7 +78,7 @@ impl Mender {
             ledger: Ledger::open(opening, &halt),
             journal: None,
             halt,
-            pace: Pace::new(settings),
+            pace,
             park: Park::default(),
             probe: Probe::default(),
             // What is compared is told, and that once.

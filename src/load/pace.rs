@@ -9,7 +9,9 @@ use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
 
 use super::writer::count;
-use crate::target::{Action, Entry};
+use crate::item::write_units;
+use crate::mapping::model::Table;
+use crate::target::{Action, Consumed, Entry};
 use crate::throttle::{Admission, Answer, Gate, Heat, Kind, Settings, Summary, Toll};
 
 /// How long a writer waits at most before it asks again: what it waits for may have been lost.
@@ -35,6 +37,10 @@ struct Inner {
     heat: Heat,
     /// What deletions cost, where there are some.
     toll: Option<Toll>,
+    /// Indexes of the table.
+    indexes: usize,
+    /// Whether no answer has told less than what the table itself takes for what was written.
+    is_believed: bool,
 }
 
 /// The turn to ask.
@@ -53,14 +59,50 @@ pub(super) fn of(units: u64) -> f64 {
     u32::try_from(units).map_or(f64::from(u32::MAX), f64::from)
 }
 
+/// Write units that the table itself takes at least for what was written, without its indexes.
+fn of_table(entries: &[Entry]) -> f64 {
+    let units = entries.iter().map(|entry| match entry.action {
+        Action::Put => of(write_units(entry.size)),
+        Action::Delete => 1.0,
+    });
+    units.sum()
+}
+
+/// The units that a request used: what the table takes at least, or more where the answer says so;
+/// and those of its indexes as the answer tells them, where it names them all. Those that it does not
+/// name may be untouched, or it may not tell of them: they are thought to be written.
+fn used(accepted: &[Entry], indexes: usize, told: Option<Consumed>) -> f64 {
+    let least = of_table(accepted);
+    let reckoned = (units(accepted) - least).max(0.0);
+    let told = told.unwrap_or_default();
+    let of_indexes = if told.named >= indexes {
+        told.indexes
+    } else {
+        told.indexes.max(reckoned)
+    };
+    let of_table = told.table.unwrap_or(0.0).max(least);
+    (of_table + of_indexes).max(told.total)
+}
+
+impl Inner {
+    /// What an answer tells, as long as none has told what cannot be.
+    fn believed(&mut self, accepted: &[Entry], told: Option<Consumed>) -> Option<Consumed> {
+        let told = told?;
+        self.is_believed &= told.total >= of_table(accepted);
+        self.is_believed.then_some(told)
+    }
+}
+
 impl Pace {
-    pub(super) fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings, table: &Table) -> Self {
         Self {
             begun: Instant::now(),
             inner: Mutex::new(Inner {
                 gate: Gate::new(settings),
                 heat: Heat::default(),
                 toll: None,
+                indexes: table.indexes.len() + table.local_indexes.len(),
+                is_believed: true,
             }),
             turn: tokio::sync::Mutex::default(),
             freed: Notify::new(),
@@ -115,9 +157,16 @@ impl Pace {
         }
     }
 
-    /// Enters an answer. `refused`: the requests of the batch that were not taken; their share of
-    /// what refuses the table as a whole, and not single partitions, slows the run.
-    pub(super) fn answered(&self, answer: Answer, accepted: &[Entry], refused: &[Entry]) {
+    /// Enters how a request of so many estimated units was answered, and what became of its items.
+    pub(super) fn answered(
+        &self,
+        kind: Kind,
+        estimated: f64,
+        latency: Duration,
+        consumed: Option<Consumed>,
+        accepted: &[Entry],
+        refused: &[Entry],
+    ) {
         let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
             entries
                 .iter()
@@ -125,24 +174,32 @@ impl Pace {
                 .collect()
         };
         let now = self.now();
-        {
+        let reserved = units(accepted);
+        let used = {
             let mut inner = self.lock();
             let mut blamed = 0.0;
             if !refused.is_empty() || inner.heat.is_watching() {
-                let verdict = inner.heat.judge(now, &pairs(accepted), &pairs(refused));
-                blamed = verdict.table_refused;
+                let (accepted, refused) = (pairs(accepted), pairs(refused));
+                blamed = inner.heat.judge(now, latency, &accepted, &refused);
             }
+            let consumed = inner.believed(accepted, consumed);
+            let used = (kind == Kind::Took).then(|| used(accepted, inner.indexes, consumed));
+            let answer = Answer {
+                estimated,
+                consumed: used,
+                refused: units(refused),
+                latency,
+                kind,
+            };
             inner.gate.answered(now, &answer, blamed);
-            if let Some(toll) = &mut inner.toll
-                && answer.kind == Kind::Took
-            {
+            if let (Some(toll), Some(consumed)) = (&mut inner.toll, consumed) {
                 let deleted = accepted.iter().filter(|e| e.action == Action::Delete);
-                toll.answered(of(count(deleted.count())), answer.consumed);
+                toll.answered(of(count(deleted.count())), consumed.total);
             }
-        }
+            used
+        };
         self.freed.notify_one();
-        let reserved = answer.estimated - answer.refused;
-        if answer.consumed.is_some_and(|used| used < reserved * UNUSED) {
+        if used.is_some_and(|used| used < reserved * UNUSED) {
             self.refunded.notify_waiters();
         }
     }
@@ -170,6 +227,11 @@ impl Pace {
     /// The most units that a batch should hold as things stand.
     pub(super) fn batch_units(&self) -> f64 {
         self.lock().gate.batch_units()
+    }
+
+    /// The most units that a batch of a hot partition should hold as things stand.
+    pub(super) fn hot_batch_units(&self, partition: u64) -> f64 {
+        self.lock().heat.batch_units(partition)
     }
 
     pub(super) fn summary(&self) -> Summary {

@@ -6,7 +6,7 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use super::feed::RowKey;
 use super::ticket::Ticket;
-use crate::target::Batch;
+use crate::target::{Batch, BatchLimit, Entry};
 
 /// Where an item comes from.
 #[derive(Debug, Clone)]
@@ -56,6 +56,35 @@ impl Parcel {
             origins: out,
             permit: None,
         }
+    }
+
+    /// Takes all the requests of another one in, where they fit into one batch.
+    pub(super) fn add(&mut self, other: &mut Self) -> bool {
+        let has = |entry: &Entry| {
+            let mut all = self.batch.entries().iter();
+            all.any(|own| own.fingerprint == entry.fingerprint)
+        };
+        let items = self.len() + other.len();
+        let bytes = self.batch.bytes() + other.batch.bytes();
+        let limit = BatchLimit::BATCH_WRITE;
+        if items > limit.items || bytes > limit.bytes || other.batch.entries().iter().any(has) {
+            return false;
+        }
+        let mut batch = Batch::new();
+        for from in [&self.batch, &other.batch] {
+            for (at, entry) in from.entries().iter().enumerate() {
+                batch.push(*entry, |out| out.push_str(from.json(at)));
+            }
+        }
+        batch.seal();
+        self.batch = batch;
+        self.origins.append(&mut other.origins);
+        other.batch = Batch::new();
+        match (&mut self.permit, other.permit.take()) {
+            (Some(own), Some(permit)) => own.merge(permit),
+            (own, permit) => *own = own.take().or(permit),
+        }
+        true
     }
 
     pub(super) fn len(&self) -> usize {

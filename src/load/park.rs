@@ -4,24 +4,25 @@
 //! may wait is bounded in bytes; beyond them the writers wait too.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Duration, Instant};
 
 use super::failure::Failure;
 use super::halt::{Halt, Why};
+use super::pace::of;
 use super::parcel::{Origin, Parcel};
 use super::writer::Delivery;
 use crate::target::{Batch, Entry};
 
 /// KiB of items that may wait.
 const KIB: u32 = 64 << 10;
-/// Most items and units of one batch: a tenth of a second of what a partition takes.
+/// Most items of one batch.
 const ITEMS: usize = 25;
-const UNITS: u64 = 100;
 
 /// The park of a run.
 #[derive(Debug)]
@@ -29,7 +30,8 @@ pub(super) struct Park {
     queues: Mutex<HashMap<u64, VecDeque<Parked>>>,
     tasks: Mutex<JoinSet<()>>,
     room: Arc<Semaphore>,
-    used: AtomicBool,
+    /// Milliseconds that the run's end waited for what was left here.
+    waited: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -46,7 +48,7 @@ impl Default for Park {
             queues: Mutex::default(),
             tasks: Mutex::default(),
             room: Arc::new(Semaphore::new(usize::try_from(KIB).unwrap_or(usize::MAX))),
-            used: AtomicBool::new(false),
+            waited: AtomicU64::new(0),
         }
     }
 }
@@ -63,7 +65,6 @@ impl Park {
     /// Takes items of hot partitions in, when there is room for them.
     pub(super) async fn take(delivery: &Arc<Delivery>, parcel: Parcel) {
         let park = &delivery.park;
-        park.used.store(true, Ordering::Relaxed);
         for (at, origin) in parcel.origins.into_iter().enumerate() {
             let Some(entry) = parcel.batch.entries().get(at).copied() else {
                 continue;
@@ -94,16 +95,19 @@ impl Park {
         }
     }
 
-    /// Whether anything ever waited here.
-    pub(super) fn was_used(&self) -> bool {
-        self.used.load(Ordering::Relaxed)
+    /// How long the end of the run waited for what was left here.
+    pub(super) fn waited(&self) -> Duration {
+        Duration::from_millis(self.waited.load(Ordering::Relaxed))
     }
 
     /// Waits until nothing waits.
     pub(super) async fn settle(&self, halt: &Halt) {
+        let from = Instant::now();
         loop {
             let mut tasks = std::mem::take(&mut *self.tasks());
             if tasks.is_empty() {
+                let waited = u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX);
+                self.waited.fetch_add(waited, Ordering::Relaxed);
                 return;
             }
             while let Some(ended) = tasks.join_next().await {
@@ -113,23 +117,23 @@ impl Park {
     }
 
     /// The next batch of a partition; `None` where its queue is empty, which is then gone.
-    fn next(&self, partition: u64) -> Option<Parcel> {
+    fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
         let mut queues = self.queues();
         let queue = queues.get_mut(&partition)?;
         let mut parcel = Parcel::default();
         let mut batch = Batch::new();
         let mut keys = Vec::new();
-        let mut units = 0;
+        let mut units = 0.0;
         while let Some(next) = queue.front() {
             let entry = next.entry;
             let full = keys.len() >= ITEMS
-                || (units > 0 && units + entry.units > UNITS)
+                || (units > 0.0 && units + of(entry.units) > most)
                 || keys.contains(&entry.fingerprint);
             if full {
                 break;
             }
             let Some(next) = queue.pop_front() else { break };
-            units += entry.units;
+            units += of(entry.units);
             keys.push(entry.fingerprint);
             batch.push(entry, |out| out.push_str(&next.json));
             parcel.origins.push(next.origin);
@@ -155,7 +159,11 @@ fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
 /// Boxed, since a delivery may park, which drains, which delivers.
 fn drain(delivery: Arc<Delivery>, partition: u64) -> BoxFuture<'static, ()> {
     Box::pin(async move {
-        while let Some(parcel) = delivery.park.next(partition) {
+        loop {
+            let most = delivery.pace.hot_batch_units(partition);
+            let Some(parcel) = delivery.park.next(partition, most) else {
+                return;
+            };
             delivery.deliver(parcel, Some(partition)).await;
         }
     })

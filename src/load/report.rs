@@ -13,6 +13,7 @@ use super::books::Books;
 use super::failure::Failure;
 use super::{Doing, KeyCheck};
 use crate::claim::Claim;
+use crate::target::Consumed;
 
 /// How a run ended.
 #[derive(Debug, Clone, Serialize)]
@@ -62,11 +63,11 @@ pub struct Traffic {
 
 impl Traffic {
     /// Enters an answer that left so many items unprocessed.
-    pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<f64>) {
+    pub(super) fn answered(&mut self, unprocessed: u64, consumed: Option<Consumed>) {
         self.requests += 1;
         self.unprocessed += unprocessed;
-        if let Some(units) = consumed {
-            *self.consumed_units.get_or_insert(0.0) += units;
+        if let Some(consumed) = consumed {
+            *self.consumed_units.get_or_insert(0.0) += consumed.total;
         }
     }
 }

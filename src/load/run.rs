@@ -97,7 +97,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         halt,
         ledger,
         journal,
-        pace: Pace::new(load.options.throttle(writers, start)),
+        pace: Pace::new(load.options.throttle(writers, start), &load.model.table),
         park: Park::default(),
         probe: Probe::default(),
         progress: load.progress.clone(),
@@ -309,7 +309,7 @@ impl Run {
             elapsed,
             keys,
             paced: delivery.pace.summary().limit,
-            hot: delivery.park.was_used(),
+            hot: delivery.park.waited(),
             resumed,
             begun: self.begun,
         };

@@ -1,6 +1,7 @@
 //! Writers: each takes a batch and stays with it until every item in it is accounted for.
 //!
-//! Only what was not processed is sent again, when the pace allows. Items of a partition that takes
+//! Only what was not processed is sent again, when the pace allows: a few items with others, so that
+//! they do not take a request of their own. Items of a partition that takes
 //! no more go to [`super::park`], so that the others do not wait for them. A batch that is refused
 //! as a whole is cut in halves until the guilty item is alone; it becomes a reject with the
 //! service's code and words. When something fails for good, what is still to be sent is counted as
@@ -11,7 +12,7 @@ mod accounts;
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, mpsc};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Duration, Instant, sleep, timeout};
 
 use super::failure::Failure;
 use super::halt::{Halt, Why};
@@ -25,11 +26,16 @@ use super::progress::Progress;
 use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
 use crate::target::{Target, TargetError};
-use crate::throttle::{Answer, Kind};
+use crate::throttle::Kind;
 
 /// How many times the units that a batch should hold it may hold when it is sent: the rate changes
 /// a little all the time.
 const SLACK: f64 = 1.5;
+
+/// Items left by answers that took most: from so many on a batch of them is sent, or when nothing else
+/// has come for so long. Twice as many are a batch.
+const ENOUGH: usize = 12;
+const IDLE: Duration = Duration::from_millis(20);
 
 /// What the writers share.
 pub(super) struct Delivery {
@@ -61,11 +67,21 @@ enum Sent {
 
 /// Delivers parcels until there are no more.
 pub(super) async fn write(delivery: Arc<Delivery>, parcels: Parcels) {
+    let mut kept = Parcel::default();
     loop {
-        let next = parcels.lock().await.recv().await;
+        let next = async { parcels.lock().await.recv().await };
+        let next = match kept.len() {
+            0 => next.await,
+            few if few < ENOUGH => match timeout(IDLE, next).await {
+                Ok(next) => next,
+                Err(_) => Some(std::mem::take(&mut kept)),
+            },
+            _ => Some(std::mem::take(&mut kept)),
+        };
         match next {
-            Some(parcel) => delivery.deliver(parcel, None).await,
-            None => return,
+            Some(parcel) => delivery.write(parcel, None, Some(&mut kept)).await,
+            None if kept.is_empty() => return,
+            None => delivery.deliver(std::mem::take(&mut kept), None).await,
         }
     }
 }
@@ -73,9 +89,20 @@ pub(super) async fn write(delivery: Arc<Delivery>, parcels: Parcels) {
 impl Delivery {
     /// Delivers a parcel. `hot`: the partition that all its items have, which is paced on its own.
     pub(super) async fn deliver(self: &Arc<Self>, parcel: Parcel, hot: Option<u64>) {
+        self.write(parcel, hot, None).await;
+    }
+
+    /// Delivers a parcel, but for items that an answer leaves while it takes most: these go to
+    /// `kept`, to be sent with others.
+    async fn write(
+        self: &Arc<Self>,
+        parcel: Parcel,
+        hot: Option<u64>,
+        mut kept: Option<&mut Parcel>,
+    ) {
         let mut parts = vec![parcel];
         while let Some(part) = parts.pop() {
-            match self.send(part, hot, &mut parts).await {
+            match self.send(part, hot, &mut parts, kept.as_deref_mut()).await {
                 Sent::Done => {}
                 Sent::Abandoned(part) => self.abandon(part),
                 Sent::Refused(mut part, error) => {
@@ -99,6 +126,7 @@ impl Delivery {
         mut parcel: Parcel,
         hot: Option<u64>,
         parts: &mut Vec<Parcel>,
+        mut kept: Option<&mut Parcel>,
     ) -> Sent {
         // From its first sending: to be let in may take long, and says nothing.
         let mut begun = None;
@@ -133,17 +161,15 @@ impl Delivery {
                         .traffic(|traffic| traffic.answered(left, answer.consumed));
                     let left = parcel.take(&unprocessed);
                     self.pace.answered(
-                        Answer {
-                            estimated,
-                            consumed: answer.consumed,
-                            refused: units(left.batch.entries()),
-                            latency,
-                            kind: Kind::Took,
-                        },
+                        Kind::Took,
+                        estimated,
+                        latency,
+                        answer.consumed,
                         parcel.batch.entries(),
                         left.batch.entries(),
                     );
-                    let progress = !parcel.is_empty();
+                    let taken = parcel.len();
+                    let progress = taken > 0;
                     self.written(parcel.batch.entries(), &parcel.origins);
                     let permit = parcel.permit.take();
                     parcel = left;
@@ -152,6 +178,12 @@ impl Delivery {
                     }
                     parcel.permit = permit;
                     self.progress.throttled(count(parcel.len()));
+                    if let Some(kept) = kept.as_deref_mut()
+                        && parcel.len() <= taken
+                        && kept.add(&mut parcel)
+                    {
+                        return Sent::Done;
+                    }
                     times_left += 1;
                     let alone =
                         self.probe.is_due(times_left) && self.put_alone(hot, &mut parcel).await;
@@ -222,18 +254,14 @@ impl Delivery {
                 return false;
             }
         };
-        let kind = Kind::Took;
         let latency = sent.elapsed();
         self.ledger
             .traffic(|traffic| traffic.answered(0, written.consumed));
         self.pace.answered(
-            Answer {
-                estimated,
-                consumed: written.consumed,
-                refused: 0.0,
-                latency,
-                kind,
-            },
+            Kind::Took,
+            estimated,
+            latency,
+            written.consumed,
             &[entry],
             &[],
         );

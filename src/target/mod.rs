@@ -72,8 +72,21 @@ impl BatchLimit {
 pub struct Written {
     /// Indices into the batch of the items that were not processed.
     pub unprocessed: Vec<usize>,
-    /// Write capacity units that the answer says were used, indexes included.
-    pub consumed: Option<f64>,
+    /// What the answer says was used, where it does.
+    pub consumed: Option<Consumed>,
+}
+
+/// Write capacity units, as an answer tells them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Consumed {
+    /// All of them.
+    pub total: f64,
+    /// Of the table itself, where the answer tells them apart.
+    pub table: Option<f64>,
+    /// Of the indexes that the answer names, together.
+    pub indexes: f64,
+    /// How many it names.
+    pub named: usize,
 }
 
 /// What to do about an error.

@@ -12,12 +12,13 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    pub(super) fn new(rate: f64, burst: f64) -> Self {
+    /// Full.
+    pub(super) fn new(now: f64, rate: f64, burst: f64) -> Self {
         Self {
             rate,
             burst,
             units: rate * burst,
-            at: 0.0,
+            at: now,
         }
     }
 

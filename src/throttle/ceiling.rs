@@ -45,7 +45,7 @@ impl Ceiling {
         let units = units.max(f64::MIN_POSITIVE);
         Self {
             units,
-            bucket: Bucket::new(units * SHARE, BURST),
+            bucket: Bucket::new(0.0, units * SHARE, BURST),
             answered: VecDeque::new(),
             in_window: 0.0,
             in_flight: 0.0,

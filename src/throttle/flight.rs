@@ -1,14 +1,12 @@
 //! Requests in flight: as many as shorten the load, and no more.
 //!
-//! The limit grows by one with every answer while it is used and nothing speaks against it, later
-//! by one with as many answers as it counts. It falls when the table refuses, and when answers take
-//! clearly longer than they did: by their mean, not by single ones, and by more than a crowded
-//! processor of our own explains.
+//! The limit grows by one with every answer while it is used, later by one with as many answers as it
+//! counts. It falls when answers take clearly longer than they did: by their mean, not by single
+//! ones, and by more than a crowded processor of our own explains. What is refused is the pace's
+//! affair.
 
-/// At the begin, and the least that latency leaves.
+/// At the begin, and at least.
 const START: f64 = 8.0;
-/// The least that refusals leave.
-const LEAST: f64 = 4.0;
 /// Of the limit, after a fall.
 const FALL: f64 = 0.8;
 /// Seconds from one fall to the next.
@@ -64,19 +62,17 @@ impl Flight {
     }
 
     /// `latency`: only of requests that were processed.
-    pub(super) fn answered(&mut self, now: f64, latency: Option<f64>, refused: bool) {
+    pub(super) fn answered(&mut self, now: f64, latency: Option<f64>) {
         let full = std::mem::take(&mut self.full);
         self.flying = (self.flying - 1.0).max(0.0);
-        let slow = latency.is_some_and(|latency| self.is_slow(now, latency));
-        if refused || slow {
+        let Some(latency) = latency else { return };
+        if self.is_slow(now, latency) {
             if now - self.fell >= BETWEEN {
-                let least = if slow { START } else { LEAST };
-                let lower = (self.limit * FALL).max(least.min(self.most));
-                self.limit = self.limit.min(lower);
+                self.limit = (self.limit * FALL).max(START.min(self.most));
                 self.fell = now;
                 self.fresh = false;
             }
-        } else if full && latency.is_some() {
+        } else if full {
             let step = if self.fresh { 1.0 } else { 2.0 / self.limit };
             self.limit = (self.limit + step).min(self.most);
         }

@@ -28,7 +28,7 @@ impl Gate {
         } = settings;
         Self {
             ceiling: ceiling.map(Ceiling::new),
-            pace: Pace::new(start),
+            pace: Pace::new(0.0, start),
             flight: Flight::new(most_in_flight),
             waits: (0, 0),
         }
@@ -61,8 +61,8 @@ impl Gate {
         Admission::Go
     }
 
-    /// Enters an answer. `blamed`: the refused units that the table as a whole refused, and not
-    /// single partitions, in [`Verdict::table_refused`](super::Verdict::table_refused).
+    /// Enters an answer. `blamed`: the refused units that no hot partition refused, as
+    /// [`Heat::judge`](super::Heat::judge) says.
     pub fn answered(&mut self, now: Duration, answer: &Answer, blamed: f64) {
         let seconds = now.as_secs_f64();
         let latency = answer.latency.as_secs_f64();
@@ -76,13 +76,12 @@ impl Gate {
                 Kind::Failed => ceiling.answered(seconds, estimated, 0.0, None),
             }
         }
-        let mut against = false;
         if answer.kind != Kind::Failed {
             let accepted = (estimated - refused).max(0.0);
-            against = self.pace.answered(seconds, latency, accepted, blamed);
+            self.pace.answered(seconds, latency, accepted, blamed);
         }
         let took = (answer.kind == Kind::Took).then_some(latency);
-        self.flight.answered(seconds, took, against);
+        self.flight.answered(seconds, took);
     }
 
     /// The most units that a batch should hold as things stand. One item goes through whatever it

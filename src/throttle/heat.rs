@@ -1,224 +1,114 @@
 //! Hot partitions: those that refuse while others take.
 //!
 //! A batch that is taken in part carries no reason. Whether the table or one partition refused is
-//! inferred: a table refuses items of all partitions alike; a hot partition's items come back again
-//! and again while nearly all others pass. Only partitions of which something was refused are
-//! remembered, the newest of them, and what is remembered fades.
+//! inferred: a table, and noise, refuse items of all partitions alike. A partition is hot where so
+//! much of it is refused that chance would not do it once in a million, if it were refused as the
+//! others are. Only partitions of which something was refused are remembered, and what is
+//! remembered fades.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use super::pace::Pace;
+use super::recent::Recent;
 use super::{Admission, at};
 
-/// Units a second that DynamoDB's partitions take: a hot one begins with no more.
-const MOST: f64 = 1_000.0;
-/// Seconds in which what is remembered fades to a third.
-const FADE: f64 = 2.0;
+/// The logarithm of a million: what is less likely is no chance.
+const NO_CHANCE: f64 = 14.0;
+/// The least share that others are thought to refuse.
+const LEAST: f64 = 0.01;
 /// Partitions that are remembered.
 const REMEMBERED: usize = 256;
-/// Refusing answers and seconds from which a partition is called hot.
-const ANSWERS: u32 = 3;
-const SECONDS: f64 = 0.15;
-/// How many times as large a share as of the others is refused, and of all that is refused.
-const TIMES: f64 = 4.0;
-const SHARE: f64 = 0.25;
-/// Seconds without a refusal, and without waiting, after which a partition is not hot any more.
+/// Seconds without a sign of its limit after which a partition is not hot any more; and without an
+/// answer, after which a suspicion is forgotten.
 const COOL: f64 = 5.0;
-const IDLE: f64 = 2.0;
 
 /// Which partitions are hot.
 #[derive(Debug, Default)]
 pub struct Heat {
-    suspects: HashMap<u64, Suspect>,
+    /// What became of the partition in each answer that it was in, from the first refusal on.
+    suspects: HashMap<u64, Recent>,
     hot: HashMap<u64, Pace>,
     /// Of all partitions that are not hot.
-    all: Fading,
+    all: Recent,
     swept: f64,
-}
-
-/// Who refused.
-#[derive(Debug)]
-pub struct Verdict {
-    /// Units that the table as a whole refused, and no hot partition.
-    pub table_refused: f64,
-}
-
-#[derive(Debug)]
-struct Suspect {
-    units: Fading,
-    answers: u32,
-    since: f64,
-}
-
-/// Units accepted and refused of late.
-#[derive(Debug, Default, Clone, Copy)]
-struct Fading {
-    accepted: f64,
-    refused: f64,
-    at: f64,
-}
-
-impl Fading {
-    fn fade(&mut self, now: f64) {
-        let kept = (-(now - self.at).max(0.0) / FADE).exp();
-        self.accepted *= kept;
-        self.refused *= kept;
-        self.at = self.at.max(now);
-    }
-
-    fn less(&self, other: &Self) -> Self {
-        Self {
-            accepted: (self.accepted - other.accepted).max(0.0),
-            refused: (self.refused - other.refused).max(0.0),
-            at: self.at,
-        }
-    }
-
-    /// The share that was refused, of one unit more than there was: little says little.
-    fn share(&self) -> f64 {
-        self.refused / (self.accepted + self.refused).max(f64::MIN_POSITIVE)
-    }
-}
-
-impl Suspect {
-    fn new(now: f64) -> Self {
-        Self {
-            units: Fading {
-                at: now,
-                ..Fading::default()
-            },
-            answers: 0,
-            since: now,
-        }
-    }
-
-    /// Whether it explains what is refused, so that the table need not.
-    fn explains(&self, all: &Fading) -> bool {
-        let others = all.less(&self.units);
-        let own = self.units.share();
-        others.accepted > 0.0
-            && self.units.refused >= all.refused * SHARE
-            && own > TIMES * others.share()
-    }
-
-    /// Units that it takes in a second.
-    fn rate(&self, now: f64) -> f64 {
-        let seconds = (now - self.since).max(SECONDS);
-        self.units.accepted / (FADE * (1.0 - (-seconds / FADE).exp()))
-    }
 }
 
 impl Heat {
     /// Judges an answer: pairs of a partition and units. Every answer is to be told while
-    /// [`Heat::is_watching`], and at any time those that refuse something.
+    /// [`Heat::is_watching`], and at any time those that refuse something. Gives the units that
+    /// were refused by no hot partition.
     pub fn judge(
         &mut self,
         now: Duration,
+        latency: Duration,
         accepted: &[(u64, f64)],
         refused: &[(u64, f64)],
-    ) -> Verdict {
-        let now = now.as_secs_f64();
+    ) -> f64 {
+        let (now, latency) = (now.as_secs_f64(), latency.as_secs_f64());
         self.sweep(now);
-        self.all.fade(now);
-        let mut heated: Vec<(u64, f64, f64)> = Vec::new();
-        let mut seen: Vec<u64> = Vec::new();
-        let mut of_table = 0.0;
-        let entries = accepted.iter().map(|entry| (entry, true));
-        for (&(partition, units), took) in entries.chain(refused.iter().map(|entry| (entry, false)))
-        {
-            if self.hot.contains_key(&partition) {
-                let at = heated.iter().position(|(hot, ..)| *hot == partition);
-                let mut sums = at.map_or((partition, 0.0, 0.0), |at| heated.swap_remove(at));
-                *(if took { &mut sums.1 } else { &mut sums.2 }) += units;
-                heated.push(sums);
+        // A batch has 25 items at most, so that to look for each is quick.
+        let mut partitions: Vec<(u64, f64, f64)> = Vec::new();
+        let pairs = accepted.iter().map(|(of, units)| (*of, *units, 0.0));
+        for (of, took, left) in pairs.chain(refused.iter().map(|(of, units)| (*of, 0.0, *units))) {
+            match partitions.iter_mut().find(|(other, ..)| *other == of) {
+                Some((_, accepted, refused)) => {
+                    *accepted += took;
+                    *refused += left;
+                }
+                None => partitions.push((of, took, left)),
+            }
+        }
+        let mut others = 0.0;
+        for (partition, accepted, refused) in partitions {
+            if let Some(pace) = self.hot.get_mut(&partition) {
+                pace.answered(now, latency, accepted, refused);
                 continue;
             }
-            if !took {
-                of_table += units;
-                if !seen.contains(&partition) {
-                    seen.push(partition);
-                }
-            }
-            self.enter(now, partition, units, took);
-        }
-        for (partition, accepted, refused) in heated {
-            if let Some(pace) = self.hot.get_mut(&partition) {
-                pace.answered(now, 0.0, accepted, refused);
+            others += refused;
+            self.all.enter(now, accepted, refused);
+            if let Some(suspect) = self.suspects.get_mut(&partition) {
+                suspect.enter(now, accepted, refused);
+                self.suspect(now, partition);
+            } else if refused > 0.0 {
+                // The first refusal only begins the count: without one nobody would look.
+                self.make_room();
+                self.suspects.insert(partition, Recent::since(now));
             }
         }
-        let mut explained = 0.0;
-        for partition in seen {
-            if self.explains(now, partition) {
-                let own = refused.iter().filter(|(other, _)| *other == partition);
-                explained += own.map(|(_, units)| units).sum::<f64>();
-            }
-        }
-        Verdict {
-            table_refused: if of_table - explained > 1e-9 {
-                of_table - explained
-            } else {
-                0.0
-            },
-        }
+        others
     }
 
-    fn enter(&mut self, now: f64, partition: u64, units: f64, took: bool) {
-        let suspect = if took {
-            self.suspects.get_mut(&partition)
-        } else {
-            self.room(partition);
-            Some(
-                self.suspects
-                    .entry(partition)
-                    .or_insert_with(|| Suspect::new(now)),
-            )
-        };
-        let of = suspect.map(|suspect| &mut suspect.units);
-        for fading in of.into_iter().chain([&mut self.all]) {
-            fading.fade(now);
-            if took {
-                fading.accepted += units;
-            } else {
-                fading.refused += units;
-            }
-        }
-    }
-
-    /// Makes room for one more: the least refused goes.
-    fn room(&mut self, partition: u64) {
-        if self.suspects.len() < REMEMBERED || self.suspects.contains_key(&partition) {
+    /// Forgets the least suspect where there are too many.
+    fn make_room(&mut self) {
+        if self.suspects.len() < REMEMBERED {
             return;
         }
-        let least = self.suspects.iter().min_by(|(_, one), (_, other)| {
-            let (one, other) = (one.units.refused, other.units.refused);
-            one.total_cmp(&other)
-        });
+        let refused = |suspect: &Recent| suspect.refused;
+        let least = self.suspects.iter();
+        let least = least.min_by(|(_, one), (_, other)| refused(one).total_cmp(&refused(other)));
         if let Some(least) = least.map(|(partition, _)| *partition) {
             self.suspects.remove(&least);
         }
     }
 
-    /// Counts a refusing answer of a partition; whether that explains it. It may be hot from now.
-    fn explains(&mut self, now: f64, partition: u64) -> bool {
-        let alone = self.suspects.len() == 1;
-        let Some(suspect) = self.suspects.get_mut(&partition) else {
-            return false;
+    /// Makes a suspect hot where that is no chance.
+    fn suspect(&mut self, now: f64, partition: u64) {
+        let Some(suspect) = self.suspects.get(&partition) else {
+            return;
         };
-        suspect.answers += 1;
-        suspect.units.fade(now);
-        // One answer alone may be anybody's; the very first one is left open.
-        if !suspect.explains(&self.all) || (suspect.answers < 2 && !alone) {
-            return false;
+        let others = self.all.without(suspect);
+        // As likely as one more of each would make it: few answers say little.
+        let usual = ((others.refused + 1.0) / (others.answers + 2.0)).max(LEAST);
+        if suspect.share() <= usual
+            || suspect.answers * surprise(suspect.share(), usual) < NO_CHANCE
+        {
+            return;
         }
-        if suspect.answers >= ANSWERS && now - suspect.since >= SECONDS {
-            let rate = suspect.rate(now);
-            let units = suspect.units;
-            self.all = self.all.less(&units);
-            self.suspects.remove(&partition);
-            self.hot.insert(partition, Pace::known(now, rate.min(MOST)));
-        }
-        true
+        self.all = others;
+        let rate = suspect.accepted / suspect.seconds.max(0.1);
+        self.suspects.remove(&partition);
+        self.hot.insert(partition, Pace::new(now, Some(rate)));
     }
 
     fn sweep(&mut self, now: f64) {
@@ -226,17 +116,8 @@ impl Heat {
             return;
         }
         self.swept = now;
-        self.suspects.retain(|_, suspect| {
-            suspect.units.fade(now);
-            suspect.units.refused > 0.05
-        });
-        if self.suspects.is_empty() {
-            self.all = Fading::default();
-        }
-        self.hot.retain(|_, pace| {
-            let quiet = now - pace.refused() >= COOL;
-            !quiet || pace.waits(now, IDLE)
-        });
+        self.suspects.retain(|_, suspect| suspect.age(now) < COOL);
+        self.hot.retain(|_, pace| pace.calm(now) < COOL);
     }
 
     /// Whether a partition is to be paced on its own.
@@ -249,6 +130,13 @@ impl Heat {
     #[must_use]
     pub fn any_hot(&self) -> bool {
         !self.hot.is_empty()
+    }
+
+    /// The most units that a batch of one partition should hold as things stand.
+    #[must_use]
+    pub fn batch_units(&self, partition: u64) -> f64 {
+        let pace = self.hot.get(&partition);
+        pace.map_or(f64::INFINITY, Pace::batch_units)
     }
 
     /// Whether answers that refuse nothing are to be told too.
@@ -270,4 +158,17 @@ impl Heat {
         pace.take(units);
         Admission::Go
     }
+}
+
+/// How much one answer says against a share where this one was seen: the relative entropy. By
+/// Chernoff's bound, so many answers show it by chance once in e to the power of their sum at most.
+fn surprise(seen: f64, usual: f64) -> f64 {
+    let term = |one: f64, other: f64| {
+        if one > 0.0 {
+            one * (one / other).ln()
+        } else {
+            0.0
+        }
+    };
+    term(seen, usual) + term(1.0 - seen, 1.0 - usual)
 }

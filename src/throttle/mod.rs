@@ -12,14 +12,14 @@ mod ceiling;
 mod flight;
 mod gate;
 mod heat;
-mod meter;
 mod pace;
+mod recent;
 mod toll;
 
 use std::time::Duration;
 
 pub use gate::Gate;
-pub use heat::{Heat, Verdict};
+pub use heat::Heat;
 pub use toll::Toll;
 
 /// What is known before the first request.

@@ -1,144 +1,106 @@
-//! The rate that a table, or one partition, takes: found by what it refuses.
+//! The rate that a table, or one partition, takes: found by what becomes of refusals when less is
+//! sent.
 //!
-//! There is no limit until the first refusal, or one that doubles. From then on the rate is that
-//! at which units were accepted of late, and a little less: what is refused has to be sent again.
-//! It is held for a while and then raised by small steps until something is refused again; a table
-//! that saves up what is not used, as DynamoDB does, loses nothing by that. When nothing has been
-//! refused for long the steps grow, so that a raise of the table's capacity is found.
+//! Below a limit nothing is refused any more; noise (a proxy, a service in trouble) refuses the same
+//! share at any rate. A refusal alone does not tell one from the other, so every cut is a test. The
+//! rate falls to what was accepted, where a limit refuses nothing, and is held there. What is still
+//! refused then, as much as before the cut, is noise: that share is passed over from then on, and
+//! the rate is what was accepted, and as much more as noise refuses of it. Noise is tested again
+//! now and then, so that a limit is never taken for noise for long.
 //!
-//! A refusal is evidence against the rate at which the request was sent, not against a lower one
-//! that was set since. Where lower rates are refused no less, the refusals are noise: that share of
-//! them is passed over from then on, and the rate is looked for again.
+//! In between the rate grows: slowly where a limit was just found, and twice as fast again and
+//! again while nothing speaks against it. So it is back soon from wherever it was.
 
 use super::bucket::Bucket;
-use super::meter::{Meter, Sums};
+use super::recent::Recent;
 
-/// Of the rate at which units were accepted.
+/// Of what was accepted, what is sent during a test: clearly less than a limit.
 const MARGIN: f64 = 0.985;
+/// Seconds and answers that a test takes at least; seconds that it takes where more than this share is refused.
+const TEST: f64 = 0.5;
+const ANSWERS: f64 = 24.0;
+const SOON: f64 = 0.1;
+const MUCH: f64 = 0.2;
+/// The share refused that is more than noise.
+const NOISE: f64 = 0.6;
+/// Deviations that are no chance.
+const DEVIATIONS: f64 = 2.5;
+/// Seconds after which noise is tested again, and the share that is not worth it.
+const AGAIN: f64 = 5.0;
+const LITTLE: f64 = 0.01;
+/// Growth of the rate, as a logarithm a second: after a limit was found, and at most; and the seconds in
+/// which it doubles.
+const SLOW: f64 = 0.02;
+const FAST: f64 = 1.2;
+const DOUBLING: f64 = 1.5;
+/// The deepest cut, since what was seen may have been a bad moment; and the slowest rate, in units a
+/// second, of which DynamoDB has no lower one.
+const DEEPEST: f64 = 0.125;
+const SLOWEST: f64 = 1.0;
 /// Seconds' units that may be sent at once, and in one batch.
 const BURST: f64 = 0.04;
 const BATCH: f64 = 0.05;
-/// Seconds from one cut to the next, unless most is refused.
-const BETWEEN: f64 = 0.5;
-/// The share refused that is most, and the seconds that it takes to tell.
-const HEAVY: f64 = 0.2;
-const TELLING: f64 = 0.1;
-/// Seconds, for what comes at one time.
-const LEAST: f64 = 0.001;
-/// Answers from which a rate can be told at all, and well.
-const FEW: u32 = 4;
-const MANY: u32 = 8;
-/// Seconds without a refusal before the rate is raised, and before it is raised faster.
-const HOLD: f64 = 1.0;
-const QUIET: f64 = 4.0;
-/// Raise in a second: as a rule, at most, and while the rate is looked for.
-const STEP: f64 = 0.02;
-const FASTEST: f64 = 0.5;
-const SEARCH: f64 = 1.2;
-/// Seconds in which the raise doubles when it is quiet.
-const DOUBLING: f64 = 1.5;
-/// No pace is slower: units a second.
-const SLOWEST: f64 = 0.5;
-/// Cuts in a row after which no less is refused that show that they do not help, the rate that they
-/// leave of the first one's, and answers between them.
-const VAIN: u32 = 3;
-const VAIN_RATE: f64 = 0.8;
-const VAIN_ANSWERS: u32 = 24;
-/// The most that noise can be, as a share.
-const NOISE: f64 = 0.6;
-/// Where the table has a limit, as much is accepted of more: what is less, of what was accepted
-/// before; and how many times the rate may be raised before more has to be accepted, and how much.
-const ACCEPTED_LESS: f64 = 0.95;
-const RAISED: f64 = 1.2;
-const ACCEPTED_MORE: f64 = 1.1;
-/// Of the share refused before the first one, what is less, and what is more.
-const LESS: f64 = 0.5;
-const MORE: f64 = 2.0;
-/// How many times its own deviation a share may be above the noise.
-const DEVIATIONS: f64 = 2.0;
-/// Answers that tell that there is less noise than was thought, and how fast it is believed.
-const TELL_LESS: u32 = 16;
-const BELIEVED: f64 = 0.1;
+/// Seconds after which a request that waits asks again, and after which that is forgotten.
+const PATIENCE: f64 = 0.1;
+const WAITED: f64 = 0.5;
 
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Units a second; infinite before the first refusal.
+    /// Units a second; infinite before anything is refused.
     rate: f64,
     bucket: Bucket,
-    meter: Meter,
-    /// Whether the rate is not known yet.
-    searching: bool,
-    begun: Option<f64>,
-    raised: f64,
+    /// When the rate last grew, and how fast it does.
+    grown: f64,
+    growth: f64,
+    /// What requests sent since the last cut were answered, and when that was.
+    recent: Recent,
     cut: f64,
-    refused: f64,
-    /// When refusals began that were left without consequences.
-    doubt: Option<f64>,
+    test: Option<Test>,
+    /// What tests showed that is refused whatever the rate.
+    noise: Recent,
+    /// When a limit last showed itself.
+    limited: f64,
     /// When a request last had to wait.
     waited: f64,
-    vain: Vain,
-    /// The share that is refused whatever the rate, and the rate and what was accepted a second
-    /// when that was found.
-    noise: f64,
-    found: (f64, f64),
 }
 
-/// Cuts in a row that did not help.
-#[derive(Debug, Default)]
-struct Vain {
-    cuts: u32,
-    /// When the first one was, and before it the rate, the share refused, and the units accepted a
-    /// second.
-    first: f64,
-    rate: f64,
+/// A cut whose effect is not known yet.
+#[derive(Debug, Clone, Copy)]
+struct Test {
+    /// Before it: the mean share of an answer that was refused, and the units accepted a second.
     share: f64,
     accepted: f64,
-    /// Between the first one and the last one, and since then.
-    between: Sums,
-    since: Sums,
+    /// Whether more was refused than noise explains, and whether it follows one that did not help.
+    over: bool,
+    again: bool,
 }
 
 impl Pace {
     /// Without a limit, or beginning at so many units a second.
-    pub(super) fn new(start: Option<f64>) -> Self {
+    pub(super) fn new(now: f64, start: Option<f64>) -> Self {
         let rate = start.map_or(f64::INFINITY, |rate| rate.max(SLOWEST));
         Self {
             rate,
-            bucket: Bucket::new(rate.min(f64::MAX), BURST),
-            meter: Meter::default(),
-            searching: true,
-            begun: None,
-            raised: 0.0,
-            cut: 0.0,
-            refused: 0.0,
-            doubt: None,
+            bucket: Bucket::new(now, rate.min(f64::MAX), BURST),
+            grown: now,
+            growth: FAST,
+            recent: Recent::since(now),
+            cut: f64::NEG_INFINITY,
+            test: None,
+            noise: Recent::default(),
+            limited: now,
             waited: f64::NEG_INFINITY,
-            vain: Vain::default(),
-            noise: 0.0,
-            found: (0.0, 0.0),
         }
     }
 
-    /// For a partition that was seen to take so many units a second.
-    pub(super) fn known(now: f64, rate: f64) -> Self {
-        let mut pace = Self::new(Some(rate * MARGIN));
-        pace.searching = false;
-        pace.begun = Some(now);
-        pace.raised = now;
-        pace.cut = now;
-        pace.refused = now;
-        pace.bucket.pause(now, 0.0);
-        pace
+    /// Whether requests had to wait of late, so that the rate is what is sent.
+    fn is_used(&self, now: f64) -> bool {
+        now - self.waited < WAITED
     }
 
-    /// Whether requests had to wait in the seconds before.
-    pub(super) fn waits(&self, now: f64, seconds: f64) -> bool {
-        now - self.waited < seconds
-    }
-
-    /// When something was last refused.
-    pub(super) fn refused(&self) -> f64 {
-        self.refused
+    /// Seconds since a limit last showed itself.
+    pub(super) fn calm(&self, now: f64) -> f64 {
+        now - self.limited
     }
 
     pub(super) fn batch_units(&self) -> f64 {
@@ -147,16 +109,15 @@ impl Pace {
 
     /// How long a request has to wait at least.
     pub(super) fn wait(&mut self, now: f64) -> f64 {
-        self.begun.get_or_insert(now);
         if self.rate.is_infinite() {
             return 0.0;
         }
-        self.raise(now);
-        let wait = self.bucket.wait(now);
-        if wait > 0.0 {
+        if self.bucket.wait(now) > 0.0 {
             self.waited = now;
         }
-        wait
+        self.grow(now);
+        // Not too long, since the rate grows.
+        self.bucket.wait(now).min(PATIENCE)
     }
 
     pub(super) fn take(&mut self, units: f64) {
@@ -165,170 +126,132 @@ impl Pace {
         }
     }
 
-    /// Enters an answer to a request that was sent so many seconds before; whether it speaks
-    /// against the rate.
-    pub(super) fn answered(&mut self, now: f64, latency: f64, accepted: f64, refused: f64) -> bool {
-        self.meter.enter(now, accepted, refused);
-        if now - latency < self.cut {
-            return false;
+    /// Enters an answer to a request that was sent so many seconds before.
+    pub(super) fn answered(&mut self, now: f64, latency: f64, accepted: f64, refused: f64) {
+        let sent = now - latency;
+        if sent < self.cut {
+            // It speaks of a rate that is no more.
+            return;
         }
-        self.vain.since.add(accepted, refused, 1);
-        if self.noise > 0.0 {
-            let recent = self.meter.since(self.cut.max(now - 1.0));
-            if self.is_noise(recent) {
-                return false;
+        if self.rate.is_infinite() && self.cut.is_infinite() {
+            if refused > 0.0 {
+                // What was accepted before may have been saved up.
+                self.begin(now);
             }
-        }
-        if refused <= 0.0 {
-            return false;
-        }
-        if self.rate.is_infinite() {
-            self.first(now, latency);
-            return true;
-        }
-        let mut sums = self.meter.since(self.cut.max(now - 1.0));
-        if sums.answers < MANY {
-            sums = self.meter.since(self.cut);
-        }
-        let gone = now - self.cut;
-        self.refused = now;
-        let heavy =
-            sums.share() > HEAVY && sums.answers >= FEW && gone >= TELLING.max(latency * 1.5);
-        if heavy || gone >= BETWEEN {
-            self.lower(now, sums);
-        }
-        true
-    }
-
-    /// Whether no more was refused than is whatever the rate.
-    fn is_noise(&mut self, recent: Sums) -> bool {
-        let share = recent.share();
-        if recent.answers >= TELL_LESS && share < self.noise {
-            let weight = BELIEVED / f64::from(recent.answers);
-            self.noise += (share - self.noise) * weight;
-        }
-        let answers = f64::from(recent.answers.max(1));
-        let deviation = (self.noise * (1.0 - self.noise) / answers).sqrt();
-        share <= self.noise + DEVIATIONS * deviation
-    }
-
-    /// Before there is a rate. What the table takes from the first refusal on is what it takes, if
-    /// enough is refused to tell: what it took before may have been saved up. Where little is
-    /// refused that takes longer.
-    fn first(&mut self, now: f64, latency: f64) {
-        let begun = self.begun.unwrap_or(now);
-        let doubt = *self.doubt.get_or_insert(now);
-        let sums = self.meter.since(doubt);
-        let gone = now - doubt;
-        let much = sums.share() > HEAVY && sums.answers >= FEW;
-        let told = sums.answers >= MANY * 2 || gone >= TELLING.max(latency * 1.5);
-        if !told || !much && gone < BETWEEN {
             return;
         }
-        let gone = gone.max(LEAST);
-        if gone > 2.0 {
-            // That was long ago.
-            self.doubt = Some(now);
+        self.recent.enter(sent, accepted, refused);
+        let (share, gone) = (self.recent.share(), sent - self.cut);
+        if self.recent.answers < ANSWERS || gone < SOON {
             return;
         }
-        let recent = self.meter.since(now - 1.0);
-        let offered = (recent.accepted + recent.refused) / (now - begun).clamp(TELLING, 1.0);
-        let guess = (sums.accepted / gone).max(offered / 16.0).max(SLOWEST);
-        self.searching = much;
-        self.bucket = Bucket::new(guess, BURST);
-        self.set(now, guess);
-        self.raised = now;
+        match self.test {
+            Some(test) if gone >= TEST || share > MUCH && !test.again => self.conclude(now, test),
+            Some(_) => {}
+            None if share > self.chance() || self.is_stale(now) => self.lower(now, false),
+            None => {}
+        }
     }
 
-    fn lower(&mut self, now: f64, sums: Sums) {
-        let span = (now - sums.since).max(TELLING);
-        let a_second = sums.accepted / span;
-        let (rate, accepted) = self.found;
-        if self.rate >= rate * RAISED && a_second < accepted * ACCEPTED_MORE {
-            // It was the table after all.
-            self.noise = 0.0;
+    /// The most that noise refuses by chance.
+    fn chance(&self) -> f64 {
+        let noise = self.noise.share();
+        let deviation = self
+            .recent
+            .deviation(noise)
+            .hypot(self.noise.deviation(noise));
+        noise + DEVIATIONS * deviation
+    }
+
+    fn is_stale(&self, now: f64) -> bool {
+        self.noise.share() > LITTLE && now - self.cut > AGAIN
+    }
+
+    /// Begins a test.
+    fn lower(&mut self, now: f64, again: bool) {
+        let share = self.recent.share();
+        let mut accepted = self.recent.accepted / self.recent.seconds.max(SOON);
+        if self.is_used(now) && self.rate.is_finite() {
+            accepted = accepted.min(self.rate * (1.0 - share));
         }
-        if self.is_vain(now, sums.share(), a_second) {
-            self.noise = self.vain.between.share();
-            self.found = (self.rate, a_second);
-            self.vain = Vain::default();
-            self.searching = true;
-            self.cut = now;
-            return;
+        let over = share > self.chance();
+        if over {
+            self.limited = now;
         }
-        // What noise refuses may be sent on top of what the table takes.
-        let taking = 1.0 - self.noise;
-        let left = self.rate * ((1.0 - sums.share_at_least()) / taking).min(1.0);
-        let accepted = a_second / taking;
-        let taken = if sums.answers >= MANY && self.waits(now, BETWEEN) {
-            accepted
+        self.test = Some(Test {
+            share,
+            accepted,
+            over,
+            again,
+        });
+        let floor = if self.rate.is_finite() {
+            self.rate * DEEPEST
         } else {
-            // Little is known, or less was sent than the pace allowed.
-            accepted.max(left)
+            SLOWEST
         };
-        let floor = self.rate / 8.0;
-        // Where the floor holds, the rate is not known.
-        self.searching = taken < floor;
-        self.set(now, (taken * MARGIN).clamp(floor, self.rate * MARGIN));
+        self.set(now, (accepted * MARGIN).max(floor));
+        self.begin(now);
     }
 
-    /// Whether the cuts before this one have changed nothing but what is accepted. Before this one
-    /// this share was refused, and so many units accepted a second.
-    fn is_vain(&mut self, now: f64, share: f64, accepted: f64) -> bool {
-        let vain = &mut self.vain;
-        let since = std::mem::take(&mut vain.since);
-        let mut between = vain.between;
-        between.add(since.accepted, since.refused, since.answers);
-        let more = since.share() > vain.share * MORE;
-        let less = between.answers >= VAIN_ANSWERS && between.share() < vain.share * LESS;
-        if self.rate >= vain.rate || more || less || vain.share > NOISE {
-            *vain = Vain {
-                first: now,
-                rate: self.rate,
-                share,
-                accepted,
-                ..Vain::default()
-            };
-            return false;
+    fn begin(&mut self, now: f64) {
+        self.cut = now;
+        self.recent = Recent::since(now);
+    }
+
+    /// Ends a test.
+    fn conclude(&mut self, now: f64, test: Test) {
+        let share = self.recent.share();
+        let noise = self.noise.share();
+        let helped = share <= self.chance();
+        if helped {
+            if share + DEVIATIONS * self.recent.deviation(noise) < noise {
+                self.noise = Recent::default();
+            }
+            self.noise.fade(0.5);
+            self.noise.add(&self.recent);
+            if test.over {
+                self.growth = (self.growth / 4.0).max(SLOW);
+            }
+        } else {
+            let same = DEVIATIONS * self.recent.deviation(test.share);
+            if !test.again || share > NOISE || (share - test.share).abs() > same {
+                self.lower(now, true);
+                return;
+            }
+            self.noise = self.recent;
         }
-        vain.cuts += 1;
-        vain.between = between;
-        vain.cuts >= VAIN
-            && between.answers >= VAIN_ANSWERS
-            && self.rate <= vain.rate * VAIN_RATE
-            && between.accepted / (now - vain.first) <= vain.accepted * ACCEPTED_LESS
+        self.test = None;
+        self.grown = now;
+        // What noise refuses may be sent on top of what the table takes.
+        let margin = if test.over { MARGIN } else { 1.0 };
+        let rate = test.accepted * margin / (1.0 - self.noise.share().min(NOISE));
+        self.set(now, rate.max(self.rate));
     }
 
     fn set(&mut self, now: f64, rate: f64) {
-        self.rate = rate.max(SLOWEST);
-        self.bucket.set_rate(now, self.rate);
-        // What the table has none of now, it will have then.
-        self.bucket.pause(now, BURST);
-        self.cut = now;
-        self.refused = now;
+        let rate = rate.max(SLOWEST);
+        if self.rate.is_infinite() {
+            self.bucket = Bucket::new(now, rate, BURST);
+        }
+        let lower = rate < self.rate;
+        self.rate = rate;
+        self.bucket.set_rate(now, rate);
+        if lower {
+            // What the table has none of now, it will have then.
+            self.bucket.pause(now, BURST);
+        }
     }
 
-    fn raise(&mut self, now: f64) {
-        let gone = (now - self.raised).clamp(0.0, 0.25);
+    fn grow(&mut self, now: f64) {
+        let gone = (now - self.grown).clamp(0.0, WAITED);
         if gone < 0.01 {
             return;
         }
-        self.raised = now;
-        if !self.waits(now, BETWEEN) {
+        self.grown = now;
+        if self.test.is_some() || !self.is_used(now) {
             return;
         }
-        let quiet = now - self.refused;
-        let step = if self.searching {
-            SEARCH
-        } else if quiet < HOLD {
-            0.0
-        } else {
-            (STEP * ((quiet - QUIET).max(0.0) / DOUBLING).exp2()).min(FASTEST)
-        };
-        let rate = self.rate * (step * gone).exp();
-        if rate > self.rate {
-            self.rate = rate;
-            self.bucket.set_rate(now, rate);
-        }
+        self.set(now, self.rate * (self.growth * gone).exp());
+        self.growth = (self.growth * (gone / DOUBLING).exp2()).min(FAST);
     }
 }

@@ -36,12 +36,12 @@ impl Toll {
         self.units.ceil() as u64
     }
 
-    /// Enters what deletions have cost together; as little as can be where nothing is told.
-    pub fn answered(&mut self, deletions: f64, used: Option<f64>) {
+    /// Enters what deletions have cost together, as a service told that is believed.
+    pub fn answered(&mut self, deletions: f64, used: f64) {
         if deletions < 1.0 {
             return;
         }
-        let each = used.map_or(self.least, |used| used / deletions);
+        let each = used / deletions;
         let fallen = (self.units * FALL).max(self.least);
         self.units = each.max(fallen);
     }
@@ -54,16 +54,16 @@ mod tests {
     #[test]
     fn it_falls_by_steps_and_rises_at_once() {
         let mut toll = Toll::new(2.0, 400.0);
-        toll.answered(1.0, Some(100.0));
+        toll.answered(1.0, 100.0);
         assert_eq!(toll.units(), 320);
         for _ in 0..20 {
-            toll.answered(10.0, Some(50.0));
+            toll.answered(10.0, 50.0);
         }
         assert_eq!(toll.units(), 5);
-        toll.answered(1.0, Some(100.0));
+        toll.answered(1.0, 100.0);
         assert_eq!(toll.units(), 100);
         for _ in 0..40 {
-            toll.answered(25.0, None);
+            toll.answered(25.0, 1.0);
         }
         assert_eq!(toll.units(), 2);
     }

@@ -12,8 +12,8 @@ use dynafold::source::{
     Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
 };
 use dynafold::target::{
-    Action, Asked, Batch, BatchLimit, Difference, ErrorClass, Key, Page, TableDescription, Target,
-    TargetError, Throttle, Wanted, Written,
+    Action, Asked, Batch, BatchLimit, Consumed, Difference, ErrorClass, Key, Page,
+    TableDescription, Target, TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
 use futures_util::future::BoxFuture;
@@ -220,7 +220,10 @@ impl FakeTarget {
         }
         result.map(|()| Written {
             unprocessed: left,
-            consumed: Some(1.0),
+            consumed: Some(Consumed {
+                total: 1.0,
+                ..Consumed::default()
+            }),
         })
     }
 }

@@ -54,7 +54,7 @@ async fn a_batch_is_one_request_with_all_its_items() {
     let length = request.body.len().to_string();
     assert_eq!(request.header("content-length"), Some(length.as_str()));
     let body: Value = serde_json::from_str(&request.body).unwrap();
-    assert_eq!(body["ReturnConsumedCapacity"], "TOTAL");
+    assert_eq!(body["ReturnConsumedCapacity"], "INDEXES");
     let tables = body["RequestItems"].as_object().unwrap();
     assert_eq!(tables.len(), 1);
     let puts = tables[&table.name].as_array().unwrap();
@@ -198,7 +198,7 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
     assert_eq!(requests[1].operation(), "PutItem");
     let body: Value = serde_json::from_str(&requests[1].body).unwrap();
     let sent: Value = serde_json::from_str(two.json(0)).unwrap();
-    let with = |member: &str, sent: Value| json!({"TableName": table.name, member: sent, "ReturnConsumedCapacity": "TOTAL"});
+    let with = |member: &str, sent: Value| json!({"TableName": table.name, member: sent, "ReturnConsumedCapacity": "INDEXES"});
     assert_eq!(body, with("Item", sent));
     assert_eq!(requests[2].operation(), "DeleteItem");
     let body: Value = serde_json::from_str(&requests[2].body).unwrap();

@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::seeds;
 use super::simulation::{Case, Endpoint, Expect, Limits, Load, Simulation};
 
 fn case(ceiling: f64, endpoint: Endpoint, units: Vec<f64>, seed: u64) -> Case {
@@ -62,4 +63,50 @@ proptest! {
         let faults = simulation.figures.faults(&case);
         prop_assert!(faults.is_empty(), "{faults:?} {:?}", simulation.figures);
     }
+}
+
+/// An endpoint whose limit jumps about for 20 seconds, and is steady from then on: what the pace has
+/// learned by then is wrong in some way or other. Half of them are noisy too.
+fn jumpy(seed: u64) -> Case {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut wcu = |from: f64| (from, 10_f64.powf(random.f64() * 4.0));
+    let mut steps: Vec<(f64, f64)> = (0..10).map(|step| wcu(f64::from(step) * 2.0)).collect();
+    steps.push((20.0, 20.0 + random.f64() * 8_000.0));
+    let noisy = random.bool();
+    Case {
+        about: String::new(),
+        seed,
+        seconds: 60.0,
+        settle: 35.0,
+        gate: Limits::default(),
+        endpoint: Endpoint {
+            latency_ms: 2.0 + random.f64() * 60.0,
+            noise: random.f64(),
+            wcu: steps,
+            left: if noisy { random.f64() * 0.1 } else { 0.0 },
+            throttled: if noisy { random.f64() * 0.05 } else { 0.0 },
+            failures: if noisy { random.f64() * 0.1 } else { 0.0 },
+            ..Endpoint::default()
+        },
+        load: Load::default(),
+        expect: Expect {
+            accepted: Some(0.85),
+            refused: Some(if noisy { 0.45 } else { 0.1 }),
+            ..Expect::default()
+        },
+    }
+}
+
+#[test]
+fn whatever_was_before_the_granted_rate_is_found_in_seconds() {
+    let mut faults = Vec::new();
+    for seed in 1..=seeds(24) {
+        let case = jumpy(seed);
+        let simulation = Simulation::run(&case);
+        for fault in simulation.figures.faults(&case) {
+            let (figures, endpoint) = (simulation.figures, &case.endpoint);
+            faults.push(format!("seed {seed}: {fault}; {figures:?} {endpoint:?}"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Delivery, count};
-use crate::load::pace::units;
 use crate::load::parcel::{Origin, Parcel};
 use crate::load::rejects::Rejected;
 use crate::load::ticket::Ticket;
 use crate::target::{Action, Entry, ErrorClass, TargetError};
-use crate::throttle::{Answer, Kind};
+use crate::throttle::Kind;
 
 impl Delivery {
     /// Counts what was processed.
@@ -63,22 +62,13 @@ impl Delivery {
             traffic.transient += u64::from(error.class == ErrorClass::Transient);
         });
         self.ledger.reasons(&error.throttles);
-        let refused = if throttled { entries } else { &[] };
-        self.pace.answered(
-            Answer {
-                estimated,
-                consumed: None,
-                refused: units(refused),
-                latency,
-                kind: if throttled {
-                    Kind::Throttled
-                } else {
-                    Kind::Failed
-                },
-            },
-            &[],
-            refused,
-        );
+        let (kind, refused) = if throttled {
+            (Kind::Throttled, entries)
+        } else {
+            (Kind::Failed, &[][..])
+        };
+        self.pace
+            .answered(kind, estimated, latency, None, &[], refused);
         if throttled {
             self.progress.throttled(count(entries.len()));
         }

@@ -13,7 +13,7 @@ use super::classify::Attempt;
 use super::wire::Body;
 use crate::item::Attribute;
 use crate::mapping::model::{KeyAttribute, Table};
-use crate::target::{Action, Batch, ErrorClass, Key, TargetError, Written};
+use crate::target::{Action, Batch, Consumed, ErrorClass, Key, TargetError, Written};
 use crate::value::{Number, quote};
 
 /// BatchWriteItem's answer.
@@ -22,20 +22,46 @@ struct Answer<'a> {
     #[serde(rename = "UnprocessedItems", borrow)]
     left: Option<HashMap<String, Vec<Left<'a>>>>,
     #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<Vec<Consumed>>,
+    consumed: Option<Vec<Told>>,
 }
 
 /// What `PutItem` and `DeleteItem` answer.
 #[derive(Deserialize)]
 struct Single {
     #[serde(rename = "ConsumedCapacity")]
-    consumed: Option<Consumed>,
+    consumed: Option<Told>,
+}
+
+/// With the table and its indexes apart, which DynamoDB tells where it is asked to; others may not.
+#[derive(Deserialize)]
+struct Told {
+    #[serde(rename = "CapacityUnits")]
+    units: Option<f64>,
+    #[serde(rename = "Table")]
+    table: Option<Units>,
+    #[serde(rename = "GlobalSecondaryIndexes")]
+    global: Option<HashMap<String, Units>>,
+    #[serde(rename = "LocalSecondaryIndexes")]
+    local: Option<HashMap<String, Units>>,
 }
 
 #[derive(Deserialize)]
-struct Consumed {
+struct Units {
     #[serde(rename = "CapacityUnits")]
     units: Option<f64>,
+}
+
+impl Told {
+    fn consumed(self) -> Option<Consumed> {
+        let indexes = [self.global, self.local].into_iter().flatten().flatten();
+        let units: Vec<f64> = indexes.filter_map(|(_, index)| index.units).collect();
+        Some(Consumed {
+            total: self.units?,
+            table: self.table.and_then(|table| table.units),
+            indexes: units.iter().sum(),
+            named: units.len(),
+        })
+    }
 }
 
 /// A request that comes back.
@@ -72,7 +98,7 @@ impl Dynamodb {
         let mut before = String::from("{\"RequestItems\":{");
         quote(&mut before, &table.name);
         before.push_str(":[");
-        let after = "]},\"ReturnConsumedCapacity\":\"TOTAL\"}";
+        let after = "]},\"ReturnConsumedCapacity\":\"INDEXES\"}";
         let body = Body::new(before, batch.wire(), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
@@ -81,10 +107,14 @@ impl Dynamodb {
         let left = answer
             .left
             .ok_or_else(|| action.incomplete("UnprocessedItems"))?;
-        let units = |tables: Vec<Consumed>| tables.iter().filter_map(|table| table.units).sum();
         Ok(Written {
             unprocessed: find(table, batch, left, &action)?,
-            consumed: answer.consumed.map(units),
+            // A batch is of one table.
+            consumed: answer
+                .consumed
+                .into_iter()
+                .flatten()
+                .find_map(Told::consumed),
         })
     }
 
@@ -104,14 +134,14 @@ impl Dynamodb {
         let mut before = String::from("{\"TableName\":");
         quote(&mut before, &table.name);
         before.push_str(member);
-        let after = ",\"ReturnConsumedCapacity\":\"TOTAL\"}";
+        let after = ",\"ReturnConsumedCapacity\":\"INDEXES\"}";
         let body = Body::new(before, batch.wire_json(index), after);
         let bytes = self.wire.send(&action, body).await?;
         let garbled = |_| action.service(None, "", 200, &bytes);
         let answer: Single = serde_json::from_slice(&bytes).map_err(garbled)?;
         Ok(Written {
             unprocessed: Vec::new(),
-            consumed: answer.consumed.and_then(|table| table.units),
+            consumed: answer.consumed.and_then(Told::consumed),
         })
     }
 }

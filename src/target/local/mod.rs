@@ -195,8 +195,9 @@ impl Local {
             let left = written.unprocessed.iter();
             all.unprocessed
                 .extend(left.filter_map(|at| part.get(*at).copied()));
-            if let Some(units) = written.consumed {
-                *all.consumed.get_or_insert(0.0) += units;
+            if let Some(part) = written.consumed {
+                let consumed = all.consumed.get_or_insert_default();
+                consumed.total += part.total;
             }
         }
         Ok(all)

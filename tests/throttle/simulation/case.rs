@@ -108,4 +108,6 @@ pub(crate) struct Expect {
     pub(crate) cold: Option<f64>,
     /// Units accepted of the hot partition, of what it takes, at least.
     pub(crate) hot: Option<f64>,
+    /// Answers while a partition was thought to be hot, at most.
+    pub(crate) heated: Option<f64>,
 }

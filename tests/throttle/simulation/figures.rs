@@ -16,6 +16,8 @@ pub(crate) struct Figures {
     /// The most units in any five seconds, from the begin on.
     pub(crate) window: f64,
     pub(crate) largest: f64,
+    /// Answers while a partition was thought to be hot.
+    pub(crate) heated: f64,
 }
 
 impl Figures {
@@ -44,6 +46,7 @@ impl Figures {
         least("refused", refused, expect.refused.map(|most| -most));
         let refusing = -self.refusing / self.requests;
         least("requests", refusing, expect.requests.map(|most| -most));
+        least("heated", -self.heated, expect.heated.map(|most| -most));
         if case.gate.ceiling.is_some() {
             let most = ceiling * 5.0 + self.largest;
             least("window", -self.window, Some(-most - 1e-6));

@@ -18,6 +18,7 @@ pub(crate) use figures::Figures;
 use writer::Writer;
 
 const ITEMS: usize = 25;
+const ENOUGH: usize = 12;
 
 #[derive(Debug, Clone, Copy)]
 struct Item {
@@ -257,8 +258,8 @@ impl<'c> Simulation<'c> {
             } else {
                 Vec::new()
             };
-            let verdict = self.heat.judge(time, &pairs(&accepted), &left);
-            blamed = verdict.table_refused;
+            let latency = Duration::from_secs_f64(now - all.sent);
+            blamed = self.heat.judge(time, latency, &pairs(&accepted), &left);
         }
         let answer = Answer {
             estimated,
@@ -268,16 +269,25 @@ impl<'c> Simulation<'c> {
             kind,
         };
         self.gate.answered(time, &answer, blamed);
-        if left.is_empty() {
+        self.figures.heated += f64::from(u8::from(self.heat.any_hot()));
+        let hot = writer == self.case.gate.most;
+        if !hot && kind == Kind::Took && left.len() <= accepted.len() && all.kept.len() <= ENOUGH {
+            // A few are sent with others.
+            all.kept.extend(left);
             self.at(now, Event::Writer(writer));
         } else {
-            if !accepted.is_empty() {
+            let progress = !accepted.is_empty();
+            if progress {
                 all.failures = 0;
             }
             let cap = (0.05 * f64::from(1_u32 << all.failures.min(10))).min(10.0);
             all.failures += 1;
             all.batch = left;
-            let delay = cap * self.random.f64();
+            let delay = if progress {
+                0.0
+            } else {
+                cap * self.random.f64()
+            };
             self.later(now + delay, Event::Writer(writer));
         }
         if self.full {

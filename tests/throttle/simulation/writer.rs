@@ -2,7 +2,7 @@
 
 use dynafold::throttle::Kind;
 
-use super::{Event, HOT, ITEMS, Item, Simulation};
+use super::{ENOUGH, Event, HOT, ITEMS, Item, Simulation};
 
 #[derive(Debug, Default)]
 pub(super) struct Writer {
@@ -10,6 +10,8 @@ pub(super) struct Writer {
     /// Of its batch, what is sent after it.
     pub(super) waiting: Vec<Item>,
     pub(super) left: Vec<Item>,
+    /// Left by answers that took most.
+    pub(super) kept: Vec<Item>,
     pub(super) failures: u32,
     pub(super) sent: f64,
     pub(super) answer: Option<(Kind, f64, f64)>,
@@ -21,9 +23,13 @@ impl Simulation<'_> {
         let mut sum = 0.0;
         if !batch.is_empty() {
             // What was split off is sent first.
+        } else if self.writers[writer].kept.len() >= ENOUGH {
+            batch = std::mem::take(&mut self.writers[writer].kept);
         } else if hot {
             while let Some(item) = self.parked.front().copied() {
-                if batch.len() == ITEMS || (sum > 0.0 && sum + item.units > 100.0) {
+                if batch.len() == ITEMS
+                    || (sum > 0.0 && sum + item.units > self.heat.batch_units(HOT))
+                {
                     break;
                 }
                 self.parked.pop_front();

@@ -1,0 +1,79 @@
+//! What was accepted and refused of late.
+
+/// Seconds, or answers where that is longer, in which what is remembered fades to a third.
+const SECONDS: f64 = 1.0;
+const ANSWERS: f64 = 48.0;
+
+/// Sums over answers. An answer counts with the share of it that was refused, so that a request of
+/// which all is refused is one event, and not 25.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Recent {
+    pub(super) answers: f64,
+    /// Answers, each counted by the share of it that was refused.
+    pub(super) refused: f64,
+    /// Units.
+    pub(super) accepted: f64,
+    pub(super) seconds: f64,
+    at: f64,
+}
+
+impl Recent {
+    /// Begins to remember.
+    pub(super) fn since(now: f64) -> Self {
+        Self {
+            at: now,
+            ..Self::default()
+        }
+    }
+
+    /// An answer that took and refused so many units.
+    pub(super) fn enter(&mut self, now: f64, accepted: f64, refused: f64) {
+        let gone = (now - self.at).max(0.0);
+        self.fade((-gone / SECONDS).exp().max((-1.0 / ANSWERS).exp()));
+        self.at = self.at.max(now);
+        self.seconds += gone;
+        self.answers += 1.0;
+        self.accepted += accepted;
+        if refused > 0.0 {
+            self.refused += refused / (accepted + refused);
+        }
+    }
+
+    /// Makes all that is remembered worth less.
+    pub(super) fn fade(&mut self, kept: f64) {
+        self.answers *= kept;
+        self.refused *= kept;
+        self.accepted *= kept;
+        self.seconds *= kept;
+    }
+
+    /// Remembers that too.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.answers += other.answers;
+        self.refused += other.refused;
+    }
+
+    /// Without what another one counted of the same answers.
+    pub(super) fn without(&self, other: &Self) -> Self {
+        Self {
+            answers: (self.answers - other.answers).max(0.0),
+            refused: (self.refused - other.refused).max(0.0),
+            ..*self
+        }
+    }
+
+    /// Seconds since the last answer.
+    pub(super) fn age(&self, now: f64) -> f64 {
+        now - self.at
+    }
+
+    /// The mean share of an answer that was refused.
+    pub(super) fn share(&self) -> f64 {
+        self.refused / self.answers.max(1.0)
+    }
+
+    /// The deviation of a share that so many answers show.
+    pub(super) fn deviation(&self, share: f64) -> f64 {
+        (share * (1.0 - share) / self.answers.max(1.0)).sqrt()
+    }
+}
