@@ -157,7 +157,7 @@ impl Engine {
         match self.target.write(&self.model.table, batch).await {
             Ok(written) => {
                 assert_eq!(written.unprocessed, Vec::<usize>::new());
-                Some(written.consumed.unwrap())
+                Some(written.consumed.unwrap().total)
             }
             Err(error) => {
                 assert_eq!(error.class, ErrorClass::Invalid, "{}: {error:?}", self.name);

@@ -40,7 +40,7 @@ async fn write_all(target: &dyn Target, table: &Table, items: &[Item]) {
     for items in items.chunks(25) {
         let written = target.write(table, &batch(items)).await.unwrap();
         assert_eq!(written.unprocessed, Vec::<usize>::new());
-        assert!(written.consumed.unwrap() > 0.0);
+        assert!(written.consumed.unwrap().total > 0.0);
     }
 }
 

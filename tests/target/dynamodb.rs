@@ -45,7 +45,7 @@ async fn a_batch_is_one_request_with_all_its_items() {
     let target = at(&endpoint.url).await;
     let (table, batch) = (table(true), batch(&items()));
     let written = target.write(&table, &batch).await.unwrap();
-    assert_eq!(written.consumed, Some(62.5));
+    assert_eq!(written.consumed.map(|all| all.total), Some(62.5));
     assert_eq!(written.unprocessed, Vec::<usize>::new());
 
     let requests = endpoint.requests();
@@ -190,7 +190,7 @@ async fn an_entry_alone_is_a_put_or_a_delete_and_its_throttling_has_reasons() {
         "TableWriteKeyRangeThroughputExceeded"
     );
     let written = target.put(&table, &two, 0).await.unwrap();
-    assert_eq!(written.consumed, Some(3.0));
+    assert_eq!(written.consumed.map(|all| all.total), Some(3.0));
     target.put(&table, &two, 1).await.unwrap();
     let garbled = target.put(&table, &two, 0).await.unwrap_err();
     assert_eq!(garbled.class, ErrorClass::Transient);

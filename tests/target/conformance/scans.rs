@@ -19,7 +19,7 @@ pub(super) async fn deletes_go_with_puts(target: Arc<dyn Target>, multi_attribut
     (20..25).for_each(|n| put(&mut mixed, &full(n)));
     let written = target.write(&table, &mixed).await.unwrap();
     assert_eq!(written.unprocessed, Vec::<usize>::new());
-    assert!(written.consumed.unwrap() > 0.0);
+    assert!(written.consumed.unwrap().total > 0.0);
     let expected: Vec<Key> = (15..25).map(|n| key_of(&full(n))).collect();
     assert_eq!(sorted(keys(&*target, &table).await), sorted(expected));
     // What is gone can be deleted again.
