@@ -74,6 +74,9 @@ impl Ending<'_> {
             target_seconds: self.times.target().as_secs_f64(),
         };
         let hot = self.hot > self.elapsed.mul_f64(HOT);
+        let sent = &closed.traffic;
+        // More than there is of noise, where the requests were too few for a pace.
+        let throttled = sent.throttled * 5 > sent.requests + sent.throttled + sent.transient;
         let mut report = Report {
             outcome,
             claims: Vec::new(),
@@ -90,7 +93,7 @@ impl Ending<'_> {
             rejects: closed.notes,
             rejects_file: closed.rejects_file,
             archive_file: closed.archive_file,
-            limited_by: limit(&waits, self.paced, hot),
+            limited_by: limit(&waits, self.paced, throttled, hot),
             throttled_by: closed.reasons,
             traffic: closed.traffic,
             waits,
@@ -104,7 +107,7 @@ impl Ending<'_> {
     }
 }
 
-fn limit(waits: &Waits, paced: Limit, hot: bool) -> LimitedBy {
+fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
     let Waits {
         source_seconds,
         fold_seconds,
@@ -115,6 +118,7 @@ fn limit(waits: &Waits, paced: Limit, hot: bool) -> LimitedBy {
             Limit::Ceiling => LimitedBy::Ceiling,
             _ if hot => LimitedBy::Partition,
             Limit::Table => LimitedBy::Throttling,
+            Limit::Nothing if throttled => LimitedBy::Throttling,
             Limit::Nothing => LimitedBy::Target,
         }
     } else if fold_seconds >= source_seconds {

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::pace::Pace;
-use super::recent::Recent;
 use super::{Admission, at};
 
 /// The logarithm of a million: what is less likely is no chance.
@@ -22,16 +21,44 @@ const REMEMBERED: usize = 256;
 /// Seconds without a sign of its limit after which a partition is not hot any more; and without an
 /// answer, after which a suspicion is forgotten.
 const COOL: f64 = 5.0;
+/// Answers after which a suspicion that has come to nothing begins anew.
+const ANSWERS: f64 = 48.0;
 
 /// Which partitions are hot.
 #[derive(Debug, Default)]
 pub struct Heat {
-    /// What became of the partition in each answer that it was in, from the first refusal on.
-    suspects: HashMap<u64, Recent>,
+    suspects: HashMap<u64, Suspect>,
     hot: HashMap<u64, Pace>,
-    /// Of all partitions that are not hot.
-    all: Recent,
+    /// Of all partitions that are not hot, since the begin.
+    all: Tally,
     swept: f64,
+}
+
+/// What became of a partition in each answer that it was in, from its first refusal on.
+#[derive(Debug)]
+struct Suspect {
+    own: Tally,
+    accepted: f64,
+    /// Of all when it began: compared is what happened in the same time.
+    before: Tally,
+    since: f64,
+    last: f64,
+}
+
+/// Answers, and how many of them were refused, each counted by its share.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    answers: f64,
+    refused: f64,
+}
+
+impl Tally {
+    fn enter(&mut self, accepted: f64, refused: f64) {
+        self.answers += 1.0;
+        if refused > 0.0 {
+            self.refused += refused / (accepted + refused);
+        }
+    }
 }
 
 impl Heat {
@@ -66,14 +93,23 @@ impl Heat {
                 continue;
             }
             others += refused;
-            self.all.enter(now, accepted, refused);
+            self.all.enter(accepted, refused);
             if let Some(suspect) = self.suspects.get_mut(&partition) {
-                suspect.enter(now, accepted, refused);
+                suspect.own.enter(accepted, refused);
+                suspect.accepted += accepted;
+                suspect.last = now;
                 self.suspect(now, partition);
             } else if refused > 0.0 {
                 // The first refusal only begins the count: without one nobody would look.
                 self.make_room();
-                self.suspects.insert(partition, Recent::since(now));
+                let suspect = Suspect {
+                    own: Tally::default(),
+                    accepted: 0.0,
+                    before: self.all,
+                    since: now,
+                    last: now,
+                };
+                self.suspects.insert(partition, suspect);
             }
         }
         others
@@ -84,7 +120,7 @@ impl Heat {
         if self.suspects.len() < REMEMBERED {
             return;
         }
-        let refused = |suspect: &Recent| suspect.refused;
+        let refused = |suspect: &Suspect| suspect.own.refused;
         let least = self.suspects.iter();
         let least = least.min_by(|(_, one), (_, other)| refused(one).total_cmp(&refused(other)));
         if let Some(least) = least.map(|(partition, _)| *partition) {
@@ -97,16 +133,22 @@ impl Heat {
         let Some(suspect) = self.suspects.get(&partition) else {
             return;
         };
-        let others = self.all.without(suspect);
+        let Tally { answers, refused } = suspect.own;
+        let others = |all: f64, before: f64, own: f64| (all - before - own).max(0.0);
+        let usual = (
+            others(self.all.refused, suspect.before.refused, refused),
+            others(self.all.answers, suspect.before.answers, answers),
+        );
         // As likely as one more of each would make it: few answers say little.
-        let usual = ((others.refused + 1.0) / (others.answers + 2.0)).max(LEAST);
-        if suspect.share() <= usual
-            || suspect.answers * surprise(suspect.share(), usual) < NO_CHANCE
-        {
+        let usual = ((usual.0 + 1.0) / (usual.1 + 2.0)).max(LEAST);
+        let share = refused / answers;
+        if share <= usual || answers * surprise(share, usual) < NO_CHANCE {
+            if answers > ANSWERS {
+                self.suspects.remove(&partition);
+            }
             return;
         }
-        self.all = others;
-        let rate = suspect.accepted / suspect.seconds.max(0.1);
+        let rate = suspect.accepted / (now - suspect.since).max(0.1);
         self.suspects.remove(&partition);
         self.hot.insert(partition, Pace::new(now, Some(rate)));
     }
@@ -116,7 +158,7 @@ impl Heat {
             return;
         }
         self.swept = now;
-        self.suspects.retain(|_, suspect| suspect.age(now) < COOL);
+        self.suspects.retain(|_, suspect| now - suspect.last < COOL);
         self.hot.retain(|_, pace| pace.calm(now) < COOL);
     }
 

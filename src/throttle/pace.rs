@@ -16,21 +16,27 @@ use super::recent::Recent;
 
 /// Of what was accepted, what is sent during a test: clearly less than a limit.
 const MARGIN: f64 = 0.985;
-/// Seconds and answers that a test takes at least; seconds that it takes where more than this share is refused.
+/// Seconds and answers that a test takes at least, and seconds after which fewer answers will do; seconds
+/// that it takes where more than this share is refused.
 const TEST: f64 = 0.5;
 const ANSWERS: f64 = 24.0;
+const LONG: f64 = 2.0;
 const SOON: f64 = 0.1;
 const MUCH: f64 = 0.2;
 /// The share refused that is more than noise.
 const NOISE: f64 = 0.6;
 /// Deviations that are no chance.
 const DEVIATIONS: f64 = 2.5;
+/// Deviations by which a test must help to have found a limit: it need not be sure, but one refusal
+/// among some tens of answers is no sign.
+const SIGN: f64 = 1.5;
 /// Seconds after which noise is tested again, and the share that is not worth it.
 const AGAIN: f64 = 5.0;
 const LITTLE: f64 = 0.01;
 /// Growth of the rate, as a logarithm a second: after a limit was found, and at most; and the seconds in
-/// which it doubles.
+/// which it doubles. Slow rates grow by so many units a second at least.
 const SLOW: f64 = 0.02;
+const STEP: f64 = 2.0;
 const FAST: f64 = 1.2;
 const DOUBLING: f64 = 1.5;
 /// The deepest cut, since what was seen may have been a bad moment; and the slowest rate, in units a
@@ -67,8 +73,9 @@ pub(super) struct Pace {
 /// A cut whose effect is not known yet.
 #[derive(Debug, Clone, Copy)]
 struct Test {
-    /// Before it: the mean share of an answer that was refused, and the units accepted a second.
-    share: f64,
+    /// Before it.
+    before: Recent,
+    /// The units accepted a second then.
     accepted: f64,
     /// Whether more was refused than noise explains, and whether it follows one that did not help.
     over: bool,
@@ -142,7 +149,8 @@ impl Pace {
         }
         self.recent.enter(sent, accepted, refused);
         let (share, gone) = (self.recent.share(), sent - self.cut);
-        if self.recent.answers < ANSWERS || gone < SOON {
+        let few = self.recent.answers < ANSWERS;
+        if gone < SOON || few && (self.test.is_none() || gone < LONG) {
             return;
         }
         match self.test {
@@ -179,7 +187,7 @@ impl Pace {
             self.limited = now;
         }
         self.test = Some(Test {
-            share,
+            before: self.recent,
             accepted,
             over,
             again,
@@ -210,11 +218,13 @@ impl Pace {
             self.noise.fade(0.5);
             self.noise.add(&self.recent);
             if test.over {
-                self.growth = (self.growth / 4.0).max(SLOW);
+                let less = if self.has_helped(&test) { 4.0 } else { 2.0 };
+                self.growth = (self.growth / less).max(SLOW.max(STEP / self.rate));
             }
         } else {
-            let same = DEVIATIONS * self.recent.deviation(test.share);
-            if !test.again || share > NOISE || (share - test.share).abs() > same {
+            let before = test.before.share();
+            let same = DEVIATIONS * self.recent.deviation(before);
+            if !test.again || share > NOISE || (share - before).abs() > same {
                 self.lower(now, true);
                 return;
             }
@@ -226,6 +236,16 @@ impl Pace {
         let margin = if test.over { MARGIN } else { 1.0 };
         let rate = test.accepted * margin / (1.0 - self.noise.share().min(NOISE));
         self.set(now, rate.max(self.rate));
+    }
+
+    /// Whether less is refused than before, by more than chance explains.
+    fn has_helped(&self, test: &Test) -> bool {
+        let (before, after) = (&test.before, &self.recent);
+        let mut both = *before;
+        both.add(after);
+        let share = both.share();
+        let chance = before.deviation(share).hypot(after.deviation(share));
+        before.share() - after.share() > SIGN * chance
     }
 
     fn set(&mut self, now: f64, rate: f64) {

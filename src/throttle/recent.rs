@@ -53,20 +53,6 @@ impl Recent {
         self.refused += other.refused;
     }
 
-    /// Without what another one counted of the same answers.
-    pub(super) fn without(&self, other: &Self) -> Self {
-        Self {
-            answers: (self.answers - other.answers).max(0.0),
-            refused: (self.refused - other.refused).max(0.0),
-            ..*self
-        }
-    }
-
-    /// Seconds since the last answer.
-    pub(super) fn age(&self, now: f64) -> f64 {
-        now - self.at
-    }
-
     /// The mean share of an answer that was refused.
     pub(super) fn share(&self) -> f64 {
         self.refused / self.answers.max(1.0)

@@ -76,8 +76,8 @@ fn jumpy(seed: u64) -> Case {
     Case {
         about: String::new(),
         seed,
-        seconds: 60.0,
-        settle: 35.0,
+        seconds: 65.0,
+        settle: 45.0,
         gate: Limits::default(),
         endpoint: Endpoint {
             latency_ms: 2.0 + random.f64() * 60.0,
