@@ -6,10 +6,12 @@ use serde_json::{Map, Value, json};
 
 use super::image::Charge;
 use super::schema::Schema;
+use super::settings::Says;
 
 /// Units by table.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Consumed {
+    says: Says,
     tables: BTreeMap<String, Used>,
 }
 
@@ -21,6 +23,13 @@ struct Used {
 }
 
 impl Consumed {
+    pub(crate) fn new(says: Says) -> Self {
+        Self {
+            says,
+            tables: BTreeMap::new(),
+        }
+    }
+
     pub(crate) fn add(&mut self, schema: &Schema, charge: &Charge) {
         let used = self.tables.entry(schema.name.clone()).or_default();
         used.table += charge.table;
@@ -40,7 +49,9 @@ impl Consumed {
     pub(crate) fn batch(&self, mode: Option<&str>) -> String {
         let all: Vec<Value> = self.json(mode).collect();
         match mode {
-            Some("TOTAL" | "INDEXES") => format!(",\"ConsumedCapacity\":{}", Value::from(all)),
+            Some("TOTAL" | "INDEXES") if self.says != Says::Nothing => {
+                format!(",\"ConsumedCapacity\":{}", Value::from(all))
+            }
             _ => String::new(),
         }
     }
@@ -48,29 +59,36 @@ impl Consumed {
     /// The whole answer to a single write.
     pub(crate) fn single(&self, mode: Option<&str>) -> String {
         let mut answer = Map::new();
-        if let (Some("TOTAL" | "INDEXES"), Some(one)) = (mode, self.json(mode).next()) {
+        if let (Some("TOTAL" | "INDEXES"), Some(one)) = (mode, self.json(mode).next())
+            && self.says != Says::Nothing
+        {
             answer.insert("ConsumedCapacity".to_owned(), one);
         }
         Value::Object(answer).to_string()
     }
 
     fn json(&self, mode: Option<&str>) -> impl Iterator<Item = Value> {
-        let details = mode == Some("INDEXES");
+        let details = mode == Some("INDEXES") && self.says != Says::One;
+        let times = if self.says == Says::Much { 10.0 } else { 1.0 };
         self.tables.iter().map(move |(name, used)| {
             let indexes = used.global.values().chain(used.local.values());
-            let mut one = json!({
-                "TableName": name,
-                "CapacityUnits": used.table + indexes.sum::<f64>(),
-            });
+            let all = match self.says {
+                Says::One => 1.0,
+                _ => (used.table + indexes.sum::<f64>()) * times,
+            };
+            let mut one = json!({ "TableName": name, "CapacityUnits": all });
             if let Some(one) = one.as_object_mut().filter(|_| details) {
-                one.insert("Table".to_owned(), json!({ "CapacityUnits": used.table }));
+                one.insert(
+                    "Table".to_owned(),
+                    json!({ "CapacityUnits": used.table * times }),
+                );
                 let members = [
                     ("GlobalSecondaryIndexes", &used.global),
                     ("LocalSecondaryIndexes", &used.local),
                 ];
                 for (member, indexes) in members {
                     let units = |(name, units): (&String, &f64)| {
-                        (name.clone(), json!({ "CapacityUnits": units }))
+                        (name.clone(), json!({ "CapacityUnits": units * times }))
                     };
                     if !indexes.is_empty() {
                         one.insert(member.to_owned(), indexes.iter().map(units).collect());

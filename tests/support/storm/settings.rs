@@ -20,6 +20,7 @@ pub(crate) struct Settings {
     pub(crate) billing: Option<Billing>,
     pub(crate) limits: Limits,
     pub(crate) latency: Latency,
+    pub(crate) consumed: Says,
     /// Of several that would strike a request, the first one does.
     pub(crate) faults: Vec<Fault>,
     pub(crate) events: Vec<Event>,
@@ -46,6 +47,19 @@ pub(crate) enum Store {
 pub(crate) enum Billing {
     Provisioned,
     OnDemand,
+}
+
+/// What answers to writes say of the units that these used. What is counted is always the truth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Says {
+    #[default]
+    Truth,
+    /// One unit a request, and nothing of indexes, as emulators do.
+    One,
+    Nothing,
+    /// Ten times as much.
+    Much,
 }
 
 /// Limits of write throughput, in write capacity units a second. What is not set has none.

@@ -195,7 +195,7 @@ impl Service {
                 return Err(error.into());
             }
         }
-        let mut used = Consumed::default();
+        let mut used = Consumed::new(self.active().settings.consumed);
         let written = u64::try_from(taken.len()).unwrap_or(u64::MAX);
         for one in taken {
             used.add(&one.write.schema, &one.charge);
@@ -234,7 +234,7 @@ impl Service {
             (Store::Engine, true) => engine::run(body, |request| self.engine.put_item(request)),
             (Store::Engine, false) => engine::run(body, |request| self.engine.delete_item(request)),
             (Store::Map, _) => {
-                let mut used = Consumed::default();
+                let mut used = Consumed::new(self.active().settings.consumed);
                 used.add(&one.write.schema, &one.charge);
                 Ok(Answer::good(used.single(request.consumed.as_deref())))
             }
