@@ -100,7 +100,11 @@ fn value(
             Written::InOrder(format!("`{name}` is in the order of its bytes"))
         }
         (Kind::Boolean, _) => Written::InOrder(format!("`{name}` is false before it is true")),
-        (Kind::Number, _) => Written::Number,
+        (Kind::Number, _)
+        | (
+            Kind::Other,
+            Some(DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. }),
+        ) => Written::Number,
         (Kind::Time(..), _) => Written::Time,
         (Kind::Other, _) => Written::Open(format!("`{name}` may hold values of several types")),
     };
