@@ -134,7 +134,7 @@ impl Query {
             return Err(syntax("it is too long"));
         }
         let reader = std::thread::Builder::new().stack_size(STACK);
-        let reader = reader.spawn(move || parsed(sql));
+        let reader = reader.spawn(move || parsed(&sql));
         let reader = reader.map_err(|error| syntax(&error.to_string()))?;
         reader
             .join()
@@ -170,13 +170,13 @@ impl Query {
     }
 }
 
-fn parsed(sql: Sql) -> Result<Query, Unread> {
+fn parsed(sql: &Sql) -> Result<Query, Unread> {
     let dialect = dialect(sql.dbms());
-    let (only, tokens) = without_only(&sql);
+    let (only, tokens) = without_only(sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = parser.parse_statements();
-    let mut statements = statements.map_err(|error| syntax(error, &sql))?;
+    let mut statements = statements.map_err(|error| syntax(error, sql))?;
     let statement = match (statements.pop(), statements.pop()) {
         (Some(statement), None) => statement,
         (None, _) => return Err(Unread::NoQuery),
@@ -186,7 +186,7 @@ fn parsed(sql: Sql) -> Result<Query, Unread> {
         return Err(Unread::NoQuery);
     };
     let mut whole = Whole {
-        sql: &sql,
+        sql,
         with: Vec::new(),
         tables: Vec::new(),
         comparisons: Vec::new(),

@@ -80,7 +80,7 @@ pub(crate) enum Source {
 pub(crate) enum Join {
     /// It stands first.
     First,
-    /// `,`, CROSS JOIN, JOIN, INNER JOIN, STRAIGHT_JOIN.
+    /// `,`, CROSS JOIN, JOIN, INNER JOIN, `STRAIGHT_JOIN`.
     Inner,
     /// LEFT JOIN.
     Left,

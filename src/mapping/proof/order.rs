@@ -163,9 +163,10 @@ fn rewritten(
         }
         Filter::Map { codes, other } => {
             let mut all = codes.iter().map(|(_, code)| code).chain(other);
-            match all.all(|code| matches!(code, Value::Number(_))) {
-                true => Ok(Written::Number),
-                false => open("is one of a few codes of several types"),
+            if all.all(|code| matches!(code, Value::Number(_))) {
+                Ok(Written::Number)
+            } else {
+                open("is one of a few codes of several types")
             }
         }
         Filter::Present { .. } => Ok(Written::Number),

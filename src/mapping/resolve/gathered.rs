@@ -93,7 +93,7 @@ impl Binder<'_> {
             }
         }
         let names = member.placeholders().map(|value| &value.place.written);
-        let names: Vec<String> = names.map(|name| name.to_string()).collect();
+        let names: Vec<String> = names.map(ToString::to_string).collect();
         // Which columns of joined parents differ is not looked into, nor are views.
         let is_known = scope.is_table() && names.iter().all(|name| column(name).is_some());
         let is_one = embed.get("$limit").and_then(Yaml::text) == Some("1");

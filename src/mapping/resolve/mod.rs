@@ -131,16 +131,7 @@ pub fn resolve(
     let broken = diagnostics
         .iter()
         .any(|diagnostic| diagnostic.severity() == Severity::Error);
-    let mut conditions = Vec::new();
-    for each in &resolved {
-        for written in each.condition.iter().chain(&each.flags) {
-            if let Some(value) = passes.alone(each.item.pass, &written.value) {
-                let span = written.span.clone();
-                conditions.push(Spanned { value, span });
-            }
-        }
-        conditions.extend(each.conditions.iter().cloned());
-    }
+    let conditions = conditions(&resolved, &passes);
     let places = |pass: usize| {
         let mut within = resolved.iter().filter(|each| each.item.pass == pass);
         within.next().map(|first| first.name_span.clone())
@@ -182,4 +173,19 @@ pub fn resolve(
         conditions,
         passes: places,
     }
+}
+
+/// The conditions of item types, each as a scan of its own.
+fn conditions(resolved: &[Resolved], passes: &Passes) -> Vec<Spanned<Scan>> {
+    let mut conditions = Vec::new();
+    for each in resolved {
+        for written in each.condition.iter().chain(&each.flags) {
+            if let Some(value) = passes.alone(each.item.pass, &written.value) {
+                let span = written.span.clone();
+                conditions.push(Spanned { value, span });
+            }
+        }
+        conditions.extend(each.conditions.iter().cloned());
+    }
+    conditions
 }

@@ -149,7 +149,7 @@ impl<'a> Drawing<'_, 'a> {
             let mut templates = condition
                 .templates()
                 .into_iter()
-                .flat_map(|one| one.placeholders());
+                .flat_map(crate::mapping::model::Template::placeholders);
             matches!(condition, SortCondition::BeginsWith(_))
                 && templates.any(|one| Some(one.place.column) == place)
         });

@@ -98,6 +98,10 @@ pub(super) struct Compared {
 
 /// An item type of a pattern.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of an item type"
+)]
 pub(super) struct Projection {
     /// Index into the model's item types.
     pub(super) item_type: usize,

@@ -41,7 +41,7 @@ impl<'a> Names<'a> {
                 .filter(|(first, _)| pattern.items.iter().any(|item| **item == **first));
             match owned {
                 Some((owner, rest)) if *owner == *item.name => {
-                    answer.insert(0, (rest, column.as_str(), true))
+                    answer.insert(0, (rest, column.as_str(), true));
                 }
                 Some(_) => {}
                 None => answer.push((attribute.as_str(), column.as_str(), false)),

@@ -282,15 +282,7 @@ impl Work<'_, '_> {
         ) {
             doubts.push("its SQL may answer otherwise at another time".to_owned());
         }
-        let expires = ground.model.table.ttl.as_ref().is_some_and(|ttl| {
-            let types = projections
-                .iter()
-                .filter_map(|one| ground.model.item_types.get(one.item_type));
-            types
-                .flat_map(|item| &item.attributes)
-                .any(|(name, _)| **name == **ttl)
-        });
-        if expires {
+        if self.may_expire(projections) {
             doubts.push("its items expire".to_owned());
         }
         if projections.iter().any(Projection::may_lack) {
@@ -313,6 +305,17 @@ impl Work<'_, '_> {
             }
         }
         doubts
+    }
+
+    /// Whether an item type has the TTL attribute.
+    fn may_expire(&self, projections: &[Projection]) -> bool {
+        let model = self.proving.ground.model;
+        let types = projections
+            .iter()
+            .filter_map(|one| model.item_types.get(one.item_type));
+        let mut names = types.flat_map(|item| &item.attributes);
+        let ttl = model.table.ttl.as_ref();
+        ttl.is_some_and(|ttl| names.any(|(name, _)| **name == **ttl))
     }
 
     /// The `where` of an item type.

@@ -44,6 +44,7 @@ fn refused(data_type: &DataType, dbms: Dbms, written: &str) -> String {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn a_filter_that_refuses_values_of_the_columns_type_says_so_before_a_row_is_read() {
     let flags = DataType::Array {
         element: Box::new(DataType::Boolean),
