@@ -15,10 +15,11 @@ start_packages() {
 
     start_postgres
     start_mariadb
+    start_mysql
     start_dynamodb
     what=$(postgres --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/PostgreSQL \1/')
     what+=$(mariadbd --version | sed 's/.*Ver \([0-9.]*\).*/, MariaDB \1/')
-    write_env "$what, $dynamodb_kind" "$postgres_port" "$mariadb_port" "" "$dynamodb_port"
+    write_env "$what, ${mysql_kind:-no MySQL}, $dynamodb_kind" "$postgres_port" "$mariadb_port" "$mysql_port" "$dynamodb_port"
 }
 
 postgres_bin() {
