@@ -11,7 +11,7 @@ use crate::support::source::Source;
 
 /// An example's mapping in the words of a database. Where its SQL is PostgreSQL's, the words of the
 /// others stand behind it in a comment, under their names: `# mysql: >-`.
-pub(super) fn in_words_of(product: &str, mapping: &str) -> String {
+pub(crate) fn in_words_of(product: &str, mapping: &str) -> String {
     let product = product.replace("mariadb", "mysql");
     let mut words: Vec<String> = Vec::new();
     let mut sql = 0;
