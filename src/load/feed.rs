@@ -116,7 +116,11 @@ async fn scan(source: &mut dyn Source, pass: &Pass, sender: &mpsc::Sender<Read>)
     let mut listening = true;
     while let Some(chunk) = rows.next().await {
         let read = match chunk {
-            Ok(_) if !listening => continue,
+            // What waits for the end of the reading gets its turn, however fast rows come.
+            Ok(_) if !listening => {
+                tokio::task::yield_now().await;
+                continue;
+            }
             Ok(chunk) => Read::Rows(chunk),
             Err(error) => {
                 let _ = sender.send(Read::Failed(error)).await;
