@@ -1,6 +1,7 @@
 //! The program as a new user meets it: what goes wrong, what it says, and how it exits.
 
 mod alone;
+mod connections;
 #[cfg(unix)]
 mod failing;
 mod help;
@@ -11,6 +12,7 @@ mod source;
 mod stale;
 mod target;
 mod verify;
+mod wire;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -18,6 +18,8 @@ mod refused;
 mod risks;
 mod sides;
 
+pub(crate) use proved::in_words_of;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -147,6 +147,9 @@ pub struct Column {
     /// The expression of a generated column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generated: Option<String>,
+    /// Whether `SELECT *` leaves it out: MySQL's and MariaDB's INVISIBLE.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invisible: bool,
     /// The comment, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
@@ -234,6 +237,7 @@ impl Column {
             nullable: true,
             default: None,
             generated: None,
+            invisible: false,
             comment: None,
             ambiguous_charset: None,
             collation: None,

@@ -155,6 +155,9 @@ fn remarks(column: &Column) -> String {
     if let Some(expression) = &column.generated {
         remarks.push(format!("generated as ({})", one_line(expression)));
     }
+    if column.invisible {
+        remarks.push("invisible".to_owned());
+    }
     if let Some(comment) = &column.comment {
         remarks.push(format!("-- {}", one_line(comment)));
     }

@@ -110,7 +110,7 @@ impl Failure {
 impl From<SourceError> for Failure {
     fn from(error: SourceError) -> Self {
         let mut failure = match error {
-            SourceError::Url(_) => Self::usage(error.to_string()),
+            SourceError::Url(_) | SourceError::Parameter(_) => Self::usage(error.to_string()),
             _ => Self::failed(error.to_string()).with_code("source"),
         };
         failure.help = error.help().map(str::to_owned);

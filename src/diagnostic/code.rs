@@ -108,6 +108,8 @@ codes! {
     UnprovenJoin = "unproven-join", Warning;
     /// A column whose type has no place of its own in DynamoDB is carried as the database prints it.
     PrintedType = "printed-type", Warning;
+    /// `*` leaves out a column that the database calls invisible.
+    InvisibleColumn = "invisible-column", Warning;
     /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.
     NullableKey = "nullable-key", Warning;
     /// A filter refuses values that its column can hold; such rows are rejected.

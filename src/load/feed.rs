@@ -82,60 +82,54 @@ async fn read(
     sender: mpsc::Sender<Read>,
     drain: Arc<AtomicBool>,
 ) -> Box<dyn Source> {
-    if begin {
-        let begun = tokio::select! {
-            begun = source.begin() => begun,
-            () = abandoned(&sender, &drain) => return source,
-        };
-        if let Err(error) = begun {
-            let _ = sender.send(Read::Failed(error)).await;
-            return source;
-        }
-    }
-    for (index, pass) in model.passes.iter().enumerate() {
-        if sender.send(Read::Start(index)).await.is_err() {
-            return source;
-        }
-        if !scan(source.as_mut(), pass, &sender, &drain).await {
-            return source;
-        }
-        let end = tokio::select! {
-            end = count(source.as_mut(), index, pass) => end,
-            () = abandoned(&sender, &drain) => return source,
-        };
-        let failed = matches!(end, Read::Failed(_));
-        if sender.send(end).await.is_err() || failed {
-            return source;
-        }
+    let abandoned = tokio::select! {
+        biased;
+        () = passes(source.as_mut(), &model, begin, &sender) => false,
+        () = abandoned(&sender, &drain) => true,
+    };
+    if abandoned && let Some(canceller) = source.canceller() {
+        canceller.cancel().await;
     }
     source
 }
 
+async fn passes(source: &mut dyn Source, model: &Model, begin: bool, sender: &mpsc::Sender<Read>) {
+    if begin && let Err(error) = source.begin().await {
+        let _ = sender.send(Read::Failed(error)).await;
+        return;
+    }
+    for (index, pass) in model.passes.iter().enumerate() {
+        if sender.send(Read::Start(index)).await.is_err() || !scan(source, pass, sender).await {
+            return;
+        }
+        let end = count(source, index, pass).await;
+        let failed = matches!(end, Read::Failed(_));
+        if sender.send(end).await.is_err() || failed {
+            return;
+        }
+    }
+}
+
 /// Hands on the rows of one pass; `false` where nothing is to follow.
-async fn scan(
-    source: &mut dyn Source,
-    pass: &Pass,
-    sender: &mpsc::Sender<Read>,
-    drain: &AtomicBool,
-) -> bool {
+async fn scan(source: &mut dyn Source, pass: &Pass, sender: &mpsc::Sender<Read>) -> bool {
     let mut rows = source.scan(&pass.scan);
     let mut listening = true;
-    loop {
-        let chunk = tokio::select! {
-            chunk = rows.next() => chunk,
-            () = abandoned(sender, drain) => return false,
-        };
+    while let Some(chunk) = rows.next().await {
         let read = match chunk {
-            None => return listening,
-            Some(Ok(_)) if !listening => continue,
-            Some(Ok(chunk)) => Read::Rows(chunk),
-            Some(Err(error)) => {
+            // What waits for the end of the reading gets its turn, however fast rows come.
+            Ok(_) if !listening => {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            Ok(chunk) => Read::Rows(chunk),
+            Err(error) => {
                 let _ = sender.send(Read::Failed(error)).await;
                 return false;
             }
         };
         listening = sender.send(read).await.is_ok();
     }
+    listening
 }
 
 /// How a pass ends: with all the relation's rows counted, where the database left out some.
@@ -153,7 +147,8 @@ async fn count(source: &mut dyn Source, index: usize, pass: &Pass) -> Read {
 }
 
 /// Waits until nobody listens any more. A query may take long to give its first row, and whoever
-/// has ended the run must not wait for it; only for a scan that is read to its end.
+/// has ended the run must not wait for it, nor leave it to the server; only a scan that is read to
+/// its end goes on.
 async fn abandoned(sender: &mpsc::Sender<Read>, drain: &AtomicBool) {
     sender.closed().await;
     if drain.load(Ordering::Acquire) {

@@ -32,6 +32,7 @@ mod orphans;
 mod range;
 mod said;
 mod scan;
+mod secure;
 mod select;
 mod union;
 mod watch;
@@ -85,6 +86,9 @@ pub enum SourceError {
     /// When the URL is not one of a database that Dynafold reads. The text holds no password.
     #[error("the source URL is not usable: {0}")]
     Url(String),
+    /// When what stands behind the URL's `?` cannot be used. The text holds no password.
+    #[error("the source URL is not usable: {0}")]
+    Parameter(String),
     /// When no connection could be made or the login was refused.
     #[error("cannot connect to {place}")]
     Connect {
@@ -133,13 +137,13 @@ impl SourceError {
     pub fn help(&self) -> Option<&str> {
         match self {
             Self::Connect { help, .. } | Self::Permission { help, .. } => Some(help),
-            Self::Url(_) => {
-                Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
-            }
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
-            Self::Query { .. } => None,
+            Self::Url(_) => {
+                Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
+            }
+            Self::Parameter(_) | Self::Query { .. } => None,
         }
     }
 
@@ -258,7 +262,7 @@ fn server_url(text: &str, known: &[&str]) -> Result<Url, SourceError> {
             || format!("parameters are {}", known.join(", ")),
             |near| format!("did you mean `{near}`?"),
         );
-        return Err(SourceError::Url(format!(
+        return Err(SourceError::Parameter(format!(
             "it has an unknown parameter `{name}`; {mend}"
         )));
     }

@@ -1,9 +1,10 @@
 //! Comparisons that do not come to their end.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dynafold::load::{Cancel, Silent, ensure_table};
+use dynafold::load::{Cancel, Progress, Silent, ensure_table};
 use dynafold::mapping::template::Context;
 use dynafold::target::{TargetSpec, connect};
 use dynafold::verify::{Options, Verify, VerifyOutcome, VerifyReport, verify};
@@ -12,6 +13,16 @@ use crate::support::faults::FakeSource;
 use crate::support::model::{relation, user_rows, users};
 
 async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> VerifyReport {
+    compare_told(source, cancel, options, Arc::new(Silent)).await
+}
+
+/// The same, and tells how it goes.
+async fn compare_told(
+    source: FakeSource,
+    cancel: Cancel,
+    options: Options,
+    progress: Arc<dyn Progress>,
+) -> VerifyReport {
     let target = connect(&TargetSpec::Local { file: None }).await.unwrap();
     let model = Arc::new(users());
     ensure_table(&*target, &model.table, true).await.unwrap();
@@ -24,7 +35,7 @@ async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> Verify
         examples: 10,
         estimates: Vec::new(),
         cancel,
-        progress: Arc::new(Silent),
+        progress,
     })
     .await;
     assert!(report.balanced, "{report:#?}");
@@ -42,6 +53,17 @@ fn proved() -> Options {
     }
 }
 
+/// Cancels after so many items were compared.
+struct CancelsAfter(AtomicU64, Cancel);
+
+impl Progress for CancelsAfter {
+    fn written(&self, _: usize, items: u64) {
+        if self.0.fetch_sub(items, Ordering::SeqCst) == items {
+            self.1.cancel();
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up() {
     for options in [Options::default(), proved()] {
@@ -50,13 +72,17 @@ async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up
             ..source()
         };
         let cancel = Cancel::default();
-        let later = cancel.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            later.cancel();
-        });
         let proves = options.keys != dynafold::load::KeyCheck::Proved;
-        let run = compare(source, cancel, options);
+        if proves {
+            let later = cancel.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(300)).await;
+                later.cancel();
+            });
+        }
+        // Else all that the source says is compared first, however slow the machine is.
+        let progress = Arc::new(CancelsAfter(AtomicU64::new(30), cancel.clone()));
+        let run = compare_told(source, cancel, options, progress);
         let report = tokio::time::timeout(Duration::from_secs(20), run)
             .await
             .unwrap();

@@ -112,6 +112,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
         (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
         (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::InvisibleColumn, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
         (Code::NullableKey, item("from: users, key: { PK: \"U#{id | pad(3)}#{gender}\", SK: \"U#\" }"), "\"U#{id | pad(3)}#{gender}\""),
         (Code::RefusedValues, item("from: users, key: { PK: \"U#{id | pad(3)}\", SK: \"U#\" }"), "pad(3)"),
         (Code::NullableKey, item("from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id | pad(9)}\" }, attributes: { x: { $embed: users, $match: { id: user_id }, $each: 1, $as: map, $key: \"{gender}\" } }"), "\"{gender}\""),
@@ -269,6 +270,7 @@ fn catalog_for(code: Code) -> Catalog {
     if code == Code::PrintedType {
         services.columns[1].data_type = DataType::Printed;
     }
+    services.columns[1].invisible = code == Code::InvisibleColumn;
     catalog
 }
 

@@ -14,6 +14,7 @@ use crate::support::source::Source;
 use super::all;
 use super::bench::Bench;
 use super::example::Example;
+use super::in_words_of;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_made_from_templates_take_the_items_and_serve_the_patterns() {
@@ -69,10 +70,11 @@ fn json_of(node: &Node) -> Value {
 
 /// The table that the example's mapping describes.
 async fn table(example: &Example, source: &Source, name: &str) -> Table {
+    let mapping = in_words_of(source.product(), &example.mapping);
     let mut source = dynafold::source::connect(&source.url()).await.unwrap();
     let catalog = source.catalog().await.unwrap();
     let variable = |wanted: &str| (wanted == "TABLE_NAME").then(|| name.to_owned());
-    let (raw, faults) = Raw::read(&example.mapping, &variable);
+    let (raw, faults) = Raw::read(&mapping, &variable);
     let raw = raw.unwrap();
     let mut described = Described::new();
     for sql in raw.queries() {

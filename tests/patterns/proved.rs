@@ -9,44 +9,32 @@ use crate::support::cli::Ran;
 use crate::support::dynamodb_local;
 use crate::support::source::Source;
 
-/// JSON arrays are taken apart in words of each database's own, and the mapping has PostgreSQL's.
-const DIALECTS: &[(&str, &str, &str)] = &[
-    (
-        "sqlite",
-        "LATERAL jsonb_array_elements_text(u.loghist) WITH ORDINALITY AS l (log, no)",
-        "json_each(u.loghist) AS l",
-    ),
-    (
-        "sqlite",
-        "l.log, 'LOG:' || u.server_id || ':' || lpad((l.no - 1)::text, 6, '0')",
-        "l.value AS log, 'LOG:' || u.server_id || ':' || substr('000000' || l.key, -6)",
-    ),
-    ("sqlite", "ORDER BY l.no", "ORDER BY l.key"),
-    (
-        "mariadb",
-        "LATERAL jsonb_array_elements_text(u.loghist) WITH ORDINALITY AS l (log, no)",
-        "JSON_TABLE(u.loghist, '$[*]' COLUMNS (no FOR ORDINALITY, log varchar(20) PATH '$')) AS l",
-    ),
-    (
-        "mariadb",
-        "'LOG:' || u.server_id || ':' || lpad((l.no - 1)::text, 6, '0')",
-        "concat('LOG:', u.server_id, ':', lpad(l.no - 1, 6, '0'))",
-    ),
-];
-
-/// An example's mapping in the words of a database.
-pub(super) fn in_words_of(product: &str, mapping: &str) -> String {
-    // The mapping folds its SQL over lines.
-    let mut text = mapping.replace("l.log,\n      'LOG:'", "l.log, 'LOG:'");
-    let product = if product == "mysql" {
-        "mariadb"
-    } else {
-        product
-    };
-    for (_, from, to) in DIALECTS.iter().filter(|(of, ..)| *of == product) {
-        text = text.replace(from, to);
+/// An example's mapping in the words of a database. Where its SQL is PostgreSQL's, the words of the
+/// others stand behind it in a comment, under their names: `# mysql: >-`.
+pub(crate) fn in_words_of(product: &str, mapping: &str) -> String {
+    let product = product.replace("mariadb", "mysql");
+    let mut words: Vec<String> = Vec::new();
+    let mut sql = 0;
+    let mut taking = false;
+    for line in mapping.lines() {
+        if line == "    sql: >-" {
+            sql = words.len();
+        }
+        let comment = line.strip_prefix("    # ");
+        let own = comment.and_then(|line| line.strip_suffix(": >-"));
+        if own == Some(product.as_str()) {
+            taking = true;
+            words.truncate(sql);
+            words.push("    sql: >-".to_owned());
+            continue;
+        }
+        taking &= own.is_none() && comment.is_some();
+        words.push(match comment.filter(|_| taking) {
+            Some(comment) => format!("    {comment}"),
+            None => line.to_owned(),
+        });
     }
-    text
+    words.join("\n") + "\n"
 }
 
 /// Fails unless every access pattern is proved or agrees, with calls that find something. Where texts are equal to the

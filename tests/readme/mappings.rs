@@ -54,6 +54,17 @@ impl Shop {
         let mut catalog = source.catalog().await.unwrap();
         catalog.tables.push(table("audit_log", "id", None));
         catalog.tables.push(table("shops", "id", Some("location")));
+        let mut visits = table("visits", "id", None);
+        let row_id = Column::new(
+            "my_row_id".into(),
+            "bigint".into(),
+            visits.columns[0].data_type.clone(),
+        );
+        visits.columns.push(Column {
+            invisible: true,
+            ..row_id
+        });
+        catalog.tables.push(visits);
         let audit = catalog
             .tables
             .iter_mut()

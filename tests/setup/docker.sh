@@ -39,7 +39,7 @@ start_docker() {
     done
     dynamodb=$(published dynamodb 8000)
     dynamodb_answers "$dynamodb" >/dev/null || die "DynamoDB Local does not answer on port $dynamodb"
-    write_env "PostgreSQL, MariaDB, MySQL 8 and DynamoDB Local from docker-compose.yml" \
+    write_env "PostgreSQL, MariaDB, MySQL and DynamoDB Local from docker-compose.yml" \
         "$(published postgres 5432)" "$(published mariadb 3306)" "$(published mysql 3306)" "$dynamodb"
 }
 

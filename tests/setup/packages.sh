@@ -15,10 +15,11 @@ start_packages() {
 
     start_postgres
     start_mariadb
+    start_mysql
     start_dynamodb
     what=$(postgres --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/PostgreSQL \1/')
     what+=$(mariadbd --version | sed 's/.*Ver \([0-9.]*\).*/, MariaDB \1/')
-    write_env "$what, $dynamodb_kind" "$postgres_port" "$mariadb_port" "" "$dynamodb_port"
+    write_env "$what, ${mysql_kind:-no MySQL}, $dynamodb_kind" "$postgres_port" "$mariadb_port" "$mysql_port" "$dynamodb_port"
 }
 
 postgres_bin() {
@@ -32,6 +33,7 @@ install_what_is_missing() {
     postgres_bin >/dev/null || missing+=(postgresql)
     { has mariadbd && has mariadb-install-db && has mariadb; } || missing+=(mariadb-server)
     has curl || missing+=(curl)
+    has openssl || missing+=(openssl)
     has ps || missing+=(procps)
     if ((EUID == 0)) && has apt-get; then
         # Without these two dynalite could still do, so that only here they are missed.
@@ -65,8 +67,12 @@ start_postgres() {
     prepare postgres initdb --pgdata="$home/data" --username=dynafold --pwfile="$home/password" --auth=scram-sha-256 \
         --encoding=UTF8 --no-locale --no-sync --no-instructions
     rm "$home/password"
+    # Its own word for who it is, which nobody else knows.
+    prepare postgres openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=elsewhere.test \
+        -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=DNS:elsewhere.test \
+        -keyout "$home/data/server.key" -out "$home/data/server.crt"
     daemon postgres "${as[@]}" postgres -D "$home/data" -p "$postgres_port" -c listen_addresses=127.0.0.1 \
-        -c unix_socket_directories="$home" -c fsync=off -c synchronous_commit=off -c full_page_writes=off
+        -c unix_socket_directories="$home" -c ssl=on -c fsync=off -c synchronous_commit=off -c full_page_writes=off
     PGPASSWORD=$password wait_for postgres \
         psql -X -h 127.0.0.1 -p "$postgres_port" -U dynafold -d postgres -c 'SELECT 1'
 }

@@ -94,7 +94,7 @@ async fn a_login_that_fails_says_what_to_do_and_no_secret() {
             (user, "may not use the database"),
             (nowhere, "no database of this name"),
             (closed, "nothing answers there"),
-            (unknown, "name is not known"),
+            (unknown, "is the host's name right"),
         ] {
             let error = connect(url.as_str()).await.err().unwrap();
             assert!(error.help().unwrap().contains(words), "{error:?}");

@@ -18,7 +18,7 @@ fn slow(product: &str) -> Scan {
         "sqlite" => {
             "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s WHERE n < 2000000000) SELECT count(*) AS n FROM s"
         }
-        _ => "SELECT count(*) AS n FROM t a, t b, t c, t d, t e, t f",
+        _ => "SELECT count(*) AS n FROM t a, t b, t c, t d, t e, t f WHERE a.n + f.n <> -1",
     };
     let integer = DataType::Integer {
         bits: 64,
@@ -153,6 +153,48 @@ async fn a_cancelled_query_is_gone_from_the_server_within_a_second() {
         let error = read.expect_err("a cancelled query has no rows");
         assert!(error.is_lost(), "{product}: {error:?}");
         drop(source);
+        database.drop().await;
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_that_is_interrupted_leaves_no_query_behind() {
+    for database in Database::each(rows).await {
+        let product = database.product();
+        let marks = match product {
+            "sqlite" => continue,
+            "postgres" => "generate_series",
+            _ => "t f",
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mapping = folder.path().join("m.yaml");
+        let Relation::Query(sql) = slow(product).from else {
+            unreachable!()
+        };
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: portal, key: {{ partition: PK }} }}\nitems:\n  N:\n    from:\n      sql: {sql}\n      key: [n]\n    key: {{ PK: \"N#{{n}}\" }}\n"
+        );
+        std::fs::write(&mapping, text).unwrap();
+        let url = database.url();
+        let arguments = [
+            "preview",
+            mapping.to_str().unwrap(),
+            "--all",
+            "--source",
+            &url,
+        ];
+        let mut child = crate::support::cli::command(&arguments).spawn().unwrap();
+        let begun = settles(&database, marks, 1, Duration::from_secs(20)).await;
+        assert!(begun, "{product}: the query does not begin");
+        let interrupt = std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(interrupt.unwrap().success());
+        let status = tokio::task::spawn_blocking(move || child.wait().unwrap()).await;
+        assert!(!status.unwrap().success(), "{product}");
+        let gone = settles(&database, marks, 0, Duration::from_secs(1)).await;
+        assert!(gone, "{product}");
         database.drop().await;
     }
 }

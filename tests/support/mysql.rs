@@ -14,9 +14,10 @@ pub(crate) struct Database {
     name: String,
     also: Vec<String>,
     users: Vec<String>,
+    last: Vec<String>,
 }
 
-/// The servers to test against, by product. MySQL runs only where Docker brings it.
+/// The servers to test against, by product. MySQL runs unless `tests/servers` says why not.
 pub(crate) fn servers() -> Vec<(&'static str, Url)> {
     let url = |name| std::env::var(name).ok().map(|url| url.parse().unwrap());
     let mariadb =
@@ -36,6 +37,7 @@ impl Database {
             name: format!("dynafold_{}_{number}", std::process::id()),
             also: Vec::new(),
             users: Vec::new(),
+            last: Vec::new(),
         };
         let sql = format!("CREATE DATABASE {} CHARACTER SET utf8mb4", database.name);
         run_at(server, &sql).await;
@@ -88,6 +90,11 @@ impl Database {
         url
     }
 
+    /// Runs this when it is dropped.
+    pub(crate) fn drop_later(&mut self, sql: String) {
+        self.last.push(sql);
+    }
+
     /// The URL that a user would give.
     pub(crate) fn url(&self) -> Url {
         let mut url = self.server.clone();
@@ -109,6 +116,9 @@ impl Database {
         }
         for user in &self.users {
             writeln!(sql, "DROP USER {user};").unwrap();
+        }
+        for last in &self.last {
+            writeln!(sql, "{last};").unwrap();
         }
         run_at(&self.server, &sql).await;
     }

@@ -20,6 +20,15 @@ struct Chosen {
     written: String,
     /// Where it was asked for.
     span: Range<usize>,
+    /// Whether that was by its own name.
+    by_name: bool,
+}
+
+impl Chosen {
+    /// Whether its name asks for it; `*` does not ask for what is invisible, as in SQL.
+    fn is_asked_for(&self) -> bool {
+        !self.column.invisible || self.by_name
+    }
 }
 
 impl Binder<'_> {
@@ -47,6 +56,20 @@ impl Binder<'_> {
         }
         let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);
         chosen.retain(|chosen| !omitted(chosen));
+        let (left_out, chosen): (Vec<_>, Vec<_>) = chosen
+            .into_iter()
+            .partition(|chosen| !chosen.is_asked_for());
+        for left in left_out {
+            let written = &left.written;
+            if chosen.iter().any(|chosen| chosen.written == *written) {
+                continue;
+            }
+            let message = format!("`{written}` is invisible, and `*` leaves it out");
+            let help =
+                format!("name it too, columns: [\"*\", {written}], or say omit: [{written}]");
+            self.diagnostics
+                .push(Diagnostic::new(Code::InvisibleColumn, left.span, message).with_help(help));
+        }
         chosen
             .into_iter()
             .map(|chosen| self.carry(chosen))
@@ -98,6 +121,7 @@ impl Binder<'_> {
             column,
             written,
             span,
+            by_name: _,
         } = chosen;
         if column.data_type == DataType::Printed {
             self.diagnostics.push(
@@ -144,5 +168,6 @@ fn choose(
         },
         column: column.clone(),
         span: name.span.clone(),
+        by_name: name.value != "*" && !name.value.ends_with(".*"),
     }));
 }

@@ -50,6 +50,9 @@ pub(super) async fn read(
     add_indexes(&mut catalog, &places, &indexes)?;
     add_foreign_keys(&mut catalog, &places, &foreign_keys)?;
     for row in &partly_granted {
+        if text(row, 1)?.replace('\'', "") != server.user {
+            continue;
+        }
         catalog.notices.push(format!(
             "in `{}` this user was granted single tables; the server hides the others",
             text(row, 0)?
@@ -139,6 +142,7 @@ fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
                 .is_some_and(|c| !is_exact_in(c, &declared)),
         default,
         generated: optional(row, 7)?.filter(|expression| !expression.is_empty()),
+        invisible: extra.contains("INVISIBLE"),
         comment: optional(row, 8)?.filter(|comment| !comment.is_empty()),
         ambiguous_charset: optional(row, 10)?.filter(|charset| !is_exact(charset)),
         collation: collation.filter(|collation| !is_of_bytes(collation)),

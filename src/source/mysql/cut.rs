@@ -1,14 +1,14 @@
 //! Cuts tables by their keys.
 
 use futures_util::future::BoxFuture;
+use sqlx::Row as _;
 use sqlx::mysql::MySqlRow;
-use sqlx::{AssertSqlSafe, Executor as _, Row as _, SqlSafeStr as _};
 
 use super::Mysql;
 use super::catalog::{optional, rows, text};
 use super::decode::data_type;
-use super::scan::{MysqlDialect, bytes, object};
-use crate::catalog::{DataType, TableName};
+use super::scan::{MysqlDialect, bytes, object, prepare};
+use crate::catalog::{DataType, Dbms, TableName};
 use crate::source::cut::{Cutter, Kind, Probe};
 use crate::source::orphans::Count;
 use crate::source::range::Literal;
@@ -111,13 +111,16 @@ async fn finds(
     part.range = Some(range.clone());
     let sql = statement(&MysqlDialect, &part);
     // SQL from outside: preparing takes one statement only.
-    let prepared = AssertSqlSafe(sql.clone()).into_sql_str();
-    source.connection.prepare(prepared).await?;
+    prepare(&mut source.connection, &sql).await?;
     let mut children = vec![table.name.as_str()];
     if !collect(scan, &mut children) {
         return Ok(false);
     }
-    let plan = rows(&mut source.connection, format!("EXPLAIN {sql}")).await?;
+    let explain = match source.server.dbms {
+        Dbms::Mariadb => "EXPLAIN",
+        _ => "EXPLAIN FORMAT=TRADITIONAL",
+    };
+    let plan = rows(&mut source.connection, format!("{explain} {sql}")).await?;
     for row in &plan {
         let column = |name: &str| {
             let columns = row.columns().iter();
@@ -189,8 +192,7 @@ pub(super) async fn orphans(
         return Ok(Vec::new());
     };
     let counted = async {
-        let prepared = AssertSqlSafe(count.sql.clone()).into_sql_str();
-        source.connection.prepare(prepared).await?;
+        prepare(&mut source.connection, &count.sql).await?;
         let rows = rows(&mut source.connection, count.sql.as_str()).await?;
         let number = |row, index| {
             let text = text(row, index)?;

@@ -47,10 +47,10 @@ pub(super) fn data_type(column_type: &str) -> DataType {
         "binary" | "varbinary" => DataType::Binary {
             max_bytes: arguments.parse().ok(),
         },
-        // MySQL 9 prints a vector as its bytes.
-        "tinyblob" | "blob" | "mediumblob" | "longblob" | "vector" => {
-            DataType::Binary { max_bytes: None }
-        }
+        "tinyblob" | "blob" | "mediumblob" | "longblob" => DataType::Binary { max_bytes: None },
+        "vector" => DataType::Array {
+            element: Box::new(DataType::Float { bits: 32 }),
+        },
         "enum" => DataType::Enum {
             values: members(arguments),
         },
@@ -108,6 +108,7 @@ pub(super) fn decode(bytes: Option<&[u8]>, data_type: &DataType) -> Value {
     };
     match data_type {
         DataType::Binary { .. } => return Value::Bytes(bytes.to_vec()),
+        DataType::Array { .. } => return vector(bytes),
         // A bit(1) comes as a byte, a tinyint(1) as a digit.
         DataType::Boolean => match bytes {
             b"0" | b"\0" => return Value::Bool(false),
@@ -165,6 +166,14 @@ fn number(text: &str, parsed: Result<Number, NumberError>) -> Value {
         Err(NumberError::TooManyDigits) => Value::unfit(text, UnfitReason::TooManyDigits),
         Err(NumberError::Magnitude) => Value::unfit(text, UnfitReason::Magnitude),
     }
+}
+
+/// A vector comes as its singles, each of four bytes, the lowest first.
+fn vector(bytes: &[u8]) -> Value {
+    let (singles, _) = bytes.as_chunks();
+    let singles = singles.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    let numbers = singles.map(|single| number(&single.to_string(), Number::from_f32(single)));
+    Value::List(numbers.collect())
 }
 
 fn float(

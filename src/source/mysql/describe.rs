@@ -6,13 +6,11 @@
 //! because the driver keeps that to itself.
 
 use sqlx::mysql::MySqlConnection;
-use sqlx::{
-    AssertSqlSafe, Column as _, Executor as _, SqlSafeStr as _, Statement as _, TypeInfo as _,
-};
+use sqlx::{Column as _, Statement as _, TypeInfo as _};
 
 use super::catalog::{rows, text};
 use super::decode::data_type;
-use super::scan::MysqlDialect;
+use super::scan::{MysqlDialect, prepare};
 use crate::catalog::{Catalog, Column, Table};
 use crate::source::Dialect as _;
 
@@ -23,8 +21,7 @@ pub(super) async fn describe(
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
     let alone = sql.trim().trim_end_matches(';');
-    let wrapped = AssertSqlSafe(format!("SELECT * FROM ({alone}\n) AS q")).into_sql_str();
-    connection.prepare(wrapped).await?;
+    prepare(connection, &format!("SELECT * FROM ({alone}\n) AS q")).await?;
     answer(connection, catalog, sql).await
 }
 
@@ -36,8 +33,7 @@ pub(super) async fn answer(
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
     let sql = sql.trim().trim_end_matches(';');
-    let alone = AssertSqlSafe(sql.to_owned()).into_sql_str();
-    let statement = connection.prepare(alone).await?;
+    let statement = prepare(connection, sql).await?;
     let mut columns = Vec::new();
     for column in statement.columns() {
         let origin = column.origin();

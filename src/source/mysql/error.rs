@@ -4,7 +4,7 @@
 use sqlx::mysql::MySqlDatabaseError;
 use url::Url;
 
-use super::Server;
+use super::{Server, TLS};
 use crate::source::SourceError;
 
 impl Server {
@@ -44,6 +44,15 @@ fn number(cause: &sqlx::Error) -> Option<u16> {
     Some(error.try_downcast_ref::<MySqlDatabaseError>()?.number())
 }
 
+/// What is said of a query with a column of a type that the driver does not know.
+pub(super) const UNKNOWN_TYPE: &str = "the query gives a column of a type that cannot be read as it is, such as VECTOR; give it \
+     another one: CAST(v AS BINARY), VECTOR_TO_STRING(v)";
+
+/// Whether the driver does not know the type of a column.
+pub(super) fn is_unknown_type(cause: &sqlx::Error) -> bool {
+    matches!(cause, sqlx::Error::Protocol(why) if why.contains("unknown column type"))
+}
+
 /// The URL without user, password and parameters.
 pub(super) fn place(url: &Url) -> String {
     let host = url.host_str().unwrap_or("localhost");
@@ -58,14 +67,27 @@ pub(super) fn timed_out() -> std::io::Error {
 /// What to do when no connection can be made.
 pub(super) fn help(cause: &sqlx::Error) -> String {
     use std::io::ErrorKind::{ConnectionRefused, NotFound, TimedOut};
+    if let Some(help) = TLS.help(cause) {
+        return help;
+    }
     let known = match (cause, number(cause)) {
         (_, Some(1045 | 1698)) => {
             "the server refuses this user or password; in a URL, write special characters of the \
-             password as %XX"
+             password as %XX. It says the same where the account requires TLS, which \
+             `?ssl-mode=required` brings, or a certificate: `?ssl-cert=FILE&ssl-key=FILE`"
         }
         (_, Some(1044)) => {
-            "this user may not use the database; let an administrator GRANT SELECT on its tables"
+            "this user may not use the database; let an administrator GRANT SELECT on its tables, \
+             and make a role that the user was granted its default: SET DEFAULT ROLE"
         }
+        (_, Some(1820 | 1862)) => {
+            "the user's password has expired; give it a new one by ALTER USER, with the server's \
+             own client"
+        }
+        (_, Some(3118 | 4151)) => {
+            "the account is locked; let an administrator ALTER USER … ACCOUNT UNLOCK"
+        }
+        (_, Some(3159)) => "the server takes encrypted connections only; add `?ssl-mode=required`",
         (_, Some(1049)) => "the server has no database of this name; SHOW DATABASES lists them",
         (_, Some(1040 | 1203 | 1226)) => {
             "the server takes no more connections now; try again later"
@@ -75,23 +97,24 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
             "nothing answers there: is the server running, and are host and port right?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == TimedOut => {
-            "nothing answers there: is the host right, and does a firewall or security group let \
-             this machine in?"
+            "nothing answers there: are host and port right, and does a firewall or security group \
+             let this machine in?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == NotFound => {
             "there is no such socket; check the URL's `socket`"
         }
         (sqlx::Error::Io(error), _) if error.to_string().contains("lookup") => {
-            "the host's name is not known; check its spelling"
-        }
-        (sqlx::Error::Tls(_), _) => {
-            "no encrypted connection could be made; `?ssl-ca=FILE` names the authority, \
-             `?ssl-mode=disabled` does without encryption on a network that you trust"
+            "is the host's name right, and can this machine look it up and reach it?"
         }
         (sqlx::Error::Configuration(_), _) => {
             "the server wants the password over an encrypted connection; add `?ssl-mode=required`"
         }
-        _ => "check the URL, and that this is a MySQL or MariaDB server",
+        (sqlx::Error::Protocol(why), _) if why.contains("authentication plugin") => {
+            "the account logs in by a plugin that Dynafold does not know; use one with \
+             caching_sha2_password or mysql_native_password"
+        }
+        (_, Some(_)) => "see what the server says",
+        _ => "is it MySQL or MariaDB that answers on this port?",
     };
     known.to_owned()
 }

@@ -17,13 +17,14 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
+use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Executor as _, SqlSafeStr as _};
 
 use self::cancel::Session;
 use self::catalog::{optional, rows, text};
-use self::error::{help, place, timed_out};
-use self::scan::{MysqlDialect, object};
+use self::error::{UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
+use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
+use super::secure::Tls;
 use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
@@ -69,6 +70,27 @@ const PARAMETERS: &[&str] = &[
     "sslmode", "ssl-mode", "sslca", "ssl-ca", "sslcert", "ssl-cert", "sslkey", "ssl-key", "socket",
 ];
 
+/// What it says of TLS.
+const TLS: Tls = Tls {
+    mode: (
+        &["ssl-mode", "sslmode"],
+        &[
+            "disabled",
+            "preferred",
+            "required",
+            "verify_ca",
+            "verify_identity",
+        ],
+    ),
+    unsecured: "disabled",
+    unnamed: "verify_ca",
+    files: [
+        &["ssl-ca", "sslca"],
+        &["ssl-cert", "sslcert"],
+        &["ssl-key", "sslkey"],
+    ],
+};
+
 impl Mysql {
     /// Connects to `mysql://user:password@host:port/database` or `mariadb://…`.
     ///
@@ -79,22 +101,16 @@ impl Mysql {
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
         let rest = url.split_once(':').map_or("", |(_, rest)| rest);
         let url = server_url(&format!("mysql:{rest}"), PARAMETERS)?;
+        TLS.check(&url)?;
         let options = MySqlConnectOptions::from_url(&url)
             .map_err(|error| SourceError::Url(error.to_string()))?
             .charset("utf8mb4")
             .timezone(Some("+00:00".to_owned()))
             .pipes_as_concat(false)
             .no_engine_substitution(false)
-            .statement_cache_capacity(0)
+            .statement_cache_capacity(STATEMENTS)
             .disable_statement_logging();
-        let opened = async {
-            let mut connection = options.connect().await?;
-            let server = open_session(&mut connection).await?;
-            Ok((connection, server))
-        };
-        let opened = tokio::time::timeout(CONNECT_TIMEOUT, opened).await;
-        let opened = opened.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())));
-        let (connection, server) = opened.map_err(|cause| SourceError::Connect {
+        let (connection, server) = open(&options).await.map_err(|cause| SourceError::Connect {
             place: place(&url),
             help: help(&cause),
             cause,
@@ -136,7 +152,25 @@ impl Mysql {
         } else {
             describe::describe(&mut self.connection, catalog, sql).await
         };
-        described.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
+        let object = "the mapping's query".to_owned();
+        match described {
+            Err(cause) if is_unknown_type(&cause) => {
+                // The rest of the answer is still under way, so that a new session must take over;
+                // there is none for a snapshot.
+                let reopened = if alone {
+                    Err(cause)
+                } else {
+                    open(&self.options).await
+                };
+                let cause = sqlx::Error::Decode(UNKNOWN_TYPE.into());
+                let Ok(opened) = reopened else {
+                    return Err(SourceError::Lost { object, cause });
+                };
+                (self.connection, self.server) = opened;
+                Err(SourceError::Query { object, cause })
+            }
+            described => described.map_err(|cause| self.server.fault(object, cause)),
+        }
     }
 
     async fn count_rows(&mut self, from: &Relation) -> Result<u64, SourceError> {
@@ -179,10 +213,9 @@ impl Source for Mysql {
 
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async {
-            // Not EXPLAIN: that wants SHOW VIEW for a view. Preparing takes one statement only, so
-            // that no condition can bring a second one along.
-            let sql = AssertSqlSafe(statement(&MysqlDialect, scan)).into_sql_str();
-            let prepared = self.connection.prepare(sql).await;
+            // Not EXPLAIN: that wants SHOW VIEW for a view.
+            let sql = statement(&MysqlDialect, scan);
+            let prepared = prepare(&mut self.connection, &sql).await;
             prepared
                 .map(drop)
                 .map_err(|cause| self.server.fault(object(&scan.from), cause))
@@ -269,6 +302,17 @@ impl Source for Mysql {
         let session = self.server.session.clone();
         Some(cancel::canceller(self.options.clone(), session))
     }
+}
+
+/// Makes a connection, with the settings of a session.
+async fn open(options: &MySqlConnectOptions) -> Result<(MySqlConnection, Server), sqlx::Error> {
+    let opened = async {
+        let mut connection = options.connect().await?;
+        let server = open_session(&mut connection).await?;
+        Ok((connection, server))
+    };
+    let opened = tokio::time::timeout(CONNECT_TIMEOUT, opened).await;
+    opened.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))
 }
 
 async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::Error> {

@@ -2,8 +2,11 @@
 //! type but FLOAT, and the same in both products.
 
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
-use sqlx::mysql::{MySqlConnection, MySqlRow};
-use sqlx::{AssertSqlSafe, Decode, Executor as _, MySql, Row as _, SqlSafeStr as _, ValueRef as _};
+use sqlx::mysql::{MySqlConnection, MySqlRow, MySqlStatement};
+use sqlx::{
+    AssertSqlSafe, Connection as _, Decode, Executor as _, MySql, Row as _, SqlSafeStr as _,
+    ValueRef as _,
+};
 
 use super::decode::decode;
 use crate::catalog::{Column, DataType};
@@ -27,7 +30,11 @@ impl Dialect for MysqlDialect {
         match data_type {
             // A single is printed with six digits, a double with all that it needs.
             DataType::Float { bits: 32 } => format!("({column} + 0e0)"),
+            // With NO_ZERO_IN_DATE, MySQL makes zeros of 2020-00-10 where it puts dates aside to sort them.
+            DataType::Date | DataType::Timestamp { .. } => format!("CAST({column} AS CHAR)"),
             DataType::Printed => format!("ST_AsText({column})"),
+            // The driver does not know MySQL's type for a vector, which it prints as bytes.
+            DataType::Array { .. } => format!("CAST({column} AS BINARY)"),
             _ => column.to_owned(),
         }
     }
@@ -57,6 +64,23 @@ pub(super) fn object(from: &Relation) -> String {
     }
 }
 
+/// Statements that stay prepared.
+pub(super) const STATEMENTS: usize = 256;
+
+/// Has the server prepare a statement, of which it takes one only. Statements are closed many at a
+/// time: the server does not answer that, and the network holds back what comes next for as long as
+/// an acknowledgement takes, which is 40 ms.
+pub(super) async fn prepare(
+    connection: &mut MySqlConnection,
+    sql: &str,
+) -> Result<MySqlStatement, sqlx::Error> {
+    if connection.cached_statements_size() >= STATEMENTS {
+        connection.clear_cached_statements().await?;
+    }
+    let sql = AssertSqlSafe(sql.to_owned()).into_sql_str();
+    connection.prepare(sql).await
+}
+
 /// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut MySqlConnection,
@@ -69,8 +93,7 @@ pub(super) fn scan<'a>(
         if scan.has_foreign_sql() {
             // SQL from outside: preparing takes one statement only, the text protocol takes many,
             // and a second one could make the session writable.
-            let sql = AssertSqlSafe(sql.clone()).into_sql_str();
-            connection.prepare(sql).await?;
+            prepare(connection, &sql).await?;
         }
         let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
         Ok::<_, sqlx::Error>(rows)
@@ -96,8 +119,7 @@ pub(super) async fn ask(
     let sql = sql.trim().trim_end_matches(';').to_owned();
     // SQL from outside: preparing takes one statement only. Without the sign there is but one.
     if sql.contains(';') {
-        let alone = AssertSqlSafe(sql.clone()).into_sql_str();
-        (&mut *connection).prepare(alone).await?;
+        prepare(connection, &sql).await?;
     }
     let rows = sqlx::raw_sql(AssertSqlSafe(sql))
         .fetch_all(connection)

@@ -264,6 +264,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         nullable: entry.nullable,
         default: entry.default,
         generated: entry.generated,
+        invisible: false,
         comment: entry.comment,
         ambiguous_charset: None,
         collation: entry.collation,

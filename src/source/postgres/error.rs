@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
-use super::Sql;
+use super::{Sql, TLS};
 use crate::catalog::TableName;
 use crate::source::{Dialect as _, Relation, Scan, SourceError};
 
@@ -151,6 +151,9 @@ pub(super) fn place(options: &PgConnectOptions) -> String {
 }
 
 fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
+    if let Some(help) = TLS.help(cause) {
+        return help;
+    }
     let user = options.get_username();
     match cause {
         sqlx::Error::Io(io) => match io.kind() {
@@ -158,8 +161,8 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
                 "nothing answers there: is the server running, and are host and port right?".into()
             }
             ErrorKind::TimedOut => {
-                "nothing answers there: is the host right, and does a firewall or security group \
-                 let this machine in?"
+                "nothing answers there: are host and port right, and does a firewall or security \
+                 group let this machine in?"
                     .into()
             }
             ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset => {
@@ -167,19 +170,16 @@ fn connect_help(cause: &sqlx::Error, options: &PgConnectOptions) -> String {
             }
             _ => "is the host's name right, and can this machine look it up and reach it?".into(),
         },
-        sqlx::Error::Tls(_) => {
-            "TLS failed: name the server's certificate authority with `?sslrootcert=FILE`, or, if \
-             the server has no TLS and the network is trusted, say `?sslmode=disable`"
-                .into()
-        }
+        sqlx::Error::Protocol(_) => "is it PostgreSQL that listens on this port?".into(),
         _ => match state(cause) {
             Some("28P01") => format!(
-                "the password for {user} is missing or wrong: put it into PGPASSWORD, into \
-                 ~/.pgpass, or into the URL with special characters as %XX"
+                "the password for {user} is missing, wrong, or no longer valid: put it into \
+                 PGPASSWORD, into ~/.pgpass, or into the URL with special characters as %XX"
             ),
             Some("28000") => format!(
-                "the server does not let {user} in from here: its pg_hba.conf has no line for \
-                 that, or it demands TLS (`?sslmode=require`)"
+                "the server does not let {user} in from here: the role has no LOGIN, pg_hba.conf has \
+                 no line for it, or demands TLS (`?sslmode=require`) or a certificate \
+                 (`?sslcert=FILE&sslkey=FILE`)"
             ),
             Some("3D000") => "no such database: `psql -l` lists those that there are".into(),
             Some("42501") => format!("ask for GRANT CONNECT ON DATABASE … TO {}", Sql.quote(user)),

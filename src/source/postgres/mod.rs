@@ -41,6 +41,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use self::elsewhere::Backend;
 use self::error::Subject;
+use super::secure::Tls;
 use super::watch::PATIENCE;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
@@ -97,6 +98,28 @@ const PARAMETERS: &[&str] = &[
     "options",
 ];
 
+/// What it says of TLS.
+const TLS: Tls = Tls {
+    mode: (
+        &["sslmode", "ssl-mode"],
+        &[
+            "disable",
+            "allow",
+            "prefer",
+            "require",
+            "verify-ca",
+            "verify-full",
+        ],
+    ),
+    unsecured: "disable",
+    unnamed: "verify-ca",
+    files: [
+        &["sslrootcert", "ssl-root-cert", "ssl-ca"],
+        &["sslcert", "ssl-cert"],
+        &["sslkey", "ssl-key"],
+    ],
+};
+
 /// How PostgreSQL writes SQL.
 struct Sql;
 
@@ -134,6 +157,7 @@ impl Postgres {
     /// cannot be reached or refuses the login.
     pub async fn connect(url: &str) -> Result<Self, SourceError> {
         let url = server_url(url, PARAMETERS)?;
+        TLS.check(&url)?;
         let options = PgConnectOptions::from_url(&url).map_err(|cause| error::url(&cause))?;
         // A pooler refuses settings that it does not know in the start-up message.
         let options = options

@@ -56,6 +56,11 @@ pub async fn prove(
         () = proving.cancel.cancelled() => None,
         ended = all(proving, source, target, &mut patterns, &mut claims) => Some(ended),
     };
+    if ended.is_none()
+        && let Some(canceller) = source.canceller()
+    {
+        canceller.cancel().await;
+    }
     let count = |is: fn(Verdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
     let proved = count(|verdict| verdict == Verdict::Proved);
     let agrees = count(|verdict| matches!(verdict, Verdict::Agrees { .. }));

@@ -35,7 +35,7 @@ async fn end_connections(source: &Source, all: bool) -> usize {
             let mut connection = sqlx::MySqlConnection::connect(database.url().as_str())
                 .await
                 .unwrap();
-            let sql = "SELECT id FROM information_schema.processlist
+            let sql = "SELECT CAST(id AS SIGNED) FROM information_schema.processlist
                        WHERE db = DATABASE() AND id <> CONNECTION_ID()";
             let all: Vec<i64> = sqlx::query_scalar(sql)
                 .fetch_all(&mut connection)

@@ -9,7 +9,9 @@ use super::{open, table};
 use crate::support::mysql::{Database, servers};
 use crate::support::types::{read_all, read_everything, scan_of};
 
+// MySQL 8.4 and later want a unique key behind a foreign key, unless they are told otherwise.
 const SCHEMA: &str = r"
+    SET foreign_key_checks = 1 /*!80400 , restrict_fk_on_non_standard_key = OFF */;
     CREATE TABLE Parent (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(9) NOT NULL DEFAULT 'it''s',
         boss INT, c INT COMMENT 'a column''s', UNIQUE KEY ab (b, a), KEY by_c (c),
         FOREIGN KEY boss_fk (boss) REFERENCES Parent (id)) COMMENT 'who''s who';
@@ -263,6 +265,30 @@ async fn codes_that_are_one_character_prove_no_key() {
             let claim = proofs.of(ClaimKind::KeysDiffer).next().unwrap();
             assert_eq!(claim.is_proved(), proved, "{column}");
         }
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_column_that_a_star_leaves_out_is_invisible() {
+    for (product, server) in servers() {
+        let database = Database::new(&server).await;
+        let sql = "CREATE TABLE t (id INT, secret INT INVISIBLE)";
+        let own = "SET sql_generate_invisible_primary_key = ON; ";
+        let own = if product == "mysql" { own } else { "" };
+        database.run(&format!("{own}{sql}")).await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let columns = table(&catalog, "t").columns.iter();
+        let invisible = columns.filter(|column| column.invisible);
+        let invisible: Vec<&str> = invisible.map(|column| column.name.as_str()).collect();
+        let expected: &[&str] = if product == "mysql" {
+            &["my_row_id", "secret"]
+        } else {
+            &["secret"]
+        };
+        assert_eq!(invisible, expected, "{product}");
+        drop(source);
         database.drop().await;
     }
 }

@@ -163,3 +163,29 @@ async fn many_rows_come_in_chunks_and_an_abandoned_scan_does_no_harm() {
         database.drop().await;
     }
 }
+
+#[tokio::test]
+async fn a_query_with_a_vector_says_how_it_can_be_read_and_others_are_read_on() {
+    for (product, server) in servers() {
+        if product != "mysql" {
+            continue;
+        }
+        let database = Database::new(&server).await;
+        let vector = "CREATE TABLE t (id INT PRIMARY KEY, v VECTOR(2));
+            INSERT INTO t VALUES (1, STRING_TO_VECTOR('[1, 0.5]'))";
+        database.run(vector).await;
+        let mut source = open(&database.url()).await;
+        let refused = source.describe("SELECT id, v FROM t").await.unwrap_err();
+        assert!(!refused.is_lost(), "{refused:?}");
+        assert!(
+            format!("{refused:?}").contains("VECTOR_TO_STRING"),
+            "{refused:?}"
+        );
+        let sql = "SELECT id, CAST(v AS BINARY) AS bytes FROM t";
+        let columns = source.describe(sql).await.unwrap();
+        let rows = rows_of(source.as_mut(), &query(sql, &columns)).await;
+        assert_eq!(shown(&rows[0][1]), r#"{"B":"AACAPwAAAD8="}"#);
+        drop(source);
+        database.drop().await;
+    }
+}

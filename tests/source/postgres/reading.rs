@@ -223,9 +223,6 @@ async fn a_refused_login_says_what_to_do_and_keeps_the_password_to_itself() {
     let error = source::connect(unknown).await;
     check(error.err().expect("no such host"), "name right");
 
-    let error = source::connect(&format!("{}?sslmode=require", database.url())).await;
-    check(error.err().expect("no TLS there"), "sslmode=disable");
-
     let error = source::connect("postgres://u:hunter#2@host/db").await;
     let error = error.err().expect("no URL");
     assert!(matches!(error, SourceError::Url(_)), "{error:?}");

@@ -153,7 +153,7 @@ pub(super) fn mysql() -> Vec<Shape> {
         shape(
             "fixed",
             "(k BINARY(16) NOT NULL PRIMARY KEY)",
-            rows(|n| format!("UNHEX(MD5('{n}'))")),
+            rows(|n| format!("UNHEX(LEFT(SHA2('{n}', 256), 32))")),
         ),
         shape(
             "year",

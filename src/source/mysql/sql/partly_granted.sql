@@ -1,13 +1,13 @@
--- Schemas in which this user was granted single tables or columns but not all of them: there the
--- server hides tables, and nothing tells which. A grantee is written 'user'@'host'.
-SELECT DISTINCT g.TABLE_SCHEMA
+-- Schemas in which users were granted single tables or columns but not all of them: there the server hides tables, and
+-- nothing tells which. A grantee is written 'user'@'host', and compared by the caller: MySQL breaks on a quote in a
+-- condition where the SQL mode has NO_BACKSLASH_ESCAPES.
+SELECT DISTINCT g.TABLE_SCHEMA, g.GRANTEE
 FROM (
     SELECT GRANTEE, TABLE_SCHEMA FROM information_schema.TABLE_PRIVILEGES
     UNION
     SELECT GRANTEE, TABLE_SCHEMA FROM information_schema.COLUMN_PRIVILEGES
 ) AS g
-WHERE REPLACE(g.GRANTEE, '''', '') = CURRENT_USER()
-  AND NOT EXISTS (
+WHERE NOT EXISTS (
     SELECT 1 FROM information_schema.USER_PRIVILEGES AS u
     WHERE u.PRIVILEGE_TYPE = 'SELECT' AND u.GRANTEE = g.GRANTEE)
   AND NOT EXISTS (
