@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet, hash_map};
 use std::sync::Arc;
 
-use super::expected::Expected;
+use super::expected::{Certainty, Expected};
 use super::projection::Projection;
 use super::report::{Example, ExampleKind};
 use crate::item::{Attribute, Folder, Item, write_attribute};
@@ -36,11 +36,22 @@ pub(super) struct Order {
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub(super) examples: Vec<Example>,
-    /// Rows of which no item type has an item.
+    /// Rows of which no item type has an item, or not for sure.
     pub(super) left_out: usize,
     /// Rows that say nothing which another row does not say too, where the SQL may well mean one item by
     /// several rows.
     pub(super) repeated: usize,
+    /// Items that may be those of rows whose keys do not tell.
+    pub(super) undecided: usize,
+}
+
+/// What the rows of a call say of the items of a type.
+#[derive(Default)]
+struct Said<'r> {
+    /// Each item once.
+    entries: Vec<Entry<'r>>,
+    /// What rows say of whom it is not told whether, or by what, they have an item.
+    unsure: Vec<Expected>,
 }
 
 /// An entry of what a type should answer.
@@ -52,39 +63,50 @@ struct Entry<'r> {
     rows: Vec<usize>,
 }
 
+impl Said<'_> {
+    /// Whether an item may be that of a row that does not tell its item.
+    fn may_be(&self, projection: &Projection, item: &Item) -> bool {
+        let mut unsure = self.unsure.iter();
+        unsure.any(|expected| projection.differences(expected, item).is_empty())
+    }
+}
+
 impl Judge<'_> {
     /// Compares. `may`: for each projection, which rows may be of it.
-    pub(super) fn judge(&self, rows: &[Row], may: &[Vec<bool>], items: &[Item]) -> Judged {
+    pub(super) fn judge(&self, rows: &[Row], may: &[Vec<Option<bool>>], items: &[Item]) -> Judged {
         let mut judged = Judged::default();
-        let mut entries: Vec<Vec<Entry<'_>>> = Vec::new();
+        let mut said: Vec<Said<'_>> = Vec::new();
         let mut has_item = vec![false; rows.len()];
+        let mut untold = vec![false; rows.len()];
         for (at, projection) in self.projections.iter().enumerate() {
             let may = may.get(at).map_or(&[][..], Vec::as_slice);
-            entries.push(self.entries(projection, rows, may, &mut has_item));
+            said.push(self.said(projection, rows, may, &mut has_item, &mut untold));
         }
         let mut of_type: Vec<Vec<&Item>> = vec![Vec::new(); self.projections.len()];
         for item in items {
-            let owner = self.owner(item, &entries);
+            let owner = self.owner(item, &said);
+            let is_own =
+                |(projection, said): (&Projection, &Said<'_>)| said.may_be(projection, item);
             match owner.and_then(|owner| of_type.get_mut(owner)) {
                 Some(own) => own.push(item),
+                None if self.projections.iter().zip(&said).any(is_own) => judged.undecided += 1,
                 None => judged
                     .examples
                     .push(self.of_item(ExampleKind::Extra, None, item)),
             }
         }
-        for ((projection, entries), found) in self.projections.iter().zip(&entries).zip(&of_type) {
-            judged
-                .examples
-                .extend(self.compare(projection, entries, found));
+        for ((projection, said), found) in self.projections.iter().zip(&said).zip(&of_type) {
+            self.compare(projection, said, found, &mut judged);
         }
-        self.repetitions(rows, &entries, &mut judged);
-        judged.left_out = has_item.iter().filter(|has| !**has).count();
+        self.repetitions(rows, &said, &mut judged);
+        let is_left = |(has, untold): &(&bool, &bool)| !**has || **untold;
+        judged.left_out = has_item.iter().zip(&untold).filter(is_left).count();
         // Of types that share a relation each row is of one at least: their `where` forgets it.
-        if may.iter().any(|may| may.contains(&false)) {
+        if may.iter().any(|may| may.contains(&Some(false))) {
             let forgotten = rows.iter().zip(&has_item).enumerate();
             for (number, _) in forgotten.filter(|(_, (_, has))| !**has) {
-                let was = may.iter().any(|may| may.get(number) == Some(&false));
-                if was {
+                let of = |wanted| may.iter().any(|may| may.get(number) == Some(&wanted));
+                if of(Some(false)) && !of(None) {
                     judged.left_out -= 1;
                     judged.examples.push(Example {
                         kind: ExampleKind::Missing,
@@ -100,11 +122,11 @@ impl Judge<'_> {
 
     /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
     /// answers with several item types each row says something that no other says.
-    fn repetitions(&self, rows: &[Row], entries: &[Vec<Entry<'_>>], judged: &mut Judged) {
+    fn repetitions(&self, rows: &[Row], said: &[Said<'_>], judged: &mut Judged) {
         let mut shared: HashMap<usize, (&Projection, &Entry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
-        for (projection, entries) in self.projections.iter().zip(entries) {
-            for entry in entries {
+        for (projection, said) in self.projections.iter().zip(said) {
+            for entry in &said.entries {
                 match entry.rows.as_slice() {
                     [only] => {
                         own.insert(*only);
@@ -137,21 +159,33 @@ impl Judge<'_> {
         }
     }
 
-    /// What the rows say of the items of a type, each once.
-    fn entries<'r>(
+    /// What the rows say of the items of a type.
+    fn said<'r>(
         &self,
         projection: &Projection,
         rows: &'r [Row],
-        may: &[bool],
+        may: &[Option<bool>],
         has_item: &mut [bool],
-    ) -> Vec<Entry<'r>> {
-        let mut entries: Vec<Entry<'r>> = Vec::new();
+        untold: &mut [bool],
+    ) -> Said<'r> {
+        let Said {
+            mut entries,
+            mut unsure,
+        } = Said::default();
         let mut seen: HashMap<(Option<String>, String), usize> = HashMap::new();
         for (number, row) in rows.iter().enumerate() {
             let expected = projection.expect(row, self.folder);
-            let Some(expected) = expected.filter(|_| may.get(number) == Some(&true)) else {
+            let may = may.get(number).copied().flatten();
+            let Some(expected) = expected.filter(|_| may != Some(false)) else {
                 continue;
             };
+            if may.is_none() || expected.certainty != Certainty::Sure {
+                if let Some(untold) = untold.get_mut(number) {
+                    *untold |= expected.certainty != Certainty::Perhaps;
+                }
+                unsure.push(expected);
+                continue;
+            }
             if let Some(has) = has_item.get_mut(number) {
                 *has = true;
             }
@@ -175,23 +209,24 @@ impl Judge<'_> {
                 }
             }
         }
-        entries
+        Said { entries, unsure }
     }
 
     /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
-    fn owner(&self, item: &Item, entries: &[Vec<Entry<'_>>]) -> Option<usize> {
+    fn owner(&self, item: &Item, said: &[Said<'_>]) -> Option<usize> {
         if let Some(owners) = self.owners {
             return owners.owner(item);
         }
         if self.projections.len() == 1 {
             return Some(0);
         }
-        let mut types = self.projections.iter().zip(entries);
-        types.position(|(projection, entries)| {
+        let mut types = self.projections.iter().zip(said);
+        types.position(|(projection, said)| {
             let identity = projection.identity(item);
             projection.may_own(item)
                 && identity.is_some()
-                && entries
+                && said
+                    .entries
                     .iter()
                     .any(|entry| entry.expected.identity == identity)
         })
@@ -200,9 +235,11 @@ impl Judge<'_> {
     fn compare(
         &self,
         projection: &Projection,
-        entries: &[Entry<'_>],
+        said: &Said<'_>,
         found: &[&Item],
-    ) -> Vec<Example> {
+        judged: &mut Judged,
+    ) {
+        let entries = &said.entries;
         let mut examples = Vec::new();
         let mut by_identity: HashMap<String, usize> = HashMap::new();
         let mut extra: Vec<usize> = Vec::new();
@@ -243,12 +280,15 @@ impl Judge<'_> {
         extra.extend((0..found.len()).filter(|at| !matched.contains(at)));
         extra.sort_unstable();
         extra.dedup();
-        for at in &extra {
-            if let Some(item) = found.get(*at) {
+        let mut is_whole = extra.is_empty();
+        for item in extra.iter().filter_map(|at| found.get(*at)) {
+            if said.may_be(projection, item) {
+                judged.undecided += 1;
+            } else {
                 examples.push(self.of_item(ExampleKind::Extra, Some(&projection.name), item));
             }
         }
-        let is_whole = examples
+        is_whole &= examples
             .iter()
             .all(|example| example.kind == ExampleKind::Differs);
         if let Some(order) = self.order.as_ref().filter(|_| is_whole)
@@ -257,7 +297,7 @@ impl Judge<'_> {
         {
             examples.push(self.of_item(ExampleKind::Order, Some(&projection.name), item));
         }
-        examples
+        judged.examples.extend(examples);
     }
 
     fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {

@@ -13,10 +13,21 @@ use crate::value::Value;
 pub(super) struct Expected {
     /// By what it finds its item; `None` where its key cannot be made, so that there is none.
     pub(super) identity: Option<String>,
+    pub(super) certainty: Certainty,
     /// For each of the compared: what its template makes, and what its column holds.
     parts: Vec<(Made, Option<Value>)>,
     /// Members of documents that are attributes.
     spread: Vec<(Arc<str>, Attribute)>,
+}
+
+/// Whether a row of the query is a row of the item type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Certainty {
+    Sure,
+    /// It is, but by what it finds its item is not told.
+    Untold,
+    /// It may have none of this type.
+    Perhaps,
 }
 
 /// What a template makes of a row.
@@ -35,14 +46,21 @@ impl Projection {
     pub(super) fn expect(&self, given: &[Value], folder: &Folder) -> Option<Expected> {
         let value = |column: usize| given.get(column).unwrap_or(&Value::Null);
         let is_null = |column: &usize| value(*column).is_null();
-        let is_missing =
-            !self.missing_together.is_empty() && self.missing_together.iter().all(is_null);
         let is_other = self
             .told_by
             .is_some_and(|column| text_of(value(column)) != Ok(&*self.name));
-        if is_missing || is_other || self.presence.iter().any(is_null) {
+        if is_other || self.never_null.iter().any(is_null) {
             return None;
         }
+        let may_be_missing =
+            !self.missing_together.is_empty() && self.missing_together.iter().all(is_null);
+        // A source key may hold NULL in its own table: then the row is there.
+        let is_partial = self.presence.iter().any(is_null);
+        let mut certainty = if may_be_missing || (is_partial && !self.has_relation) {
+            Certainty::Perhaps
+        } else {
+            Certainty::Sure
+        };
         let row = self.slots.row(given);
         let parts = self.compared.iter().map(|one| {
             let made = one
@@ -69,7 +87,9 @@ impl Projection {
             };
             if attribute.is_none_or(|one| push(identity.as_mut(), &one).is_none()) {
                 // A row that is there has to have an item, whether one can be made of it or not.
-                if !self.is_told {
+                if is_partial && certainty == Certainty::Sure {
+                    certainty = Certainty::Untold;
+                } else if !is_partial && !self.is_told {
                     return None;
                 }
                 identity = None;
@@ -87,6 +107,7 @@ impl Projection {
         }
         Some(Expected {
             identity,
+            certainty,
             parts,
             spread,
         })

@@ -15,14 +15,14 @@ use crate::value::Value;
 /// Rows that one statement asks for.
 const ROWS: usize = 200;
 
-/// For each projection, whether each row may become an item of it. All may where nothing tells.
+/// For each projection, whether each row becomes an item of it; `None` where the row does not tell.
 pub(super) async fn kinds(
     source: &mut dyn Source,
     model: &Model,
     projections: &[Projection],
     rows: &[Row],
-) -> Result<Vec<Vec<bool>>, SourceError> {
-    let mut all = vec![vec![true; rows.len()]; projections.len()];
+) -> Result<Vec<Vec<Option<bool>>>, SourceError> {
+    let mut all = vec![vec![Some(true); rows.len()]; projections.len()];
     for (at, projection) in projections.iter().enumerate() {
         let Some(item) = model.item_types.get(projection.item_type) else {
             continue;
@@ -37,12 +37,17 @@ pub(super) async fn kinds(
         let keys: Vec<Option<Vec<Value>>> = rows
             .iter()
             .map(|row| projection.row_key(item, row))
+            .map(|key| key.filter(|key| !key.iter().any(Value::is_null)))
             .collect();
         let met = met(source, model, item, &keys).await?;
         if let Some(may) = all.get_mut(at) {
+            let is_told = projection.told_by.map(|_| true);
             *may = keys
                 .iter()
-                .map(|key| key.as_ref().is_none_or(|key| met.contains(&told(key))))
+                .map(|key| {
+                    key.as_ref()
+                        .map_or(is_told, |key| Some(met.contains(&told(key))))
+                })
                 .collect();
         }
     }

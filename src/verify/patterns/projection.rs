@@ -110,8 +110,13 @@ pub(super) struct Projection {
     pub(super) compared: Vec<Compared>,
     /// Those of the compared by which a row finds its item.
     pub(super) identity: Vec<usize>,
-    /// Columns that are NULL where a row of the query has no row of this type.
+    /// Columns of the source's row key: NULL where a row of the query has no row of this type, or where the key itself
+    /// may hold NULL.
     pub(super) presence: Vec<usize>,
+    /// Columns of its relation that are NULL only where a row of the query has no row of it.
+    pub(super) never_null: Vec<usize>,
+    /// Whether the query reads its relation, and so which columns of the result are its own.
+    pub(super) has_relation: bool,
     /// Columns that are NULL all together where an outer join has found no row of this type.
     pub(super) missing_together: Vec<usize>,
     /// The column that names the item type.
@@ -167,6 +172,8 @@ impl Projection {
             compared: Vec::new(),
             identity: Vec::new(),
             presence: Vec::new(),
+            never_null: names.never_null(),
+            has_relation: names.has_relation(),
             missing_together: names.missing_together(),
             told_by: result.told_by,
             has_children: !item.embeds().is_empty(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::origin::template;
 use super::projection::ResultOf;
 use super::shape::Whence;
-use crate::catalog::{Catalog, DataType, TableName};
+use crate::catalog::{Catalog, Column, DataType, TableName};
 use crate::mapping::model::{AccessPattern, ItemType, Node, Part, Pass, Place};
 use crate::source::{Relation, ScanColumn};
 use crate::value::Value;
@@ -132,10 +132,26 @@ impl<'a> Names<'a> {
         else {
             return Vec::new();
         };
+        self.own(base, &|_| true)
+    }
+
+    /// The columns of the type's own relation that its table never has NULL in.
+    pub(super) fn never_null(&self) -> Vec<usize> {
+        self.base.map_or(Vec::new(), |base| {
+            self.own(base, &|column| !column.nullable)
+        })
+    }
+
+    /// Whether the type's own relation is known.
+    pub(super) fn has_relation(&self) -> bool {
+        self.base.is_some()
+    }
+
+    fn own(&self, base: usize, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
         let all = self.result.shape.outputs.iter().enumerate();
-        let own = all.filter(
-            |(_, whence)| matches!(whence, Whence::Column { relation, .. } if *relation == base),
-        );
+        let own = all.filter(|(_, whence)| {
+            matches!(whence, Whence::Column { relation, column, .. } if *relation == base && is(column))
+        });
         own.map(|(at, _)| at).collect()
     }
 

@@ -46,6 +46,7 @@ pub(super) struct Found {
 struct Unheld {
     left_out: usize,
     repeated: usize,
+    undecided: usize,
 }
 
 impl Work<'_, '_> {
@@ -190,11 +191,17 @@ impl Work<'_, '_> {
                 unused.join(", ")
             ));
         }
+        if unheld.undecided > 0 {
+            whys.push(format!(
+                "{} of {} items may be those of rows of its `sql` whose keys hold NULL, or do not tell their item type",
+                unheld.undecided, self.report.items
+            ));
+        }
         if self.report.rows == unheld.left_out && self.report.items == 0 {
             whys.push("no call found anything on either side: nothing was compared".to_owned());
         } else if unheld.left_out > 0 {
             whys.push(format!(
-                "{} of {} rows of its `sql` hold no key of an item that comes back, and were compared with nothing",
+                "{} of {} rows of its `sql` hold no whole key of an item that comes back, and were compared with nothing",
                 unheld.left_out, self.report.rows
             ));
         }
@@ -508,6 +515,7 @@ impl Work<'_, '_> {
         }
         unheld.left_out += judged.left_out;
         unheld.repeated += judged.repeated;
+        unheld.undecided += judged.undecided;
         Ok(())
     }
 }
