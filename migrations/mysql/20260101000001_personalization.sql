@@ -5,12 +5,12 @@ CREATE TABLE users (
     email  varchar(255) NOT NULL,
     name   varchar(100) NOT NULL,
     gender varchar(10)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE services (
     service varchar(30)  NOT NULL PRIMARY KEY,
     name    varchar(100) NOT NULL
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE personal_settings (
     user_id      integer     NOT NULL,
@@ -20,7 +20,7 @@ CREATE TABLE personal_settings (
     PRIMARY KEY (user_id, service, setting_type),
     FOREIGN KEY (user_id) REFERENCES users (id),
     FOREIGN KEY (service) REFERENCES services (service)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE subscribes (
     id                integer      NOT NULL PRIMARY KEY,
@@ -30,7 +30,7 @@ CREATE TABLE subscribes (
     title             varchar(200) NOT NULL,
     UNIQUE (service, content_type, content_origin_id),
     FOREIGN KEY (service) REFERENCES services (service)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE subscribe_users (
     user_id      integer NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE subscribe_users (
     PRIMARY KEY (user_id, subscribe_id),
     FOREIGN KEY (user_id) REFERENCES users (id),
     FOREIGN KEY (subscribe_id) REFERENCES subscribes (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 INSERT INTO users (id, email, name, gender) VALUES
     (1, 'jiwoo@example.com', '김지우', 'F'),

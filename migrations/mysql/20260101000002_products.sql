@@ -6,7 +6,7 @@ CREATE TABLE products (
     title      varchar(200)   NOT NULL,
     price      decimal(10, 2) NOT NULL,
     created_at datetime       NOT NULL
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE books (
     product_id integer      NOT NULL PRIMARY KEY,
@@ -14,21 +14,21 @@ CREATE TABLE books (
     isbn       varchar(20),
     pages      integer,
     FOREIGN KEY (product_id) REFERENCES products (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE albums (
     product_id integer      NOT NULL PRIMARY KEY,
     artist     varchar(100) NOT NULL,
     released   date,
     FOREIGN KEY (product_id) REFERENCES products (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE videos (
     product_id integer      NOT NULL PRIMARY KEY,
     director   varchar(100) NOT NULL,
     minutes    integer,
     FOREIGN KEY (product_id) REFERENCES products (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE tracks (
     album_id integer      NOT NULL,
@@ -38,7 +38,7 @@ CREATE TABLE tracks (
     seconds  integer,
     PRIMARY KEY (album_id, disc, no),
     FOREIGN KEY (album_id) REFERENCES albums (product_id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- 3 has no row in `books`, 11 no tracks, and 30 is of a type that the mapping does not take.
 INSERT INTO products (id, type, title, price, created_at) VALUES

@@ -10,7 +10,7 @@ CREATE TABLE places (
     city         varchar(40),
     neighborhood varchar(40),
     name         varchar(200) NOT NULL
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- 5 knows its city, but not the state above it. In 6 the delimiter stands inside of values, and 7 is what it must not be taken for.
 INSERT INTO places (id, category, country, region, state, county, city, neighborhood, name) VALUES

@@ -5,14 +5,14 @@ CREATE TABLE users (
     name varchar(100) NOT NULL,
     tel  varchar(20),
     addr varchar(200)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE accounts (
     acc_id  varchar(20)    NOT NULL PRIMARY KEY,
     user_id varchar(20),
     bal     decimal(15, 2) NOT NULL,
     FOREIGN KEY (user_id) REFERENCES users (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 INSERT INTO users (id, name, tel, addr) VALUES
     ('USER001', 'HNK', '8210100001111', '서울 강남구'),

@@ -9,7 +9,7 @@ CREATE TABLE workforce (
     addr        varchar(255),
     work_tel_no varchar(11),
     home_tel_no varchar(11)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE services (
     service_id  varchar(12)  NOT NULL PRIMARY KEY,
@@ -19,7 +19,7 @@ CREATE TABLE services (
     create_dt   timestamp    NULL,
     modified_dt timestamp    NULL,
     FOREIGN KEY (manager_id) REFERENCES workforce (employee_id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 INSERT INTO workforce (employee_id, mob_tel_no, resid_id, addr, work_tel_no, home_tel_no) VALUES
     ('EMP001', '01012345678', '8001011234567', '서울 중구 세종대로 110', '0212345678', NULL),

@@ -11,7 +11,7 @@ CREATE TABLE game_users (
     server_id varchar(10),
     char_id   varchar(10),
     loghist   json
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- LILY has a character and an empty log, OTTO a character and no log at all, NOVA has never played.
 INSERT INTO game_users (id, password, name, valid, dex, gold, items, server_id, char_id, loghist) VALUES

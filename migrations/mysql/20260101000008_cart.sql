@@ -6,14 +6,14 @@ CREATE TABLE cart_items (
     sku      varchar(30) NOT NULL,
     quantity integer     NOT NULL,
     PRIMARY KEY (user_id, state, sku)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE wishlist (
     user_id integer     NOT NULL,
     sku     varchar(30) NOT NULL,
     note    varchar(200),
     PRIMARY KEY (user_id, sku)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- The same article may be in the cart and saved for later.
 INSERT INTO cart_items (user_id, state, sku, quantity) VALUES

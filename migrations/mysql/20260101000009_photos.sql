@@ -6,7 +6,7 @@ CREATE TABLE photos (
     url      varchar(300) NOT NULL,
     taken_at datetime,
     PRIMARY KEY (user_id, photo_id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 INSERT INTO photos (user_id, photo_id, url, taken_at) VALUES
     ('ada', 'IMG_0010', 'https://img.example.com/ada/10.jpg?w=640&h=480', '2025-12-31T23:59:59'),

@@ -6,7 +6,7 @@ CREATE TABLE device_states (
     state        varchar(10) NOT NULL,
     escalated_to varchar(50),
     PRIMARY KEY (device_id, reported_at)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 INSERT INTO device_states (device_id, reported_at, state, escalated_to) VALUES
     ('d#12', '2026-01-31T14:00:00.000', 'OK', NULL),

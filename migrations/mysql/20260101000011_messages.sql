@@ -6,7 +6,7 @@ CREATE TABLE messages (
     created_at datetime     NOT NULL,
     body       varchar(500) NOT NULL,
     PRIMARY KEY (user_id, message_id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- At 2020-01-08T00:00:00Z the messages of 2019 have expired. The first of 2020 expires at that very second, so it has not yet.
 INSERT INTO messages (user_id, message_id, created_at, body) VALUES

@@ -4,7 +4,7 @@ CREATE TABLE orders (
     id          integer NOT NULL PRIMARY KEY,
     customer_id integer,
     doc         json    NOT NULL
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE customers (
     id     integer      NOT NULL PRIMARY KEY,
@@ -12,7 +12,7 @@ CREATE TABLE customers (
     email  varchar(200),
     street varchar(200),
     city   varchar(100)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE order_heads (
     id          integer     NOT NULL PRIMARY KEY,
@@ -20,7 +20,7 @@ CREATE TABLE order_heads (
     status      varchar(20) NOT NULL,
     placed_at   datetime    NOT NULL,
     FOREIGN KEY (customer_id) REFERENCES customers (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE order_lines (
     order_id integer        NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE order_lines (
     note     varchar(200),
     PRIMARY KEY (order_id, no),
     FOREIGN KEY (order_id) REFERENCES order_heads (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE order_payments (
     order_id integer        NOT NULL,
@@ -40,7 +40,7 @@ CREATE TABLE order_payments (
     amount   decimal(10, 2) NOT NULL,
     PRIMARY KEY (order_id, no),
     FOREIGN KEY (order_id) REFERENCES order_heads (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE order_shipments (
     order_id integer     NOT NULL,
@@ -48,7 +48,7 @@ CREATE TABLE order_shipments (
     carrier  varchar(20) NOT NULL,
     PRIMARY KEY (order_id, no),
     FOREIGN KEY (order_id) REFERENCES order_heads (id)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE order_parcels (
     order_id    integer       NOT NULL,
@@ -58,7 +58,7 @@ CREATE TABLE order_parcels (
     code        varchar(20)   NOT NULL,
     PRIMARY KEY (order_id, shipment_no, no),
     FOREIGN KEY (order_id, shipment_no) REFERENCES order_shipments (order_id, no)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- The first order's numbers have gaps, and one shipment has no parcels; the second order has neither payments nor shipments,
 -- and the third was placed by a guest: nobody stands in `customers`.

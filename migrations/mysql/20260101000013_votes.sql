@@ -2,14 +2,14 @@
 
 CREATE TABLE candidates (
     candidate varchar(50) NOT NULL PRIMARY KEY
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 CREATE TABLE votes (
     voter_id  integer     NOT NULL PRIMARY KEY,
     candidate varchar(50) NOT NULL,
     cast_at   datetime    NOT NULL,
     FOREIGN KEY (candidate) REFERENCES candidates (candidate)
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- The name `kim.07` is that of a shard of `kim`. Nobody votes for yu.
 INSERT INTO candidates (candidate) VALUES ('kim'), ('이순신'), ('kim.07'), ('yu');

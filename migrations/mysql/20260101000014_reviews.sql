@@ -7,7 +7,7 @@ CREATE TABLE reviews (
     like_count integer     NOT NULL,
     score      integer     NOT NULL,
     created_at datetime(3) NOT NULL
-);
+) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
 
 -- 9 likes come after 31, and both after 200; an empty body is a body; without one, the most likes of all do not help.
 INSERT INTO reviews (id, product_id, body, like_count, score, created_at) VALUES

@@ -146,6 +146,8 @@ codes! {
     TextOrder = "text-order", Warning;
     /// An access pattern orders or limits what comes back otherwise than its SQL.
     OtherOrder = "other-order", Warning;
+    /// The database compares text without regard to case, accents or blanks, and a key tells such texts apart.
+    InsensitiveKey = "insensitive-key", Warning;
     /// What an access pattern answers cannot be compared with what its SQL answers.
     UnprovedAnswer = "unproved-answer", Warning;
     /// A warning is accepted that there is none of.

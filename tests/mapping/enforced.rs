@@ -3,6 +3,7 @@
 
 use dynafold::catalog::Catalog;
 use dynafold::claim::{Claim, ClaimKind};
+use dynafold::diagnostic::Code;
 use dynafold::mapping::{Described, Raw, resolve, starter};
 use dynafold::source::connect;
 
@@ -315,6 +316,60 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
             resolution.model.is_some(),
             "{product}: {:?}",
             resolution.diagnostics
+        );
+        // What the starter writes is told of nothing; without the join it is.
+        let insensitive = |text: &str, patterns: &str| {
+            let (raw, faults) = Raw::read(&format!("{text}{patterns}"), &|_| None);
+            let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
+            assert!(resolution.model.is_some(), "{:?}", resolution.diagnostics);
+            let told = resolution.diagnostics.into_iter();
+            let told = told.filter(|one| one.code == Code::InsensitiveKey);
+            told.map(|one| one.help.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(insensitive(&text, ""), [""; 0], "{product}");
+        let head = "dynafold: 1\ntable: { name: app, key: { partition: PK, sort: SK } }\nitems:\n";
+        let country = "  C: { from: country, key: { PK: \"C#{code}\", SK: C } }\n";
+        let city = |join: &str, code: &str| {
+            format!(
+                "{head}{country}  T: {{ from: city, {join}key: {{ PK: \"C#{{{code}}}\", SK: \"T#{{id | pad(9)}}\" }} }}\n"
+            )
+        };
+        let told = insensitive(&city("", "country_code"), "");
+        let [help] = told.as_slice() else {
+            panic!("{product}: {told:?}")
+        };
+        let mend = "take the parent's spelling: join: { parent: country_code }, and {parent.code} in place of {country_code};";
+        assert!(help.starts_with(mend), "{product}: {help}");
+        let join = "join: { parent: country_code }, ";
+        assert_eq!(
+            insensitive(&city(join, "parent.code"), ""),
+            [""; 0],
+            "{product}"
+        );
+        let told = insensitive(&city(join, "country_code"), "");
+        assert!(told[0].contains("{parent.code}"), "{product}: {told:?}");
+        assert_eq!(
+            insensitive(&city("", "country_code | upper"), ""),
+            [""; 0],
+            "{product}"
+        );
+        // A text key by itself is told of with the SQL that finds it alone.
+        let pattern = |key: &str, sql: &str| {
+            let pattern =
+                format!("  p: {{ items: [C], key: {{ PK: \"C#{{{key}}}\" }}, sql: \"{sql}\" }}\n");
+            let text = format!(
+                "{head}{}access_patterns:\n{pattern}",
+                country.replace("{code}", &format!("{{{key}}}"))
+            );
+            insensitive(&text, "").len()
+        };
+        let plain = "SELECT code FROM country WHERE code = :code";
+        assert_eq!(pattern("code", plain), 1, "{product}");
+        assert_eq!(pattern("code | lower", plain), 0, "{product}");
+        assert_eq!(
+            pattern("code", "SELECT code FROM country WHERE code > :code"),
+            0,
+            "{product}"
         );
         source.drop().await;
     }

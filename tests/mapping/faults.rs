@@ -188,6 +188,15 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
             "17",
         ),
         (
+            Code::InsensitiveKey,
+            mapping(
+                "",
+                "from: users, key: { PK: \"U#{name}\", SK: \"U#{id | pad(9)}\" }",
+                "access_patterns: { p: { items: [USER], key: { PK: \"U#{naming}\" }, sql: \"SELECT id FROM users WHERE name = :naming\" } }",
+            ),
+            "{naming}",
+        ),
+        (
             Code::RangeEnd,
             mapping(
                 "",
@@ -260,6 +269,14 @@ fn catalog_for(code: Code) -> Catalog {
     if code == Code::UnprovenJoin {
         services.kind = TableKind::View;
         services.primary_key.clear();
+    }
+    if code == Code::InsensitiveKey {
+        let mut tables = catalog.tables.iter_mut();
+        let users = tables.find(|t| t.name.name == "users").unwrap();
+        let mut columns = users.columns.iter_mut();
+        let name = columns.find(|c| c.name == "name").unwrap();
+        (name.insensitive, name.collation) = (true, Some("NOCASE".to_owned()));
+        return catalog;
     }
     if code == Code::RefusedValues {
         let mut tables = catalog.tables.iter_mut();

@@ -36,3 +36,14 @@ CREATE TABLE films (
 );
 
 CREATE VIEW turnover AS SELECT customer_id, sum(total) AS total FROM orders GROUP BY customer_id;
+
+CREATE TABLE countries (
+    code text NOT NULL COLLATE NOCASE PRIMARY KEY,
+    name text NOT NULL
+);
+
+CREATE TABLE cities (
+    id           integer NOT NULL PRIMARY KEY,
+    country_code text    NOT NULL COLLATE NOCASE REFERENCES countries (code),
+    name         text    NOT NULL
+);

@@ -13,6 +13,7 @@ mod explode;
 mod fickle;
 mod gathered;
 mod holds;
+mod insensitive;
 mod item;
 mod join;
 mod keys;
@@ -114,6 +115,14 @@ pub fn resolve(
     };
     let bound = patterns::bind(raw, &ground, &mut diagnostics);
     patterns::projections(raw, &ground, &mut diagnostics);
+    insensitive::check(
+        &table,
+        &resolved,
+        &passes,
+        &bound,
+        catalog,
+        &mut diagnostics,
+    );
     // A faulty key seems to be found by nothing, and to hold anything.
     let mut finds = Vec::new();
     if diagnostics.iter().all(|d| d.severity() != Severity::Error) {

@@ -145,6 +145,26 @@ impl Passes {
         };
         columns.map(origin).collect()
     }
+
+    /// The alias of a parent that a pass joins by these columns: whose, ours, theirs.
+    pub(super) fn joined(
+        &self,
+        pass: usize,
+        table: &TableName,
+        by: &[(Option<&str>, &str, &str)],
+    ) -> Option<&str> {
+        let joins = &self.passes.get(pass)?.joins;
+        let is_on = |on: &On| by.contains(&(on.owner.as_deref(), &on.ours, &on.theirs));
+        let mut found = joins.iter().filter(|join| join.table == *table);
+        let found = found.find(|join| join.on.len() == by.len() && join.on.iter().all(is_on))?;
+        Some(&found.name)
+    }
+
+    /// Whether a pass has a joined parent of this alias.
+    pub(super) fn has_alias(&self, pass: usize, alias: &str) -> bool {
+        let joins = self.passes.get(pass).map(|pass| &pass.joins);
+        joins.is_some_and(|joins| joins.iter().any(|join| join.name == alias))
+    }
 }
 
 impl PassBuilder {

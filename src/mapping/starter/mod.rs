@@ -285,7 +285,7 @@ fn written_name(catalog: &Catalog, name: &TableName) -> String {
 }
 
 /// A YAML scalar: plain where that is safe, else in double quotes.
-fn scalar(text: &str) -> String {
+pub(super) fn scalar(text: &str) -> String {
     let first = text
         .chars()
         .next()

@@ -32,7 +32,7 @@ pub(super) struct Binder<'a> {
     /// Where values of parameters come from, as the mapping says it.
     pub(super) origins: Vec<(Arc<str>, Origin)>,
     shards: Option<u32>,
-    pairs: Vec<Pair>,
+    pub(super) pairs: Vec<Pair>,
     /// What is told only of patterns without faults.
     pub(super) warnings: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.

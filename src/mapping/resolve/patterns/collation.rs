@@ -8,6 +8,8 @@ use super::keys::Keys;
 use crate::catalog::{DataType, Dbms};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::resolve::anchor::Anchor;
+use crate::mapping::resolve::insensitive::{folds, is_insensitive};
+use crate::sql::Bound;
 
 /// A column that a query sorts otherwise.
 struct Otherwise {
@@ -79,6 +81,37 @@ impl Binder<'_> {
                 )
                 .with_help(mend(&written, &collation, catalog.dbms)),
         );
+    }
+}
+
+impl Binder<'_> {
+    /// Tells of a parameter that the source compares without regard to case, accents or blanks, where the key holds the
+    /// column as it is spelled.
+    pub(super) fn insensitive(&mut self) {
+        let (Some(query), Some(catalog)) = (&self.query, self.ground.catalog) else {
+            return;
+        };
+        let Some(select) = query.select() else { return };
+        let mut equal = query
+            .comparisons
+            .iter()
+            .filter(|one| one.is_plain && one.bound == Bound::Equal);
+        let found = equal.find_map(|one| {
+            let at = self.parameters.find(&one.parameter)?;
+            let (_, _, column) = select.origin(&one.column, catalog)?;
+            let mut pairs = self.pairs.iter();
+            let pair = pairs.find(|pair| pair.asked.place.column == at && !folds(&pair.made))?;
+            is_insensitive(column).then_some((&one.column.name.text, pair))
+        });
+        let Some((column, pair)) = found else { return };
+        let message = format!(
+            "its SQL finds `{column}` without regard to case, accents or blanks at the end, and the key holds `{}` as it is spelled",
+            pair.made_text()
+        );
+        let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
+            .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
+            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; where callers spell it as the rows do: accept: [insensitive-key]");
+        self.warnings.push(warning);
     }
 }
 

@@ -111,6 +111,7 @@ fn bind_one(
     binder.sources();
     binder.sql();
     binder.order(&keys);
+    binder.insensitive();
     binder.contradictions(&keys);
     binder.projected(&keys);
     let answer = binder.answer(&keys);

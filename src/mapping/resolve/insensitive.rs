@@ -1,0 +1,135 @@
+//! Keys of text that the database compares without regard to case, accents or blanks at the end: what is equal to it is
+//! not equal to DynamoDB.
+
+use super::item::Resolved;
+use super::pass::Passes;
+use super::patterns::Bound;
+use crate::catalog::{Catalog, Column, DataType, ForeignKey};
+use crate::diagnostic::{Code, Diagnostic};
+use crate::mapping::model::{Placeholder, Table};
+use crate::mapping::starter::scalar;
+use crate::mapping::template::Filter;
+
+/// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
+/// otherwise stands apart from it. Of indexes those count that an access pattern asks.
+pub(super) fn check(
+    table: &Table,
+    resolved: &[Resolved],
+    passes: &Passes,
+    bound: &[Bound],
+    catalog: &Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let is_asked = |name: &str| {
+        let mut patterns = bound.iter().map(|bound| &bound.pattern);
+        patterns.any(|pattern| pattern.index.as_deref() == Some(name))
+    };
+    let asked = table.indexes.iter().filter(|index| is_asked(&index.name));
+    let keys = std::iter::once(&table.partition).chain(asked.flat_map(|index| &index.partition));
+    for key in keys {
+        for item in resolved {
+            let template = item.subject().template(&key.name);
+            for placeholder in template.iter().flat_map(|template| template.placeholders()) {
+                let told = apart(item, placeholder, passes, catalog).map(|help| {
+                    let message = format!(
+                        "`{{{}}}` is a foreign key that the database compares without regard to case, accents or blanks at the end: spelled otherwise than its parent, the item stands apart from it",
+                        placeholder.place.written
+                    );
+                    Diagnostic::new(Code::InsensitiveKey, item.place(&key.name), message).with_help(help)
+                });
+                diagnostics.extend(told);
+            }
+        }
+    }
+}
+
+/// How a placeholder takes the parent's spelling, where its own may be another.
+fn apart(
+    item: &Resolved,
+    placeholder: &Placeholder,
+    passes: &Passes,
+    catalog: &Catalog,
+) -> Option<String> {
+    let place = &placeholder.place;
+    if folds(placeholder) || !place.path.is_empty() {
+        return None;
+    }
+    let mut origins = passes.origins(item.item.pass).into_iter();
+    let (from, column) = origins.nth(place.column)??;
+    let table = catalog.table(&from)?;
+    let theirs = |key: &ForeignKey| {
+        let at = key.columns.iter().position(|own| *own == column)?;
+        let parent = catalog.table(&key.references)?;
+        parent.column(key.referenced_columns.get(at)?)
+    };
+    let own = table.column(&column)?;
+    let is_loose = |theirs: &Column| {
+        let either = Column {
+            insensitive: own.insensitive || theirs.insensitive,
+            collation: own.collation.clone().or_else(|| theirs.collation.clone()),
+            ..own.clone()
+        };
+        is_insensitive(&either)
+    };
+    let mut keys = table.foreign_keys.iter();
+    let (key, theirs) =
+        keys.find_map(|key| Some((key, theirs(key).filter(|theirs| is_loose(theirs))?)))?;
+    let owner = place.written.rsplit_once('.').map(|(owner, _)| owner);
+    let ours: Vec<(Option<&str>, &str, &str)> = (key.columns.iter().zip(&key.referenced_columns))
+        .map(|(ours, theirs)| (owner, ours.as_str(), theirs.as_str()))
+        .collect();
+    let name = written(&theirs.name);
+    if let Some(alias) = passes.joined(item.item.pass, &key.references, &ours) {
+        return Some(format!(
+            "take the parent's spelling: {{{alias}.{name}}} in place of {{{}}}",
+            place.written
+        ));
+    }
+    let mut alias = "parent".to_owned();
+    while table.column(&alias).is_some()
+        || from.name == alias
+        || passes.has_alias(item.item.pass, &alias)
+    {
+        alias.insert(0, '_');
+    }
+    let from = |column: &String| {
+        scalar(&owner.map_or_else(|| column.clone(), |owner| format!("{owner}.{column}")))
+    };
+    let columns: Vec<String> = key.columns.iter().map(from).collect();
+    let columns = match columns.as_slice() {
+        [one] => one.clone(),
+        all => format!("[{}]", all.join(", ")),
+    };
+    Some(format!(
+        "take the parent's spelling: join: {{ {alias}: {columns} }}, and {{{alias}.{name}}} in place of {{{}}}; where all rows spell it alike: accept: [insensitive-key]",
+        place.written
+    ))
+}
+
+/// A column as a template names it.
+fn written(name: &str) -> String {
+    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        name.to_owned()
+    } else {
+        format!("`{name}`")
+    }
+}
+
+/// Whether texts of a column that differ are equal to the database. Those of UUIDs are written one way, and to a
+/// collation of bytes it is blanks at the end alone that make no difference.
+pub(super) fn is_insensitive(column: &Column) -> bool {
+    let is_text = match column.data_type {
+        DataType::Text { max_chars } => {
+            max_chars != Some(36) || !column.declared.starts_with("char(")
+        }
+        DataType::Dynamic => true,
+        _ => false,
+    };
+    column.insensitive && is_text && column.collation.is_some()
+}
+
+/// Whether a key writes a value in one case, so that it was thought of.
+pub(super) fn folds(placeholder: &Placeholder) -> bool {
+    let mut filters = placeholder.filters.iter();
+    filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
+}
