@@ -219,9 +219,9 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         strange: Vec::new(),
         sql: sql.clone(),
     };
-    read.outermost(query, &sql);
+    read.outermost(query, sql);
     for only in only {
-        read.strange("ONLY", only, &sql);
+        read.strange("ONLY", only, sql);
     }
     let own = |span: &Range<usize>| {
         let mut relations = read.selects.iter().flat_map(|select| &select.relations);

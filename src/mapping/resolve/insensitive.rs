@@ -3,23 +3,25 @@
 
 use super::item::Resolved;
 use super::pass::Passes;
-use super::patterns::Bound;
+use super::patterns::{Bound, Ground};
 use crate::catalog::{Catalog, Column, DataType, ForeignKey};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{Placeholder, Table};
+use crate::mapping::model::Placeholder;
 use crate::mapping::starter::scalar;
 use crate::mapping::template::Filter;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.
 pub(super) fn check(
-    table: &Table,
+    ground: &Ground<'_>,
     resolved: &[Resolved],
     passes: &Passes,
     bound: &[Bound],
-    catalog: &Catalog,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
+    let (table, Some(catalog)) = (ground.table, ground.catalog) else {
+        return;
+    };
     let is_asked = |name: &str| {
         let mut patterns = bound.iter().map(|bound| &bound.pattern);
         patterns.any(|pattern| pattern.index.as_deref() == Some(name))

@@ -115,14 +115,7 @@ pub fn resolve(
     };
     let bound = patterns::bind(raw, &ground, &mut diagnostics);
     patterns::projections(raw, &ground, &mut diagnostics);
-    insensitive::check(
-        &table,
-        &resolved,
-        &passes,
-        &bound,
-        catalog,
-        &mut diagnostics,
-    );
+    insensitive::check(&ground, &resolved, &passes, &bound, &mut diagnostics);
     // A faulty key seems to be found by nothing, and to hold anything.
     let mut finds = Vec::new();
     if diagnostics.iter().all(|d| d.severity() != Severity::Error) {
