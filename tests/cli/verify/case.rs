@@ -15,7 +15,6 @@ use crate::support::sqlite;
 /// Forty users in four groups, each with a list and a map.
 pub(super) fn script(product: &str) -> String {
     let document = match product {
-        "mysql" => "LONGTEXT CHECK (json_valid(doc))",
         "postgres" => "JSONB",
         _ => "JSON",
     };
