@@ -160,7 +160,7 @@ async fn relations_and_conditions_cost_a_round_trip_each_and_no_wait_for_an_ackn
     let mut script = String::new();
     for n in 0..TABLES {
         let item = format!("  T{n}:\n    from: t{n}\n    where: id <> 7\n");
-        write!(text, "{item}    key: {{ PK: \"T{n}#{{id}}\" }}\n").unwrap();
+        writeln!(text, "{item}    key: {{ PK: \"T{n}#{{id}}\" }}").unwrap();
         write!(
             script,
             "CREATE TABLE t{n} (id INT PRIMARY KEY, word VARCHAR(9));"
@@ -176,7 +176,8 @@ async fn relations_and_conditions_cost_a_round_trip_each_and_no_wait_for_an_ackn
         run(&["check", &mapping], &way.url).await.exits(0);
         let commands = way.commands.lock().unwrap().clone();
         // What is sent while the server has not acknowledged a closing waits for 40 ms.
-        let stalls = commands.iter().filter(|command| **command == CLOSE).count();
+        let closes = commands.iter().filter(|command| CLOSE == **command);
+        let stalls = closes.count();
         assert_eq!(stalls, 0, "{product}: {commands:?}");
         assert!(commands.len() <= 2 * TABLES + 12, "{product}: {commands:?}");
         database.drop().await;

@@ -75,7 +75,7 @@ fn holds(plan: &Plan) -> Result<Option<Claimed>, String> {
         keys: proof.is_proved(),
         order: order
             .filter(|_| sort.is_some())
-            .map(|claim| claim.is_proved()),
+            .map(dynafold::claim::Claim::is_proved),
         broken: !proof.is_proved() && proof.example.is_some(),
     };
     if !claimed.keys && claimed.order != Some(true) {
