@@ -20,6 +20,8 @@ pub(in crate::mapping) struct Facts {
     /// Where all of these columns are known, so are those: a parent's unique key tells the foreign
     /// key that leads to it.
     pub(in crate::mapping) determined: Vec<(Vec<usize>, Vec<usize>)>,
+    /// What a parent's key would tell that the database may not have enforced at all times.
+    pub(in crate::mapping) supposed: Vec<usize>,
     /// What the rows are read from.
     pub(in crate::mapping) origin: Origin,
     /// Whether a `where` leaves rows out.

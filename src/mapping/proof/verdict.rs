@@ -175,15 +175,24 @@ fn optional(subject: Subject<'_>, reading: Option<&Reading<'_>>) -> Injectivity 
 fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Gap]) -> Injectivity {
     let missing = key.columns.iter().zip(gaps);
     let missing = missing.filter(|(_, gap)| matches!(gap, Gap::Absent));
-    let missing: Vec<String> = missing
-        .map(|(column, _)| format!("`{}`", subject.column(*column)))
-        .collect();
-    let missing = missing.join(" and ");
+    let columns: Vec<usize> = missing.map(|(column, _)| *column).collect();
+    let missing = columns
+        .iter()
+        .map(|column| format!("`{}`", subject.column(*column)));
+    let missing = missing.collect::<Vec<_>>().join(" and ");
+    let supposed = |column: &usize| subject.facts.supposed.contains(column);
     let (shown, because) = if subject.facts.filtered {
         (
             Shown::Open,
             format!(
                 "the key leaves {missing} out, and whether `where` leaves one row of each is not known"
+            ),
+        )
+    } else if columns.iter().all(supposed) {
+        (
+            Shown::Open,
+            format!(
+                "the key leaves {missing} out, which a key of its parent tells that nothing enforces at all times"
             ),
         )
     } else {

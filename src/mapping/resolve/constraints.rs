@@ -26,11 +26,13 @@ impl Binder<'_> {
 
     /// What a proof goes by.
     pub(super) fn facts(&mut self, filtered: bool) -> Facts {
-        let (unique, determined) = (self.unique_keys(), self.determined());
+        let unique = self.unique_keys();
+        let (determined, supposed) = self.determined();
         Facts {
             relation: self.scope.written.clone(),
             unique,
             determined,
+            supposed,
             origin: self.origin(),
             filtered,
             columns: self.column_facts(),
@@ -150,14 +152,15 @@ impl Binder<'_> {
 
     /// What a parent's unique keys tell of the row: where all of these columns are known, so are
     /// those, because the join leads to one parent. Text is left out: two texts may be equal to
-    /// the join, in a collation without case, and different in the key.
-    fn determined(&mut self) -> Vec<(Vec<usize>, Vec<usize>)> {
+    /// the join, in a collation without case, and different in the key. Behind them, the columns that a
+    /// parent's key would tell which the database may not have enforced.
+    fn determined(&mut self) -> (Told, Vec<usize>) {
         let scope = self.scope;
-        let mut determined = Vec::new();
+        let (mut determined, mut supposed) = (Vec::new(), Vec::new());
         // A parent of a parent tells that parent's columns first, and these tell ours.
         for parent in scope.joins.iter().rev() {
             for (_, key, doubt) in keys(parent.table, self.catalog.dbms) {
-                if key.is_empty() || doubt.is_some() {
+                if key.is_empty() {
                     continue;
                 }
                 let alias = Some(parent.alias.as_str());
@@ -172,11 +175,14 @@ impl Binder<'_> {
                     .on
                     .iter()
                     .map(|on| self.index(on.owner.as_deref(), &on.ours));
-                let ours = ours.collect();
-                determined.push((theirs, ours));
+                let ours: Vec<usize> = ours.collect();
+                match doubt {
+                    None => determined.push((theirs, ours)),
+                    Some(_) => supposed.extend(ours),
+                }
             }
         }
-        determined
+        (determined, supposed)
     }
 
     /// Whether values of a join's column that are equal to the join are one value.
@@ -273,6 +279,9 @@ impl Binder<'_> {
         nullable
     }
 }
+
+/// Where all of the first columns are known, so are the second.
+type Told = Vec<(Vec<usize>, Vec<usize>)>;
 
 /// A key's name for people, its columns, and why the database may not have enforced it.
 type KeyOf<'t> = (String, &'t [String], Option<&'static str>);
