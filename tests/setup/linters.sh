@@ -1,30 +1,27 @@
 # shellcheck shell=bash
-# What judges the exports of `docs`: linters from PyPI in a virtual environment, and Terraform's providers where a
-# terraform binary can fetch them. Both are kept in target/linters. Sourced by tests/run, which has `say`.
+# Tools from PyPI in virtual environments below target/: in linters/ what judges the exports of `docs`, with Terraform's
+# providers where a terraform binary can fetch them; in tools/ what .ci/run runs. Sourced by both, which have `say`.
 
 # Exports DYNAFOLD_TEST_LINTERS: the folder, or `none` where there is no Python or no PyPI.
 set_up_linters() {
-    local linters=$PWD/target/linters wanted=$PWD/tests/setup/linters.txt
-    export DYNAFOLD_TEST_LINTERS=$linters
-    mkdir -p "$linters"
-    if ! cmp -s "$wanted" "$linters/linters.txt"; then
-        rm -rf "$linters/venv"
-        if ! command -v python3 >/dev/null; then
-            no_linters "there is no python3"
-            return
-        elif ! python3 -m venv "$linters/venv" >"$linters/pip.log" 2>&1 ||
-            ! timeout 600 "$linters/venv/bin/pip" install --quiet --requirement "$wanted" >>"$linters/pip.log" 2>&1; then
-            no_linters "pip could not fetch them, see target/linters/pip.log"
-            return
-        fi
-        cp "$wanted" "$linters/linters.txt"
+    export DYNAFOLD_TEST_LINTERS=$PWD/target/linters
+    if from_pypi linters; then
+        fetch_providers "$DYNAFOLD_TEST_LINTERS/terraform"
+    else
+        export DYNAFOLD_TEST_LINTERS=none
+        say "linters of exports: NOT TESTED, because there is no python3 with venv, or pip could not fetch them: see target/linters/pip.log"
     fi
-    fetch_providers "$linters/terraform"
 }
 
-no_linters() {
-    export DYNAFOLD_TEST_LINTERS=none
-    say "linters of exports: NOT TESTED, because $1"
+# from_pypi NAME: what tests/setup/NAME.txt lists, in target/NAME/venv. It is fetched again when the list has changed.
+from_pypi() {
+    local folder=$PWD/target/$1 wanted=$PWD/tests/setup/$1.txt
+    mkdir -p "$folder"
+    if cmp -s "$wanted" "$folder/$1.txt"; then return; fi
+    rm -rf "$folder/venv"
+    python3 -m venv "$folder/venv" >"$folder/pip.log" 2>&1 &&
+        timeout 600 "$folder/venv/bin/pip" install --quiet --requirement "$wanted" >>"$folder/pip.log" 2>&1 &&
+        cp "$wanted" "$folder/$1.txt"
 }
 
 # The providers that exports name, for `terraform validate`.
