@@ -1,25 +1,34 @@
 //! What the attributes of an item type are made from, and what of it can be told from them.
 
 use crate::mapping::model::{
-    AccessPattern, Model, Node, Part, Place, Projection as Held, Template,
+    AccessPattern, Index, KeyAttribute, Node, Part, Place, Projection as Held, Table, Template,
 };
 use crate::mapping::template::Filter;
 
-/// Whether what a pattern asks holds an attribute.
-pub(super) fn holds(model: &Model, pattern: &AccessPattern, attribute: &str) -> bool {
-    let table = &model.table;
-    let Some(name) = &pattern.index else {
-        return true;
-    };
-    let named = table.indexes.iter().chain(&table.local_indexes);
-    let Some(index) = named.into_iter().find(|index| *index.name == **name) else {
-        return true;
-    };
-    let mut keys = std::iter::once(&table.partition)
+/// The key attributes of the table, and of the index that a pattern asks.
+pub(super) fn keys<'m>(
+    table: &'m Table,
+    pattern: &AccessPattern,
+) -> impl Iterator<Item = &'m KeyAttribute> + use<'m> {
+    let index = index(table, pattern).into_iter();
+    let keys = index.flat_map(|index| index.partition.iter().chain(&index.sort));
+    std::iter::once(&table.partition)
         .chain(&table.sort)
-        .chain(&index.partition)
-        .chain(&index.sort);
-    keys.any(|key| *key.name == *attribute)
+        .chain(keys)
+}
+
+fn index<'m>(table: &'m Table, pattern: &AccessPattern) -> Option<&'m Index> {
+    let name = pattern.index.as_deref()?;
+    let mut indexes = table.indexes.iter().chain(&table.local_indexes);
+    indexes.find(|index| *index.name == *name)
+}
+
+/// Whether what a pattern asks holds an attribute.
+pub(super) fn holds(table: &Table, pattern: &AccessPattern, attribute: &str) -> bool {
+    let Some(index) = index(table, pattern) else {
+        return true;
+    };
+    keys(table, pattern).any(|key| *key.name == *attribute)
         || match &index.projection {
             Held::All => true,
             Held::Keys => false,

@@ -15,6 +15,7 @@ mod compare;
 mod draw;
 mod drawing;
 mod expected;
+mod joins;
 mod kinds;
 mod literal;
 mod made;

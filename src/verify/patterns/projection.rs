@@ -67,19 +67,27 @@ impl<'a> ResultOf<'a> {
                 }
             }
         }
-        let base = |item: &&ItemType| match &model.passes.get(item.pass)?.scan.from {
-            Relation::Table(name) => shape.relation(ground.catalog.table(name)?),
-            Relation::Query(_) => None,
-        };
-        let bases = types.iter().filter_map(base).collect();
         Self {
             shape,
             columns,
             told_by,
             shared,
-            bases,
+            bases: bases(shape, types.iter().copied(), ground),
         }
     }
+}
+
+/// The relations of a query that stand for one of the item types.
+pub(super) fn bases<'i>(
+    shape: &Shape<'_>,
+    types: impl Iterator<Item = &'i ItemType>,
+    ground: &Ground<'_>,
+) -> HashSet<usize> {
+    let base = |item: &ItemType| match &ground.model.passes.get(item.pass)?.scan.from {
+        Relation::Table(name) => shape.relation(ground.catalog.table(name)?),
+        Relation::Query(_) => None,
+    };
+    types.filter_map(base).collect()
 }
 
 /// An attribute, or a member of one, that is compared.
@@ -192,7 +200,7 @@ impl Projection {
             used: HashSet::new(),
         };
         for (name, node) in &item.attributes {
-            if !holds(model, pattern, name) {
+            if !holds(&model.table, pattern, name) {
                 continue;
             }
             let column = match carried(node) {
@@ -254,7 +262,11 @@ impl Projection {
             let first = name.split('.').next().unwrap_or_default();
             let known = self.compared.iter().any(|one| one.path == path);
             let claimed = column.is_none_or(|column| own.contains(&column));
-            if known || claimed || self.declared.contains(first) || !holds(model, pattern, first) {
+            if known
+                || claimed
+                || self.declared.contains(first)
+                || !holds(&model.table, pattern, first)
+            {
                 continue;
             }
             own.extend(column);

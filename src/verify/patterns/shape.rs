@@ -1,6 +1,9 @@
 //! What an access pattern's SQL says of its result: which table's column each of its columns is, which of its
 //! conditions hold a parameter, and which conditions nothing in the pattern says.
 
+use std::collections::HashSet;
+
+use super::joins::Joins;
 use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
 use crate::sql::{
     ColumnRef, Comparator, Condition, Limit, Name, Operand, Output, Query, Select, Set, Source,
@@ -15,7 +18,7 @@ pub(super) struct Shape<'a> {
     /// Where each column of the result comes from.
     pub(super) outputs: Vec<Whence<'a>>,
     /// Columns that are equal, to the byte, wherever a row has both: by their relations' numbers.
-    equated: Vec<[(usize, &'a str); 2]>,
+    pub(super) equated: Vec<[(usize, &'a str); 2]>,
 }
 
 /// Where a column of a result comes from.
@@ -198,8 +201,52 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// The conditions that neither the pattern nor an item type's `where` says, in the query's own words.
-    pub(super) fn conditions(&self, wheres: &[&str], dbms: Dbms) -> Vec<String> {
+    /// A table of the query, by its number in FROM.
+    pub(super) fn table(&self, relation: usize) -> Option<&'a Table> {
+        self.relations.get(relation).copied().flatten()
+    }
+
+    /// The column of a table that the query means.
+    pub(super) fn resolve(
+        &self,
+        wanted: &ColumnRef,
+        select: &Select,
+    ) -> Option<(usize, &'a Table, &'a Column)> {
+        resolved(wanted, select, &self.relations)
+    }
+
+    /// Whether a condition says only that a column is there without which there is no item.
+    fn is_needed(
+        &self,
+        condition: &Condition,
+        select: &Select,
+        bases: &HashSet<usize>,
+        needed: &[&str],
+    ) -> bool {
+        let Test::Null {
+            operand,
+            negated: true,
+        } = &condition.test
+        else {
+            return false;
+        };
+        let column = operand
+            .column()
+            .and_then(|column| self.resolve(column, select));
+        column.is_some_and(|(at, _, column)| {
+            bases.contains(&at) && needed.contains(&column.name.as_str())
+        })
+    }
+
+    /// What the query says beyond the pattern and the item types' `where`, in its own words. `bases`: the relations
+    /// that stand for the item types. `needed`: columns of these without which no item type has the keys.
+    pub(super) fn further(
+        &self,
+        wheres: &[&str],
+        bases: &HashSet<usize>,
+        needed: &[&str],
+        dbms: Dbms,
+    ) -> Vec<String> {
         let mut known: Vec<String> = Vec::new();
         for sql in wheres {
             // A `where` is a condition; as the only one of a query it is taken apart like others.
@@ -220,15 +267,23 @@ impl<'a> Shape<'a> {
             named.push(strange.what.clone());
         }
         for select in &self.query.selects {
-            let is_known = |condition: &&Condition| {
-                !known.contains(&condition.text) && !is_key(condition) && !joins(condition, select)
+            let joins = Joins::of(self, select, bases, dbms);
+            let of_bases = bases.iter().filter_map(|at| select.relations.get(*at));
+            let conditions = select.conditions.iter();
+            let conditions = conditions.chain(of_bases.flat_map(|relation| &relation.on));
+            let is_further = |condition: &&Condition| {
+                !known.contains(&condition.text)
+                    && !is_key(condition)
+                    && !joins.say(self, select, condition, dbms)
+                    && !self.is_needed(condition, select, bases, needed)
             };
-            let conditions = select.conditions.iter().filter(is_known);
+            let conditions = conditions.filter(is_further);
             named.extend(conditions.map(|condition| format!("`{}`", condition.text)));
             for (is, what) in [
                 (select.distinct, "DISTINCT"),
                 (select.groups, "GROUP BY"),
                 (select.having, "HAVING"),
+                (!joins.keeps_rows, "its joins"),
             ] {
                 named.extend(is.then(|| what.to_owned()));
             }
@@ -237,9 +292,6 @@ impl<'a> Shape<'a> {
                 .iter()
                 .filter(|relation| !matches!(relation.source, Source::Table { .. }));
             named.extend(queries.map(|_| "a query within it".to_owned()));
-            if select.relations.len() > 1 {
-                named.push("its joins".to_owned());
-            }
         }
         named.dedup();
         named
@@ -259,19 +311,6 @@ fn is_key(condition: &Condition) -> bool {
             low,
             high,
         } => operand.column().is_some() && !negated && plain(low) && plain(high),
-        _ => false,
-    }
-}
-
-/// Whether a condition says how relations are joined: columns of two that are equal.
-fn joins(condition: &Condition, select: &Select) -> bool {
-    match &condition.test {
-        Test::Compare {
-            left,
-            op: Comparator::Equal,
-            right,
-        } => select.relations.len() > 1 && left.column().is_some() && right.column().is_some(),
-        Test::Using(_) => true,
         _ => false,
     }
 }

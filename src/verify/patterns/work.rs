@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::compare::{Judge, Order};
 use super::draw::{Call, DrawError, Drawn, Why, draw};
 use super::kinds::kinds;
-use super::made::holds;
+use super::made::{holds, keys};
 use super::origin::origins;
-use super::projection::{Projection, ResultOf};
+use super::projection::{Projection, ResultOf, bases};
 use super::prove::Proving;
 use super::reach::Reach;
 use super::report::{ComparedType, DifferentCall, PatternReport};
@@ -19,8 +19,8 @@ use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::is_fickle_sql;
-use crate::mapping::model::{AccessPattern, ItemType, ParameterKind};
-use crate::source::{Source, SourceError};
+use crate::mapping::model::{AccessPattern, ItemType, Node, ParameterKind, Part};
+use crate::source::{ScanColumn, Source, SourceError};
 use crate::sql::{InResult, Limit, Query};
 use crate::target::{Target, answer};
 
@@ -298,20 +298,60 @@ impl Work<'_, '_> {
             );
         }
         doubts.dedup();
-        if !doubts.is_empty() {
-            let wheres: Vec<&str> = projections
-                .iter()
-                .filter_map(|one| self.condition(one.item_type))
-                .collect();
-            let further = shape.conditions(&wheres, dbms);
-            if !further.is_empty() {
-                doubts.push(format!(
-                    "its SQL says more than the key: {}",
-                    further.join(", ")
-                ));
-            }
+        let wheres: Vec<&str> = projections
+            .iter()
+            .filter_map(|one| self.condition(one.item_type))
+            .collect();
+        let types = projections
+            .iter()
+            .filter_map(|one| ground.model.item_types.get(one.item_type));
+        let further = shape.further(
+            &wheres,
+            &bases(shape, types.clone(), ground),
+            &self.needed(types),
+            dbms,
+        );
+        if !further.is_empty() {
+            doubts.push(format!(
+                "its SQL says more than the key: {}",
+                further.join(", ")
+            ));
         }
         doubts
+    }
+
+    /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
+    fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
+        let (model, pattern) = (self.proving.ground.model, self.pattern);
+        let needed = |item: &'m ItemType| -> Vec<&'m str> {
+            let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
+            let is_key = |name: &str| keys(&model.table, pattern).any(|key| *key.name == *name);
+            let made = item.attributes.iter().filter(|(name, _)| is_key(name));
+            let parts = made.filter_map(|(_, node)| match node {
+                Node::Template(template) => Some(&template.parts),
+                _ => None,
+            });
+            let column = |part: &Part| match part {
+                Part::Value(value) if !value.replaces_null() => {
+                    scan?.columns.get(value.place.column)
+                }
+                _ => None,
+            };
+            parts
+                .flatten()
+                .filter_map(column)
+                .filter_map(|column| match column {
+                    ScanColumn::Column {
+                        join: None, name, ..
+                    } => Some(&**name),
+                    _ => None,
+                })
+                .collect()
+        };
+        let mut all = types.map(needed);
+        let mut found = all.next().unwrap_or_default();
+        all.for_each(|other| found.retain(|name| other.contains(name)));
+        found
     }
 
     /// Whether an item type has the TTL attribute.
@@ -407,7 +447,7 @@ impl Work<'_, '_> {
         let types = projections
             .iter()
             .filter_map(|one| model.item_types.get(one.item_type));
-        let held = |name: &str| holds(model, self.pattern, name);
+        let held = |name: &str| holds(&model.table, self.pattern, name);
         match Owners::among(types, &model.table, &held) {
             Ok(owners) => Ok(Some(owners)),
             // Whole keys tell too: an item is of the type whose key it has.

@@ -1,0 +1,208 @@
+//! Whether the joins of a pattern's SQL leave the rows of its item types as they are: each once, and all of them.
+
+use std::collections::HashSet;
+
+use super::shape::{Shape, is_exact};
+use crate::catalog::{Column, DataType, Dbms, Table};
+use crate::sql::{Comparator, Condition, Select, Test};
+
+/// A column of a relation, by the relation's number in FROM.
+type Of<'a> = (usize, &'a str);
+
+/// What the joins of a query say, beside its conditions.
+pub(super) struct Joins<'a> {
+    /// Pairs of columns that an inner join follows along a foreign key.
+    followed: Vec<[Of<'a>; 2]>,
+    /// Whether each item type's row stands in the result, and no other relation repeats it.
+    pub(super) keeps_rows: bool,
+}
+
+impl<'a> Joins<'a> {
+    /// `bases`: the relations that stand for the pattern's item types.
+    pub(super) fn of(
+        shape: &Shape<'a>,
+        select: &Select,
+        bases: &HashSet<usize>,
+        dbms: Dbms,
+    ) -> Self {
+        let on = select.relations.iter().flat_map(|relation| &relation.on);
+        let conditions = select.conditions.iter().chain(on);
+        let pairs: Vec<[Of<'a>; 2]> = conditions
+            .flat_map(|condition| pairs(shape, select, condition, dbms))
+            .collect();
+        let mut roots = bases.iter().filter(|base| !shape.may_be_missing(**base));
+        let found = roots.find_map(|root| follow(shape, select, bases, *root, &pairs));
+        Self {
+            keeps_rows: found.is_some() || select.relations.len() < 2,
+            followed: found.unwrap_or_default(),
+        }
+    }
+
+    /// Whether a condition says no more than that a join follows a foreign key.
+    pub(super) fn say(
+        &self,
+        shape: &Shape<'a>,
+        select: &Select,
+        condition: &Condition,
+        dbms: Dbms,
+    ) -> bool {
+        let own = pairs(shape, select, condition, dbms);
+        let is_followed = |[a, b]: &[Of<'_>; 2]| {
+            self.followed.contains(&[*a, *b]) || self.followed.contains(&[*b, *a])
+        };
+        !own.is_empty() && own.iter().any(is_followed)
+    }
+}
+
+/// The relations of a query, reached one from the other along foreign keys, or by outer joins along unique keys.
+/// `None` where one may take rows of the item types away, or repeat them.
+fn follow<'a>(
+    shape: &Shape<'a>,
+    select: &Select,
+    bases: &HashSet<usize>,
+    root: usize,
+    pairs: &[[Of<'a>; 2]],
+) -> Option<Vec<[Of<'a>; 2]>> {
+    let mut reached = HashSet::from([root]);
+    // Those of which every row of the result has a row.
+    let mut certain = HashSet::from([root]);
+    let mut followed = Vec::new();
+    loop {
+        let before = reached.len();
+        for at in 0..select.relations.len() {
+            if reached.contains(&at) {
+                continue;
+            }
+            if shape.may_be_missing(at) {
+                // Where an item type's own rows stand beside another's, they are counted row by row.
+                let is_base = bases.contains(&at);
+                let mut others = reached.iter();
+                let found = others.find_map(|other| {
+                    let back = || is_base.then(|| by_key(shape, at, *other, pairs)).flatten();
+                    by_key(shape, *other, at, pairs).or_else(back)
+                });
+                if is_base || found.is_some() {
+                    followed.extend(found.into_iter().flatten());
+                    reached.insert(at);
+                }
+                continue;
+            }
+            let mut leads = certain
+                .iter()
+                .filter_map(|from| along(shape, *from, at, pairs));
+            if let Some(found) = leads.next() {
+                followed.extend(found);
+                reached.insert(at);
+                certain.insert(at);
+            }
+        }
+        if reached.len() == select.relations.len() {
+            return Some(followed);
+        }
+        if reached.len() == before {
+            return None;
+        }
+    }
+}
+
+/// The pairs of a whole unique key of a relation that the query holds equal to columns of another.
+fn by_key<'a>(
+    shape: &Shape<'a>,
+    from: usize,
+    to: usize,
+    pairs: &[[Of<'a>; 2]],
+) -> Option<Vec<[Of<'a>; 2]>> {
+    keys(shape.table(to)?).find_map(|key| {
+        let pair = |column: &'a String| {
+            let mut others = joined(pairs, to, column);
+            let other = others.find(|(of, _)| *of == from)?;
+            Some([other, (to, column.as_str())])
+        };
+        key.iter().map(pair).collect()
+    })
+}
+
+/// The pairs of a foreign key from one relation to a unique key of another, all of which the query holds equal.
+fn along<'a>(
+    shape: &Shape<'a>,
+    from: usize,
+    to: usize,
+    pairs: &[[Of<'a>; 2]],
+) -> Option<Vec<[Of<'a>; 2]>> {
+    by_key(shape, from, to, pairs)?;
+    let (source, table) = (shape.table(from)?, shape.table(to)?);
+    let keys = source.foreign_keys.iter();
+    keys.filter(|key| key.references == table.name)
+        .find_map(|key| {
+            let own = key.columns.iter().zip(&key.referenced_columns);
+            let pair = |(own, theirs): (&'a String, &'a String)| {
+                let pair = [(from, own.as_str()), (to, theirs.as_str())];
+                joined(pairs, from, own)
+                    .any(|other| other == (to, theirs))
+                    .then_some(pair)
+            };
+            own.map(pair).collect()
+        })
+}
+
+/// What a column is held equal to.
+fn joined<'p, 'a: 'p>(
+    pairs: &'p [[Of<'a>; 2]],
+    at: usize,
+    column: &'p str,
+) -> impl Iterator<Item = Of<'a>> + 'p {
+    pairs.iter().filter_map(
+        move |[a, b]| match (*a == (at, column), *b == (at, column)) {
+            (true, _) => Some(*b),
+            (_, true) => Some(*a),
+            _ => None,
+        },
+    )
+}
+
+/// The keys of a table that no two of its rows share.
+fn keys(table: &Table) -> impl Iterator<Item = &Vec<String>> + '_ {
+    let unique = table.unique_keys.iter().map(|key| &key.columns);
+    std::iter::once(&table.primary_key)
+        .chain(unique)
+        .filter(|key| !key.is_empty() && !table.inherited)
+}
+
+/// The columns of two relations that a condition holds equal, by one idea of equality.
+fn pairs<'a>(
+    shape: &Shape<'a>,
+    select: &Select,
+    condition: &Condition,
+    dbms: Dbms,
+) -> Vec<[Of<'a>; 2]> {
+    match &condition.test {
+        Test::Compare {
+            left,
+            op: Comparator::Equal,
+            right,
+        } => {
+            let sides = [left, right].map(|side| shape.resolve(side.column()?, select));
+            let [Some((of, table, own)), Some((other, other_table, theirs))] = sides else {
+                return Vec::new();
+            };
+            let is_one = of != other && same_equality((table, own), (other_table, theirs), dbms);
+            is_one
+                .then(|| [(of, own.name.as_str()), (other, theirs.name.as_str())])
+                .into_iter()
+                .collect()
+        }
+        Test::Using(name) => {
+            let by_name = |[a, b]: &&[Of<'a>; 2]| name.is(a.1) && name.is(b.1);
+            shape.equated.iter().filter(by_name).copied().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether two columns are equal to the database where their values are the same, and only there.
+fn same_equality(own: (&Table, &Column), theirs: (&Table, &Column), dbms: Dbms) -> bool {
+    let exact = is_exact(own.0, own.1, dbms) && is_exact(theirs.0, theirs.1, dbms);
+    let plain =
+        |column: &Column| !column.insensitive && !matches!(column.data_type, DataType::Text { .. });
+    exact || own.1.data_type == theirs.1.data_type && plain(own.1) && plain(theirs.1)
+}
