@@ -225,11 +225,25 @@ async fn what_cannot_be_written_is_told() {
     );
     let ran = desk.docs(&["-o", "file/below/"]).exits(1);
     assert!(ran.stderr.contains("file/below"), "{}", ran.stderr);
-    let ran = desk.docs(&["--region", "mars-1"]).exits(2);
+}
+
+#[tokio::test]
+async fn a_region_without_prices_is_told_and_prices_may_be_of_another_than_arns() {
+    let desk = Desk::example("personalization", PERSONALIZATION).await;
+    let written = |more: &[&str]| {
+        let ran = desk.docs(&[&["--as", "markdown", "-o", "-", "--force"], more].concat());
+        ran.exits(0).stdout
+    };
+    let unknown = written(&["--region", "mars-1"]);
     assert!(
-        ran.stderr.contains("no prices for the region mars-1"),
-        "{}",
-        ran.stderr
+        unknown.contains("There are no known prices for mars-1, only for"),
+        "{unknown}"
+    );
+    assert!(unknown.contains("no price"), "{unknown}");
+    let other = written(&["--region", "mars-1", "--price-region", "eu-central-1"]);
+    assert!(
+        other.contains("Prices of 2026-09-11 in eu-central-1 (AWS Price List"),
+        "{other}"
     );
 }
 
@@ -425,6 +439,49 @@ access_patterns:
         markdown.contains("every USER that is in it has the partition key ACTIVE"),
         "{markdown}"
     );
+}
+
+#[tokio::test]
+async fn a_loaded_table_tells_what_ranges_and_moments_take() {
+    let mapping = r#"
+dynafold: 1
+table:
+  name: team
+  key: { partition: PK, sort: SK }
+  indexes: { BY_SEEN: { partition: { name: org, type: N }, sort: seen } }
+items:
+  USER:
+    from: users
+    key: { PK: "ORG#{org}", SK: "USER#{id | pad(6)}" }
+access_patterns:
+  someUsers:
+    key: { PK: "ORG#{org}", SK: { between: ["USER#{from | pad(6)}", "USER#{to | pad(6)}"] } }
+  seenSince:
+    index: BY_SEEN
+    key: { org: "{org}", seen: { gt: "{since}" } }
+    params: { since: "{now | plus(-7d) | iso}" }
+"#;
+    let script = "CREATE TABLE users (id INTEGER PRIMARY KEY, org INTEGER NOT NULL, seen TEXT, note TEXT);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 90)
+        INSERT INTO users SELECT i, 1, iif(i > 45, '2026-01-3', '2025-01-3') || (i % 2), hex(zeroblob(500)) FROM n";
+    let desk = Desk::new("team.yaml", mapping, script).await;
+    let target = format!("local:{}", desk.path("table.ddb").display());
+    let (url, mapping) = (desk.database.url(), desk.mapping.to_str().unwrap());
+    dynafold(&["migrate", mapping, "--source", &url, "--target", &target]).exits(0);
+    // The table holds more than the rows that the examples are made from.
+    desk.database.run("DELETE FROM users WHERE id > 1").await;
+    let now = "2026-02-01T00:00:00Z";
+    let markdown = desk.printed("markdown", &["--target", &target, "--now", now]);
+    let part = |name: &str| {
+        let begin = format!("### Pattern {name}\n");
+        markdown.split(&begin).nth(1).unwrap().split("###").next().unwrap()
+    };
+    let some = part("someUsers");
+    assert!(some.contains("--from 1 --to 90"), "{some}");
+    assert!(some.contains("12 in the example"), "{some}");
+    let since = part("seenSince");
+    assert!(since.contains("--since 2026-01-25T00:00:00Z"), "{since}");
+    assert!(since.contains("6 in the example"), "{since}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ pub use json::to_json;
 pub use merge::{Shard, merge};
 pub use parameter::{ParameterError, moment, read};
 pub use plan::{PlanError, plan};
-pub use recover::recover;
+pub use recover::{end_of_range, recover};
 
 use std::sync::Arc;
 

@@ -14,16 +14,21 @@ use crate::mapping::template::Filter;
 use crate::value::Value;
 
 /// The values of a pattern's parameters, in their order, with which it finds what lies between two
-/// items of one partition; they may be the same. `None` where the keys do not tell.
+/// items of one partition; they may be the same. `None` stands for what the items do not tell.
 #[must_use]
-pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Option<Vec<Value>> {
+pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Vec<Option<Value>> {
     let mut texts: Vec<Option<String>> = vec![None; pattern.parameters.len()];
-    for (key, template) in &pattern.partition {
-        cut(template, &text(first.get(&key.name)?)?, true, &mut texts);
+    let key = |item: &Item, name: &str| item.get(name).and_then(text);
+    for (attribute, template) in &pattern.partition {
+        if let Some(text) = key(first, &attribute.name) {
+            cut(template, &text, true, &mut texts);
+        }
     }
-    for (key, condition) in &pattern.sort {
-        let (low, high) = (first.get(&key.name)?, last.get(&key.name)?);
-        let (low, high) = (text(low)?, text(high)?);
+    for (attribute, condition) in &pattern.sort {
+        let ends = (key(first, &attribute.name), key(last, &attribute.name));
+        let (Some(low), Some(high)) = ends else {
+            continue;
+        };
         match condition {
             SortCondition::Is(one) => cut(one, &low, true, &mut texts),
             SortCondition::BeginsWith(one)
@@ -44,6 +49,29 @@ pub fn recover(pattern: &AccessPattern, first: &Item, last: &Item) -> Option<Vec
     let parameters = pattern.parameters.iter().zip(texts);
     let values = parameters.map(|(parameter, text)| read(parameter, &text?).ok());
     values.collect()
+}
+
+/// The pattern that finds one item of all that a pattern for a range can find with any bounds: the
+/// first, or the last. `None` where a pattern asks for no range.
+#[must_use]
+pub fn end_of_range(pattern: &AccessPattern, last: bool) -> Option<AccessPattern> {
+    let mut end = pattern.clone();
+    let (key, condition) = end.sort.pop()?;
+    if condition.is_equality() || matches!(condition, SortCondition::BeginsWith(_)) {
+        return None;
+    }
+    let bound = condition.templates().into_iter().next()?;
+    let is_value = |part: &Part| !matches!(part, Part::Text(_));
+    let before = bound.parts.iter().rposition(is_value)?;
+    let parts: Vec<Part> = bound.parts.iter().take(before).cloned().collect();
+    if !parts.is_empty() {
+        end.sort
+            .push((key, SortCondition::BeginsWith(Template { parts })));
+    }
+    end.filter = None;
+    end.limit = Some(1);
+    end.descending = last;
+    Some(end)
 }
 
 /// A key's value as text.

@@ -264,7 +264,7 @@ Examples:
   dynafold preview shop.yaml --source sqlite:shop.db --items ORDER --limit 20
   dynafold preview shop.yaml --source sqlite:shop.db --format dynamodb-json > items.ndjson
   dynafold preview shop.yaml --source postgres://app@db/shop --all
-  dynafold preview shop.yaml --source postgres://app@db/shop --all --region ap-northeast-2 --format json")]
+  dynafold preview shop.yaml --source postgres://app@db/shop --all --price-region ap-northeast-2 --format json")]
 pub(super) struct Preview {
     /// The mapping file
     pub(super) mapping: PathBuf,
@@ -295,8 +295,8 @@ pub(super) struct Preview {
     #[arg(long, value_name = "FILE", requires = "all")]
     pub(super) prices: Option<PathBuf>,
     /// The AWS region whose prices are shown [default: the price file's]
-    #[arg(long, value_name = "REGION", requires = "all")]
-    pub(super) region: Option<String>,
+    #[arg(long, alias = "region", value_name = "REGION", requires = "all")]
+    pub(super) price_region: Option<String>,
     /// Memory for comparing all keys, in MiB; what does not fit goes to the temporary folder
     #[arg(long, value_name = "MIB", default_value_t = 32, requires = "all",
           value_parser = clap::value_parser!(u16).range(1..=16384))]

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::price::{PriceError, Prices};
+use crate::price::Prices;
+use crate::target::Target;
 
 const SHIPPED: &str = include_str!("prices.json");
 
-/// The built-in prices of the default region.
-pub(super) fn shipped() -> Result<Prices, Failure> {
-    read(None, None)
+/// The built-in prices of the region where a target is billed.
+pub(super) fn of(target: &dyn Target) -> Result<Prices, Failure> {
+    read(None, target.billed_in())
 }
 
 /// The prices of a region, from a file of the user's where one is named.
@@ -25,14 +26,8 @@ pub(super) fn read(file: Option<&Path>, region: Option<&str>) -> Result<Prices, 
         }
     };
     Prices::read(&text, region).map_err(|error| {
-        let help = match error {
-            PriceError::Region { .. } => {
-                "name one of these with --region, or your own file with --prices"
-            }
-            _ => "docs/preview.md shows what such a file looks like",
-        };
         Failure::usage(format!("{name} cannot be used"))
             .with_cause(&error)
-            .with_help(help)
+            .with_help("docs/preview.md shows what such a file looks like")
     })
 }

@@ -13,6 +13,7 @@ use super::{catalog, format, prices};
 use crate::mapping::model::{Billing, Model, Table};
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::preview;
+use crate::price::Prices;
 use crate::target::{self, Target, TargetSpec};
 
 /// The environment variable that holds the key of `pseudonym`.
@@ -136,7 +137,8 @@ pub(super) async fn confirm(
         // Whoever cannot log in should not be asked about money first.
         target.describe(&model.table.name).await?;
     }
-    let estimate = estimate(source, model, context, usage).await?;
+    let prices = prices::of(target)?;
+    let estimate = estimate(source, model, context, usage, &prices).await?;
     let question = match usage {
         Use::Writes => format!("Write to the table `{}`?", model.table.name),
         Use::Reads | Use::Samples(_) => format!("Read the table `{}`?", model.table.name),
@@ -163,14 +165,13 @@ pub(super) async fn confirm_calls(
     if yes || output.can_ask() {
         target.describe(&table.name).await?;
     }
-    let prices = prices::shipped()?;
+    let prices = prices::of(target)?;
     let estimate = format!(
-        "about {} of access patterns, {} read units at least, {:.2} USD on demand (prices of {} in {}; check yours), and a scan of the keys of the whole table where all values of a pattern are asked",
+        "about {} of access patterns, {} read units at least{} on demand ({}), and a scan of the keys of the whole table where all values of a pattern are asked",
         format::counted(calls, "call"),
         format::count(format::rounded(least.ceil())),
-        prices.reads(least),
-        prices.date,
-        prices.region,
+        dollars(prices.reads(least)),
+        prices.told(),
     );
     let question = format!("Ask the table `{}`?", table.name);
     agree(target, &estimate, &question, yes, output)
@@ -207,8 +208,8 @@ async fn estimate(
     model: &Model,
     context: &Context,
     usage: Use,
+    prices: &Prices,
 ) -> Result<String, Failure> {
-    let prices = prices::shipped()?;
     // A connection of its own: the run's snapshot begins with the run.
     let mut source = catalog::open(source).await?;
     let samples =
@@ -249,15 +250,14 @@ async fn estimate(
         ),
     };
     Ok(format!(
-        "at most {}, {what} on demand (prices of {} in {}; check yours)",
+        "at most {}, {what} on demand ({})",
         format::counted(items, "item"),
-        prices.date,
-        prices.region,
+        prices.told(),
     ))
 }
 
 /// Units and their price, for people.
-fn units(units: u64, what: &str, price: impl Fn(f64) -> f64) -> String {
+fn units(units: u64, what: &str, price: impl Fn(f64) -> Option<f64>) -> String {
     #[expect(
         clippy::as_conversions,
         clippy::cast_precision_loss,
@@ -265,9 +265,15 @@ fn units(units: u64, what: &str, price: impl Fn(f64) -> f64) -> String {
     )]
     let usd = price(units as f64);
     format!(
-        "about {} {what} units, about {usd:.2} USD",
-        format::count(units)
+        "about {} {what} units{}",
+        format::count(units),
+        dollars(usd)
     )
+}
+
+/// What an estimate costs, behind what it is; nothing where the prices do not say it.
+fn dollars(usd: Option<f64>) -> String {
+    usd.map_or_else(String::new, |usd| format!(", about {usd:.2} USD"))
 }
 
 /// Read units of a strongly consistent read: one per 4 KB.

@@ -81,11 +81,11 @@ pub struct Total {
     /// Bytes that are billed as stored.
     pub stored_bytes: u64,
     /// US dollars a month for them.
-    pub storage_usd_per_month: f64,
+    pub storage_usd_per_month: Option<f64>,
     /// Write units of a load.
     pub write_units: u64,
     /// US dollars for them on demand.
-    pub load_usd: f64,
+    pub load_usd: Option<f64>,
 }
 
 /// The declared rates at the table or at an index.

@@ -222,6 +222,14 @@ pub(super) fn unanswered(definition: &Definition) -> &'static str {
     }
 }
 
+/// A cost in dollars, or that the prices do not say it.
+pub(super) fn cost(amount: Option<f64>) -> String {
+    amount.map_or_else(|| NO_PRICE.to_owned(), dollars)
+}
+
+/// What stands in the place of a cost where the prices do not say it.
+pub(super) const NO_PRICE: &str = "no price";
+
 /// A price in dollars: cents, and the digits behind them where the amount is small.
 pub(super) fn dollars(amount: f64) -> String {
     if amount >= 10.0 {
@@ -241,17 +249,22 @@ pub(super) fn dollars(amount: f64) -> String {
 }
 
 /// How a rate becomes a bill, with the prices that are used.
-pub(super) fn arithmetic(figures: &Figures) -> [String; 2] {
+pub(super) fn arithmetic(figures: &Figures) -> impl Iterator<Item = String> {
     let prices = &figures.prices.usd;
-    let line = |unit: &str, million: f64, hour: f64, cost: &crate::price::Monthly| {
-        format!(
+    let line = |unit: &str,
+                million: Option<f64>,
+                hour: Option<f64>,
+                cost: &crate::price::Monthly| {
+        Some(format!(
             "1 {unit} unit a second, all month: on demand 1 × 3,600 × 24 × 30 = 2,592,000 units × \
-             ${million} a million = {}; provisioned 1 × 24 × 30 = 720 hours × ${hour} = {}. On \
+             ${} a million = {}; provisioned 1 × 24 × 30 = 720 hours × ${} = {}. On \
              demand is cheaper while the mean load is below {:.0} % of the peak.",
-            dollars(cost.on_demand_usd),
-            dollars(cost.provisioned_usd),
-            cost.on_demand_below() * 100.0,
-        )
+            million?,
+            dollars(cost.on_demand_usd?),
+            hour?,
+            dollars(cost.provisioned_usd?),
+            cost.on_demand_below()? * 100.0,
+        ))
     };
     [
         line(
@@ -267,13 +280,21 @@ pub(super) fn arithmetic(figures: &Figures) -> [String; 2] {
             &figures.one_write,
         ),
     ]
+    .into_iter()
+    .flatten()
 }
 
 /// The date and region of the prices.
 pub(super) fn prices(figures: &Figures) -> String {
+    let prices = &figures.prices;
+    let Some(date) = &prices.date else {
+        return format!("There are {}.", prices.told());
+    };
+    let source = prices.usd.source.iter();
+    let source: String = source.map(|source| format!(" ({source})")).collect();
     format!(
-        "Prices of {} in {}, without taxes and free tiers; check yours.",
-        figures.prices.date, figures.prices.region
+        "Prices of {date} in {}{source}, without taxes and free tiers; check yours.",
+        prices.region
     )
 }
 

@@ -29,34 +29,41 @@ pub struct PriceFile {
 }
 
 /// The prices of a region, in US dollars, of the standard table class and without taxes.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// A price that the file does not say is not known, and neither is what depends on it.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Region {
+    /// The day when they were looked up, where it is another than the file's.
+    #[serde(skip_serializing)]
+    pub date: Option<String>,
+    /// Where they were looked up.
+    pub source: Option<String>,
     /// A million write request units, on demand.
-    pub usd_per_million_write_units: f64,
+    pub usd_per_million_write_units: Option<f64>,
     /// A million read request units, on demand.
-    pub usd_per_million_read_units: f64,
+    pub usd_per_million_read_units: Option<f64>,
     /// A provisioned write capacity unit for an hour.
-    pub usd_per_write_unit_hour: f64,
+    pub usd_per_write_unit_hour: Option<f64>,
     /// A provisioned read capacity unit for an hour.
-    pub usd_per_read_unit_hour: f64,
+    pub usd_per_read_unit_hour: Option<f64>,
     /// A GB (10^9 bytes) of storage for a month.
-    pub usd_per_gb_month: f64,
-    /// A GB of source data imported from S3, where the file says it.
-    #[serde(default)]
+    pub usd_per_gb_month: Option<f64>,
+    /// A GB of source data imported from S3.
     pub usd_per_imported_gb: Option<f64>,
-    /// Raising the warm throughput by one write unit a second, once, where the file says it.
-    #[serde(default)]
+    /// Raising the warm throughput by one write unit a second, once.
     pub usd_per_warm_write_unit: Option<f64>,
 }
 
 /// The prices that are used, and where they are from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Prices {
-    /// The day when they were looked up.
-    pub date: String,
+    /// The day when they were looked up; `None` where the file lacks the region.
+    pub date: Option<String>,
     /// The region.
     pub region: String,
+    /// The regions of the file.
+    #[serde(skip)]
+    pub known: Vec<String>,
     /// The prices themselves.
     #[serde(flatten)]
     pub usd: Region,
@@ -68,14 +75,6 @@ pub enum PriceError {
     /// When it is not JSON of the right shape.
     #[error("it is no file of prices")]
     Shape(#[source] serde_json::Error),
-    /// When it lacks the region.
-    #[error("it has no prices for the region {region}; it has {}", known.join(", "))]
-    Region {
-        /// The region that was asked for.
-        region: String,
-        /// Those that it has.
-        known: Vec<String>,
-    },
     /// When a price is negative or no number.
     #[error("a price of the region {region} is negative")]
     Negative {
@@ -85,54 +84,69 @@ pub enum PriceError {
 }
 
 impl Prices {
-    /// Takes the prices of a region from a file's text; the file's default region without one.
+    /// Takes the prices of a region from a file's text; the file's default region without one. Of a
+    /// region that the file lacks no price is known.
     ///
     /// # Errors
     ///
-    /// [`PriceError`] where the text is no such file, or lacks the region.
+    /// [`PriceError`] where the text is no such file.
     pub fn read(text: &str, region: Option<&str>) -> Result<Self, PriceError> {
         let file: PriceFile = serde_json::from_str(text).map_err(PriceError::Shape)?;
         let region = region.unwrap_or(&file.default_region).to_owned();
-        let Some(usd) = file.regions.get(&region).copied() else {
-            let known = file.regions.into_keys().collect();
-            return Err(PriceError::Region { region, known });
-        };
-        let optional = [usd.usd_per_imported_gb, usd.usd_per_warm_write_unit];
-        let mut all = [
+        let found = file.regions.get(&region).cloned();
+        let date = found
+            .as_ref()
+            .map(|found| found.date.clone().unwrap_or(file.date));
+        let usd = found.unwrap_or_default();
+        let all = [
             usd.usd_per_million_write_units,
             usd.usd_per_million_read_units,
             usd.usd_per_write_unit_hour,
             usd.usd_per_read_unit_hour,
             usd.usd_per_gb_month,
-        ]
-        .into_iter()
-        .chain(optional.into_iter().flatten());
-        if all.any(|price| price < 0.0) {
+            usd.usd_per_imported_gb,
+            usd.usd_per_warm_write_unit,
+        ];
+        if all.into_iter().flatten().any(|price| price < 0.0) {
             return Err(PriceError::Negative { region });
         }
         Ok(Self {
-            date: file.date,
+            date,
             region,
+            known: file.regions.into_keys().collect(),
             usd,
         })
     }
 
+    /// The date and region of the prices, as they stand beside every figure, or that there are none.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match &self.date {
+            Some(date) => format!("prices of {date} in {}; check yours", self.region),
+            None => format!(
+                "no known prices for {}, only for {}; --prices FILE takes yours",
+                self.region,
+                self.known.join(", ")
+            ),
+        }
+    }
+
     /// What so many write units cost on demand.
     #[must_use]
-    pub fn writes(&self, units: f64) -> f64 {
-        units / 1e6 * self.usd.usd_per_million_write_units
+    pub fn writes(&self, units: f64) -> Option<f64> {
+        Some(units / 1e6 * self.usd.usd_per_million_write_units?)
     }
 
     /// What so many read units cost on demand.
     #[must_use]
-    pub fn reads(&self, units: f64) -> f64 {
-        units / 1e6 * self.usd.usd_per_million_read_units
+    pub fn reads(&self, units: f64) -> Option<f64> {
+        Some(units / 1e6 * self.usd.usd_per_million_read_units?)
     }
 
     /// What storing so many bytes for a month costs.
     #[must_use]
-    pub fn storage(&self, bytes: f64) -> f64 {
-        bytes / 1e9 * self.usd.usd_per_gb_month
+    pub fn storage(&self, bytes: f64) -> Option<f64> {
+        Some(bytes / 1e9 * self.usd.usd_per_gb_month?)
     }
 }
 
@@ -146,15 +160,25 @@ mod tests {
     fn the_shipped_prices_are_dated_and_regional() {
         let prices = Prices::read(FILE, None).unwrap();
         assert_eq!(prices.region, "us-east-1");
-        assert!(!prices.date.is_empty());
+        for region in &prices.known {
+            let prices = Prices::read(FILE, Some(region)).unwrap();
+            assert!(
+                prices.date.is_some() && prices.usd.source.is_some(),
+                "{region}"
+            );
+            assert!(prices.usd.usd_per_million_write_units.is_some(), "{region}");
+        }
         let seoul = Prices::read(FILE, Some("ap-northeast-2")).unwrap();
         assert!(seoul.usd.usd_per_write_unit_hour > prices.usd.usd_per_write_unit_hour);
     }
 
     #[test]
     fn what_is_no_price_is_refused() {
-        let unknown = Prices::read(FILE, Some("mars-1")).unwrap_err();
-        assert!(unknown.to_string().contains("us-east-1"), "{unknown}");
+        let typo = FILE.replace("usd_per_gb_month", "usd_per_gb_mnth");
+        assert!(matches!(
+            Prices::read(&typo, None).unwrap_err(),
+            PriceError::Shape(_)
+        ));
         assert!(matches!(
             Prices::read("{}", None).unwrap_err(),
             PriceError::Shape(_)
@@ -169,8 +193,22 @@ mod tests {
     #[test]
     fn a_million_writes_cost_what_the_file_says() {
         let prices = Prices::read(FILE, None).unwrap();
-        assert!((prices.writes(2e6) - 1.25).abs() < 1e-9);
-        assert!((prices.reads(1e6) - 0.125).abs() < 1e-9);
-        assert!((prices.storage(4e9) - 1.0).abs() < 1e-9);
+        let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
+        assert!(near(prices.writes(2e6), 1.25));
+        assert!(near(prices.reads(1e6), 0.125));
+        assert!(near(prices.storage(4e9), 1.0));
+    }
+
+    #[test]
+    fn a_region_that_the_file_lacks_has_no_prices() {
+        let unknown = Prices::read(FILE, Some("mars-1")).unwrap();
+        assert_eq!(unknown.writes(1.0), None);
+        assert!(unknown.told().contains("no known prices for mars-1"));
+        assert!(unknown.told().contains("eu-central-1"));
+        let frankfurt = Prices::read(FILE, Some("eu-central-1")).unwrap();
+        assert_eq!(
+            frankfurt.told(),
+            "prices of 2026-09-11 in eu-central-1; check yours"
+        );
     }
 }

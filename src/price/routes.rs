@@ -163,7 +163,7 @@ fn on_demand(demand: &Demand, prices: &Prices) -> Route {
         route: RouteKind::OnDemand,
         seconds: Some(seconds),
         limited,
-        usd: Some(prices.writes(demand.units())),
+        usd: prices.writes(demand.units()),
         write_units_per_second: Vec::new(),
     }
 }
@@ -181,7 +181,9 @@ fn warmed(demand: &Demand, prices: &Prices) -> Route {
         route: RouteKind::OnDemandWarmed,
         seconds: Some(1.0 / share),
         limited,
-        usd: warming.map(|warming| warming + prices.writes(demand.units())),
+        usd: warming
+            .zip(prices.writes(demand.units()))
+            .map(|(warming, writes)| warming + writes),
         write_units_per_second: rates,
     }
 }
@@ -197,7 +199,10 @@ fn as_mapped(demand: &Demand, prices: &Prices) -> Option<Route> {
         route: RouteKind::ProvisionedAsMapped,
         seconds: Some(seconds),
         limited,
-        usd: Some(units * hours * prices.usd.usd_per_write_unit_hour),
+        usd: prices
+            .usd
+            .usd_per_write_unit_hour
+            .map(|price| units * hours * price),
         write_units_per_second: demand
             .needs
             .iter()
@@ -219,7 +224,10 @@ fn provisioned(demand: &Demand, prices: &Prices) -> Route {
             0.0
         }),
         limited: Limit::BilledHours,
-        usd: Some(units * hours * prices.usd.usd_per_write_unit_hour),
+        usd: prices
+            .usd
+            .usd_per_write_unit_hour
+            .map(|price| units * hours * price),
         write_units_per_second: rates,
     }
 }

@@ -19,20 +19,30 @@ pub struct Rates {
 /// US dollars a month for rates that are used all the time.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Monthly {
-    /// On demand.
-    pub on_demand_usd: f64,
+    /// On demand; `None` where the prices do not say it.
+    pub on_demand_usd: Option<f64>,
     /// For provisioned capacity that takes them, in whole units.
-    pub provisioned_usd: f64,
+    pub provisioned_usd: Option<f64>,
 }
 
 impl Monthly {
     /// The mean load, as a share of the rates, below which on demand is cheaper: 0 to 1.
     #[must_use]
-    pub fn on_demand_below(&self) -> f64 {
-        if self.on_demand_usd > 0.0 {
-            (self.provisioned_usd / self.on_demand_usd).min(1.0)
+    pub fn on_demand_below(&self) -> Option<f64> {
+        let (on_demand, provisioned) = (self.on_demand_usd?, self.provisioned_usd?);
+        Some(if on_demand > 0.0 {
+            (provisioned / on_demand).min(1.0)
         } else {
             1.0
+        })
+    }
+
+    /// What all of them cost together.
+    #[must_use]
+    pub fn sum(all: impl Iterator<Item = Self> + Clone) -> Self {
+        Self {
+            on_demand_usd: all.clone().map(|one| one.on_demand_usd).sum(),
+            provisioned_usd: all.map(|one| one.provisioned_usd).sum(),
         }
     }
 }
@@ -42,11 +52,17 @@ impl Monthly {
 pub fn monthly(rates: Rates, prices: &Prices) -> Monthly {
     let (reads, writes) = (rates.reads, rates.writes);
     let seconds = HOURS * 3600.0;
-    let provisioned_hour = whole(reads) * prices.usd.usd_per_read_unit_hour
-        + whole(writes) * prices.usd.usd_per_write_unit_hour;
+    let both = |reads: Option<f64>, writes: Option<f64>| Some(reads? + writes?);
+    let hours = |units: f64, price: Option<f64>| Some(whole(units) * price? * HOURS);
     Monthly {
-        on_demand_usd: prices.reads(reads * seconds) + prices.writes(writes * seconds),
-        provisioned_usd: provisioned_hour * HOURS,
+        on_demand_usd: both(
+            prices.reads(reads * seconds),
+            prices.writes(writes * seconds),
+        ),
+        provisioned_usd: both(
+            hours(reads, prices.usd.usd_per_read_unit_hour),
+            hours(writes, prices.usd.usd_per_write_unit_hour),
+        ),
     }
 }
 
@@ -60,12 +76,12 @@ fn whole(units: f64) -> f64 {
 pub struct Steady {
     /// Write units a second, those of the indexes included.
     pub units_per_second: f64,
-    /// US dollars a month on demand, at this rate all the time.
-    pub on_demand_usd: f64,
-    /// US dollars a month for provisioned capacity that takes this rate.
-    pub provisioned_usd: f64,
+    /// US dollars a month, on demand at this rate all the time, and for provisioned capacity that
+    /// takes this rate.
+    #[serde(flatten)]
+    pub cost: Monthly,
     /// The mean load, as a share of this rate, below which on demand is cheaper: 0 to 1.
-    pub on_demand_below: f64,
+    pub on_demand_below: Option<f64>,
 }
 
 /// The costs of a steady load, given the write units a second of the table and each index.
@@ -75,16 +91,11 @@ pub fn steady(units_per_second: &[f64], prices: &Prices) -> Steady {
         reads: 0.0,
         writes: *writes,
     });
-    let mut all = Monthly::default();
-    for cost in each.map(|rates| monthly(rates, prices)) {
-        all.on_demand_usd += cost.on_demand_usd;
-        all.provisioned_usd += cost.provisioned_usd;
-    }
+    let cost = Monthly::sum(each.map(|rates| monthly(rates, prices)));
     Steady {
         units_per_second: units_per_second.iter().sum(),
-        on_demand_usd: all.on_demand_usd,
-        provisioned_usd: all.provisioned_usd,
-        on_demand_below: all.on_demand_below(),
+        cost,
+        on_demand_below: cost.on_demand_below(),
     }
 }
 
@@ -96,19 +107,21 @@ mod tests {
     fn a_unit_held_for_a_month_is_2_592_000_writes() {
         let file = include_str!("../cli/prices.json");
         let prices = Prices::read(file, None).unwrap();
+        let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
         let one = steady(&[1.0], &prices);
-        assert!((one.on_demand_usd - 2.592 * 0.625).abs() < 1e-9);
-        assert!((one.provisioned_usd - 720.0 * 0.00065).abs() < 1e-9);
-        assert!((one.on_demand_below - 0.2889).abs() < 1e-3);
+        assert!(near(one.cost.on_demand_usd, 2.592 * 0.625));
+        assert!(near(one.cost.provisioned_usd, 720.0 * 0.00065));
+        assert!((one.on_demand_below.unwrap() - 0.2889).abs() < 1e-3);
+        let one = one.cost.provisioned_usd.unwrap();
         // Each of the table and its indexes is provisioned in whole units.
         let halves = steady(&[0.5, 0.5], &prices);
-        assert!((halves.provisioned_usd - 2.0 * one.provisioned_usd).abs() < 1e-9);
+        assert!(near(halves.cost.provisioned_usd, 2.0 * one));
         // What is a whole number but for rounding takes no unit more.
         let almost = steady(&[1.000_000_000_1], &prices);
-        assert!((almost.provisioned_usd - one.provisioned_usd).abs() < 1e-9);
+        assert!(near(almost.cost.provisioned_usd, one));
         let more = steady(&[1.000_1], &prices);
-        assert!((more.provisioned_usd - 2.0 * one.provisioned_usd).abs() < 1e-9);
-        assert!(steady(&[], &prices).on_demand_usd.abs() < 1e-12);
+        assert!(near(more.cost.provisioned_usd, 2.0 * one));
+        assert!(near(steady(&[], &prices).cost.on_demand_usd, 0.0));
     }
 
     #[test]
@@ -120,7 +133,7 @@ mod tests {
         };
         let one = monthly(rates, &prices.unwrap());
         // 2.592 million at 0.1355, against 720 hours at 0.00014098.
-        assert!((one.on_demand_usd - 0.351_216).abs() < 1e-9);
-        assert!((one.provisioned_usd - 0.101_505_6).abs() < 1e-9);
+        assert!((one.on_demand_usd.unwrap() - 0.351_216).abs() < 1e-9);
+        assert!((one.provisioned_usd.unwrap() - 0.101_505_6).abs() < 1e-9);
     }
 }

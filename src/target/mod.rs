@@ -224,8 +224,15 @@ pub trait Target: Send + Sync {
     /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
     fn place(&self) -> String;
 
-    /// Whether writing costs money: real AWS.
-    fn is_billed(&self) -> bool;
+    /// The region where writing costs money: real AWS. `None` where it costs none.
+    fn billed_in(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether writing costs money.
+    fn is_billed(&self) -> bool {
+        self.billed_in().is_some()
+    }
 
     /// Whether what it holds ends with this process.
     fn is_passing(&self) -> bool {

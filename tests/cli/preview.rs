@@ -186,8 +186,25 @@ async fn prices_are_of_one_region_and_may_be_the_users_own() {
     };
     let seoul = with(&["--region", "ap-northeast-2"]).exits(0).json();
     assert_eq!(seoul["cost"]["prices"]["region"], "ap-northeast-2");
-    let unknown = with(&["--region", "mars-1"]).exits(2);
-    assert!(unknown.stderr.contains("us-east-1"), "{}", unknown.stderr);
+    // A region without prices is told, and nothing stops.
+    let unknown = with(&["--price-region", "mars-1"]).exits(0).json();
+    assert_eq!(unknown["cost"]["routes"][0]["usd"], json!(null));
+    assert_eq!(unknown["cost"]["prices"]["date"], json!(null));
+    let told = dynafold(&[
+        "preview",
+        MAPPING,
+        "--source",
+        &url,
+        "--all",
+        "--price-region",
+        "mars-1",
+    ]);
+    let told = told.exits(0).stdout;
+    assert!(
+        told.contains("no known prices for mars-1, only for ap-northeast-1"),
+        "{told}"
+    );
+    assert!(told.contains("not in the prices"), "{told}");
     let file = source.folder().join("prices.json");
     let own = json!({
         "date": "2031-02-03",

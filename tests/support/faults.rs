@@ -242,9 +242,6 @@ impl Target for FakeTarget {
     fn place(&self) -> String {
         "memory".to_owned()
     }
-    fn is_billed(&self) -> bool {
-        false
-    }
     fn concurrency(&self) -> usize {
         3
     }

@@ -113,10 +113,12 @@ pub(in crate::cli) struct Docs {
     /// The profile of ~/.aws/config to use
     #[arg(long, value_name = "NAME", requires = "target")]
     pub(in crate::cli) profile: Option<String>,
-    /// The AWS region whose prices are shown, where the target is, and in IAM policies [default: the
-    /// price file's; in policies any]
+    /// The AWS region where the target is, and of the ARNs in IAM policies [default in policies: any]
     #[arg(long, value_name = "REGION")]
     pub(in crate::cli) region: Option<String>,
+    /// The AWS region whose prices are shown [default: --region, else the price file's]
+    #[arg(long, value_name = "REGION")]
+    pub(in crate::cli) price_region: Option<String>,
     /// The AWS account in IAM policies [default: any]
     #[arg(long, value_name = "ID", value_parser = account)]
     pub(in crate::cli) account: Option<String>,

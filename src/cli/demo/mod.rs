@@ -192,7 +192,7 @@ fn first_items(mapping: &Path, source: SourceArguments) -> Preview {
         all: false,
         rejects: None,
         prices: None,
-        region: None,
+        price_region: None,
         key_memory: 32,
     }
 }
@@ -213,6 +213,7 @@ fn document(folder: &Path, mapping: &Path, source: SourceArguments) -> Docs {
         endpoint_url: None,
         profile: None,
         region: None,
+        price_region: None,
         account: None,
         tenant: None,
         prices: None,

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::access::{Plan, plan, recover, to_json};
+use crate::access::{Plan, end_of_range, moment, plan, recover, to_json};
 use crate::batch::Batcher;
 use crate::cli::args::{Docs, TargetArguments};
 use crate::cli::failure::Failure;
@@ -16,7 +16,7 @@ use crate::mapping::model::{AccessPattern, Model, SortCondition, Table};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
-use crate::target::{Answer, Entry, Target, answer};
+use crate::target::{Answer, Entry, Target, TargetError, answer};
 use crate::value::Value;
 use serde_json::Value as Json;
 
@@ -61,10 +61,16 @@ pub(super) async fn ask(
     let mut answers = Vec::new();
     for (pattern, proof) in model.patterns.iter().zip(&proofs.patterns) {
         let items = promised(pattern, proof, samples);
-        let mut found = best(made.as_ref(), table, pattern, &items, context).await?;
-        if let (Some(found), Some(target)) = (&mut found, &elsewhere) {
-            let asked = answer(target.as_ref(), table, &found.plan, false).await;
-            found.answer = asked.map_err(query::refused)?;
+        let proposed = proposed(pattern, &items, context);
+        let mut found = best(made.as_ref(), table, pattern, &proposed, context).await?;
+        if let Some(target) = &elsewhere {
+            let values = found.map(|found| found.values);
+            if let Some(values) = values.or_else(|| proposed.into_iter().next()) {
+                let asked = measured(target.as_ref(), table, pattern, values, context).await;
+                found = asked.map_err(query::refused)?;
+            } else {
+                found = None;
+            }
         }
         answers.push(found.map(|found| told(pattern, table, found)));
     }
@@ -127,18 +133,11 @@ async fn best(
     target: &dyn Target,
     table: &Table,
     pattern: &AccessPattern,
-    items: &[&Item],
+    proposed: &[Vec<Value>],
     context: &Context,
 ) -> Result<Option<Asked>, Failure> {
     let mut best: Option<Asked> = None;
-    let ends = ends(pattern, items).into_iter();
-    let recovered = ends.filter_map(|(first, last)| recover(pattern, first, last));
-    let mut recovered: Vec<Vec<Value>> = recovered.collect();
-    recovered.sort_by_key(|values| {
-        let mut texts = values.iter().flat_map(text_of);
-        texts.any(|text| text.len() > LONG)
-    });
-    for values in recovered {
+    for values in proposed.iter().cloned() {
         let Ok(plan) = plan(pattern, &values, context) else {
             continue;
         };
@@ -157,6 +156,79 @@ async fn best(
         }
     }
     Ok(best)
+}
+
+/// The values with which a pattern may find items, those with long ones last. What items do not tell
+/// is counted from the clock where the pattern says so.
+fn proposed(pattern: &AccessPattern, items: &[&Item], context: &Context) -> Vec<Vec<Value>> {
+    let ends = ends(pattern, items).into_iter();
+    let proposed = ends.filter_map(|(first, last)| {
+        let known = recover(pattern, first, last).into_iter();
+        let clock = from_clock(pattern, context);
+        known.zip(clock).map(|(value, now)| value.or(now)).collect()
+    });
+    let mut proposed: Vec<Vec<Value>> = proposed.collect();
+    proposed.sort_by_key(|values| {
+        let mut texts = values.iter().flat_map(text_of);
+        texts.any(|text| text.len() > LONG)
+    });
+    proposed
+}
+
+/// What the parameters are that a caller need not give.
+fn from_clock(pattern: &AccessPattern, context: &Context) -> Vec<Option<Value>> {
+    let parameters = pattern.parameters.iter();
+    parameters
+        .map(|parameter| moment(parameter, context).ok().flatten())
+        .collect()
+}
+
+/// Asks the loaded table what a call takes: with a moment from the clock where the caller need not give
+/// it, and for a range from its first item to its last. Where nothing is found, for all that there is.
+async fn measured(
+    target: &dyn Target,
+    table: &Table,
+    pattern: &AccessPattern,
+    known: Vec<Value>,
+    context: &Context,
+) -> Result<Option<Asked>, TargetError> {
+    let mut ends = Vec::new();
+    for last in [false, true] {
+        let end = end_of_range(pattern, last);
+        if let Some(Ok(plan)) = end.map(|end| plan(&end, &known, context)) {
+            ends.extend(answer(target, table, &plan, false).await?.items);
+        }
+    }
+    let mut wide = known;
+    if let [first, last] = ends.as_slice() {
+        let of_ends = recover(pattern, first, last).into_iter();
+        wide = of_ends
+            .zip(wide)
+            .map(|(end, value)| end.unwrap_or(value))
+            .collect();
+    }
+    let clock = from_clock(pattern, context).into_iter();
+    let usual: Vec<Value> = clock
+        .zip(wide.clone())
+        .map(|(now, value)| now.unwrap_or(value))
+        .collect();
+    let mut asked = None;
+    for values in [usual, wide] {
+        let Ok(plan) = plan(pattern, &values, context) else {
+            continue;
+        };
+        let answer = answer(target, table, &plan, false).await?;
+        let is_found = !answer.items.is_empty();
+        asked = Some(Asked {
+            values,
+            plan,
+            answer,
+        });
+        if is_found {
+            break;
+        }
+    }
+    Ok(asked)
 }
 
 /// The first and the last item of each part of the index that the pattern could be asked for.

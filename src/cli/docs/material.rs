@@ -44,7 +44,13 @@ pub(super) struct Material {
 
 /// Checks the mapping and reads what is needed. A mapping with errors ends here.
 pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material, Failure> {
-    let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
+    let prices = prices::read(
+        arguments.prices.as_deref(),
+        arguments
+            .price_region
+            .as_deref()
+            .or(arguments.region.as_deref()),
+    )?;
     let (mut source, catalog) = opened(arguments).await?;
     let path = &arguments.mapping;
     let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;

@@ -37,7 +37,10 @@ pub(super) async fn run(
     model: Model,
     output: &Output,
 ) -> Result<Outcome, Failure> {
-    let prices = prices::read(arguments.prices.as_deref(), arguments.region.as_deref())?;
+    let prices = prices::read(
+        arguments.prices.as_deref(),
+        arguments.price_region.as_deref(),
+    )?;
     let context = target::context(&model, arguments.now)?;
     let model = Arc::new(narrowed(model, &arguments.items));
     let streams = matches!(

@@ -18,8 +18,8 @@ pub(super) struct Cost {
     pub(super) routes: Vec<Route>,
     /// Bytes that are billed as stored, indexes included.
     pub(super) stored_bytes: u64,
-    /// US dollars a month for storing them.
-    pub(super) storage_usd_per_month: f64,
+    /// US dollars a month for storing them; `null` where the prices do not say it.
+    pub(super) storage_usd_per_month: Option<f64>,
     /// What the item types' write rates cost; `null` without rates.
     pub(super) steady: Option<Steady>,
 }

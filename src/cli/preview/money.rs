@@ -11,7 +11,7 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
         vec![
             way(route.route).to_owned(),
             route.seconds.map_or("not promised".to_owned(), duration),
-            route.usd.map_or("not in the prices".to_owned(), usd),
+            priced(route.usd),
             limited(route),
         ]
     });
@@ -19,24 +19,29 @@ pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
     out.push(format!(
         " storage: {} with indexes, {} USD a month; {} as DynamoDB JSON for an import",
         bytes(cost.stored_bytes),
-        usd(cost.storage_usd_per_month),
+        priced(cost.storage_usd_per_month),
         bytes(forecast.import_bytes),
     ));
     if let Some(steady) = &cost.steady {
         out.push(format!(
-            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned; \
-             on demand is cheaper while the mean load is below {:.0} % of that",
+            " steady at {:.1} write units a second: {} USD a month on demand, {} provisioned{}",
             steady.units_per_second,
-            usd(steady.on_demand_usd),
-            usd(steady.provisioned_usd),
-            steady.on_demand_below * 100.0,
+            priced(steady.cost.on_demand_usd),
+            priced(steady.cost.provisioned_usd),
+            steady
+                .on_demand_below
+                .map_or_else(String::new, |share| format!(
+                    "; on demand is cheaper while the mean load is below {:.0} % of that",
+                    share * 100.0
+                )),
         ));
     }
-    out.push(format!(
-        " prices of {} in {}; check yours",
-        cost.prices.date, cost.prices.region
-    ));
+    out.push(format!(" {}", cost.prices.told()));
     out.join("\n")
+}
+
+fn priced(amount: Option<f64>) -> String {
+    amount.map_or_else(|| "not in the prices".to_owned(), usd)
 }
 
 fn way(route: RouteKind) -> &'static str {

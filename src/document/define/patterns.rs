@@ -44,7 +44,7 @@ fn one(
         partitions: proof.partitions,
         cost: PatternCost {
             usd_per_million: ground.prices.reads(units.usual() * 1e6),
-            usd_per_month: pattern.rate.map(|rate| {
+            usd_per_month: pattern.rate.and_then(|rate| {
                 let reads = rate * units.usual();
                 let rates = Rates { reads, writes: 0.0 };
                 monthly(rates, ground.prices).on_demand_usd

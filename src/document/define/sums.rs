@@ -169,14 +169,12 @@ pub(super) fn completed(
         let mut all = SteadyPlace {
             name: "all".to_owned(),
             rates: Rates::default(),
-            cost: Monthly::default(),
+            cost: Monthly::sum(steady.iter().map(|place| place.cost)),
             at_least: false,
         };
         for place in &steady {
             all.rates.reads += place.rates.reads;
             all.rates.writes += place.rates.writes;
-            all.cost.on_demand_usd += place.cost.on_demand_usd;
-            all.cost.provisioned_usd += place.cost.provisioned_usd;
             all.at_least |= place.at_least;
         }
         all

@@ -283,7 +283,8 @@ fn parameters_are_recovered_from_keys() {
         ],
     };
     let texts = |pattern: usize, first: &Item, last: &Item| -> Option<Vec<String>> {
-        let values = recover(&model.patterns[pattern], first, last)?;
+        let values = recover(&model.patterns[pattern], first, last);
+        let values: Vec<crate::value::Value> = values.into_iter().collect::<Option<_>>()?;
         let texts = values
             .iter()
             .map(|value| text_of(value).unwrap().to_owned());

@@ -72,9 +72,9 @@ impl Units {
 /// What an access pattern costs on demand, at its usual units.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PatternCost {
-    /// US dollars for a million calls.
-    pub usd_per_million: f64,
-    /// US dollars a month at its rate, all the time.
+    /// US dollars for a million calls; `None` where the prices do not say it.
+    pub usd_per_million: Option<f64>,
+    /// US dollars a month at its rate, all the time; `None` also without a rate.
     pub usd_per_month: Option<f64>,
 }
 

@@ -6,7 +6,7 @@ use super::frame::wide;
 use super::text::{prose, value};
 use crate::document::definition::Definition;
 use crate::document::figures::{Figures, SteadyPlace};
-use crate::document::phrases::{self, dollars, marked, units};
+use crate::document::phrases::{self, cost, marked, units};
 use crate::format::{bytes, count};
 
 pub(super) fn figures(definition: &Definition) -> Markup {
@@ -20,11 +20,11 @@ pub(super) fn figures(definition: &Definition) -> Markup {
             dl.facts {
                 div {
                     dt { "Loading, once" }
-                    dd { (dollars(total.load_usd)) " on demand, for " (count(total.write_units)) " write units" }
+                    dd { (cost(total.load_usd)) " on demand, for " (count(total.write_units)) " write units" }
                 }
                 div {
                     dt { "Storage" }
-                    dd { (dollars(total.storage_usd_per_month)) " a month for " (bytes(total.stored_bytes)) ", indexes included" }
+                    dd { (cost(total.storage_usd_per_month)) " a month for " (bytes(total.stored_bytes)) ", indexes included" }
                 }
             }
         }
@@ -124,8 +124,8 @@ fn steady(figures: &Figures, total: &SteadyPlace) -> Markup {
                 th scope="row" { (place.name) }
                 td.number { (marked(&units(place.rates.reads))) }
                 td.number { (units(place.rates.writes)) }
-                td.number { (marked(&dollars(place.cost.on_demand_usd))) }
-                td.number { (marked(&dollars(place.cost.provisioned_usd))) }
+                td.number { (marked(&cost(place.cost.on_demand_usd))) }
+                td.number { (marked(&cost(place.cost.provisioned_usd))) }
             }
         }
     };

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::frame::wide;
 use super::text::{items, list, name, origins, pattern_id, prose};
 use crate::document::definition::{Answer, Definition, Parameter, Pattern};
-use crate::document::phrases::{self, dollars, marked, told, units};
+use crate::document::phrases::{self, cost, marked, told, units};
 
 pub(super) fn overview(definition: &Definition) -> Markup {
     html! {
@@ -68,11 +68,11 @@ fn row(definition: &Definition, at: usize, pattern: &Pattern) -> Markup {
             }
             td { @for found in &pattern.finds { div { (name(found)) } } }
             td.number data-label="Read units a call" { (marked(at_least, &units(pattern.units.usual()))) }
-            td.number data-label="A million calls" { (marked(at_least, &dollars(pattern.cost.usd_per_million))) }
+            td.number data-label="A million calls" { (marked(at_least, &cost(pattern.cost.usd_per_million))) }
             td.number data-label="A month" {
-                @match (pattern.rate, pattern.cost.usd_per_month) {
-                    (Some(rate), Some(cost)) => { (marked(at_least, &dollars(cost))) span.sub { "at " (rate) "/s" } }
-                    _ => { span.none { "no rate" } }
+                @match pattern.rate {
+                    Some(rate) => { (marked(at_least, &cost(pattern.cost.usd_per_month))) span.sub { "at " (rate) "/s" } }
+                    None => { span.none { "no rate" } }
                 }
             }
         }
@@ -154,9 +154,9 @@ fn facts(pattern: &Pattern) -> Markup {
             div {
                 dt { "Cost" }
                 dd {
-                    (told(at_least, &dollars(pattern.cost.usd_per_million))) " a million calls"
-                    @if let (Some(rate), Some(cost)) = (pattern.rate, pattern.cost.usd_per_month) {
-                        "; " (told(at_least, &dollars(cost))) " a month at " (rate) " a second"
+                    (told(at_least, &cost(pattern.cost.usd_per_million))) " a million calls"
+                    @if let Some(rate) = pattern.rate {
+                        "; " (told(at_least, &cost(pattern.cost.usd_per_month))) " a month at " (rate) " a second"
                     }
                 }
             }

@@ -3,7 +3,7 @@
 use super::text::{code, money, prose, table, text};
 use crate::document::definition::Definition;
 use crate::document::figures::SteadyPlace;
-use crate::document::phrases::{self, dollars, marked, units};
+use crate::document::phrases::{self, cost, marked, units};
 use crate::format::{bytes, count};
 
 pub(super) fn figures(out: &mut String, definition: &Definition) {
@@ -67,8 +67,8 @@ pub(super) fn figures(out: &mut String, definition: &Definition) {
                     name,
                     marked(&units(place.rates.reads)),
                     units(place.rates.writes),
-                    marked(&dollars(place.cost.on_demand_usd)),
-                    marked(&dollars(place.cost.provisioned_usd)),
+                    marked(&cost(place.cost.on_demand_usd)),
+                    marked(&cost(place.cost.provisioned_usd)),
                 ]
             };
             let places = figures.steady.iter();

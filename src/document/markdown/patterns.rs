@@ -2,7 +2,7 @@
 
 use super::text::{code, fenced, prose, slug, table, text};
 use crate::document::definition::{Cell, Definition, Origin, Pattern};
-use crate::document::phrases::{self, dollars, marked};
+use crate::document::phrases::{self, cost, marked};
 
 pub(super) fn patterns(out: &mut String, definition: &Definition) {
     if definition.patterns.is_empty() {
@@ -19,11 +19,10 @@ pub(super) fn patterns(out: &mut String, definition: &Definition) {
             code(&pattern.condition),
             finds.join(", "),
             marked(&phrases::units(pattern.units.usual())),
-            marked(&dollars(pattern.cost.usd_per_million)),
-            match (pattern.rate, pattern.cost.usd_per_month) {
-                (Some(rate), Some(cost)) => format!("{} at {rate}/s", marked(&dollars(cost))),
-                _ => String::new(),
-            },
+            marked(&cost(pattern.cost.usd_per_million)),
+            pattern.rate.map_or_else(String::new, |rate| {
+                format!("{} at {rate}/s", marked(&cost(pattern.cost.usd_per_month)))
+            }),
         ]
     });
     table(

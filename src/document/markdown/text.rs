@@ -1,6 +1,6 @@
 //! Text in Markdown: whatever it holds, it stands there as it is and breaks no table.
 
-use crate::document::phrases::dollars;
+use crate::document::phrases::cost;
 
 /// Text outside of code. Newlines become spaces.
 pub(super) fn text(text: &str) -> String {
@@ -55,8 +55,8 @@ pub(super) fn code(text: &str) -> String {
 }
 
 /// A price. GitHub would take what stands between two dollar signs for mathematics.
-pub(super) fn money(amount: f64) -> String {
-    text(&dollars(amount))
+pub(super) fn money(amount: Option<f64>) -> String {
+    text(&cost(amount))
 }
 
 /// A block of code.

@@ -1,6 +1,6 @@
 //! Read units of access patterns: what they are made from, and which are lower bounds.
 
-use super::units;
+use super::{NO_PRICE, units};
 use crate::document::definition::{Definition, Units};
 use crate::format::counted;
 
@@ -62,7 +62,7 @@ pub(in crate::document) fn told(at_least: bool, figure: &str) -> String {
 
 fn bound(at_least: bool, words: &str, figure: &str) -> String {
     match figure.strip_prefix("< ") {
-        _ if !at_least => figure.to_owned(),
+        _ if !at_least || figure == NO_PRICE => figure.to_owned(),
         // A figure too small to be shown.
         Some(_) => "> 0".to_owned(),
         None => format!("{words} {figure}"),

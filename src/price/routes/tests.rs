@@ -76,7 +76,11 @@ fn one_hot_partition_bounds_every_way_but_the_import() {
         assert_eq!(route.limited, partition);
     }
     assert_eq!(route(&demand, RouteKind::ImportFromS3).seconds, None);
-    near(route(&demand, RouteKind::ImportFromS3).usd, 0.3);
+    // Neither is the price of importing.
+    assert_eq!(route(&demand, RouteKind::ImportFromS3).usd, None);
+    let mut dearer = prices();
+    dearer.usd.usd_per_imported_gb = Some(0.15);
+    near(routes(&demand, &dearer)[3].usd, 0.3);
 }
 
 #[test]

@@ -119,6 +119,7 @@ pub(in crate::target) async fn open(
         Some(url) => shown(url),
         None => format!("dynamodb in {region}"),
     };
+    let billed_in = billed.then(|| region.to_string());
     let http = shared.http_client();
     let credentials = credentials(profile, &region, http, loopback).await;
     let mut config = ConfigBuilder::from(&shared).region(region).timeout_config(
@@ -131,7 +132,7 @@ pub(in crate::target) async fn open(
     config.set_endpoint_url(endpoint.map(String::from));
     let place = Place {
         name,
-        billed,
+        billed_in,
         profile: profile.map(str::to_owned),
     };
     let clients = Clients::new(&config, Vault::new(credentials));

@@ -54,8 +54,8 @@ pub(super) struct Dynamodb {
 pub(super) struct Place {
     /// For people, without secrets.
     pub(super) name: String,
-    /// Whether writing costs money.
-    pub(super) billed: bool,
+    /// The region where writing costs money; `None` where it costs none.
+    pub(super) billed_in: Option<String>,
     /// The profile that was asked for.
     pub(super) profile: Option<String>,
 }
@@ -87,8 +87,8 @@ impl Target for Dynamodb {
         self.place.name.clone()
     }
 
-    fn is_billed(&self) -> bool {
-        self.place.billed
+    fn billed_in(&self) -> Option<&str> {
+        self.place.billed_in.as_deref()
     }
 
     fn concurrency(&self) -> usize {

@@ -60,7 +60,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
             Some(file) => format!("local:{}", file.display()),
             None => "local (memory)".to_owned(),
         },
-        billed: false,
+        billed_in: None,
         profile: None,
     };
     Ok(Local {
@@ -73,10 +73,6 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
 impl Target for Local {
     fn place(&self) -> String {
         self.protocol.place()
-    }
-
-    fn is_billed(&self) -> bool {
-        false
     }
 
     fn is_passing(&self) -> bool {

@@ -5,7 +5,7 @@ use super::*;
 fn classified(operation: &'static str, code: &str) -> TargetError {
     let place = Place {
         name: "dynamodb in eu-west-1".to_owned(),
-        billed: true,
+        billed_in: Some("eu-west-1".to_owned()),
         profile: Some("dev".to_owned()),
     };
     let action = Attempt {
@@ -44,7 +44,7 @@ fn codes_decide() {
 fn credentials_that_come_late_may_come_yet() {
     let place = Place {
         name: "dynamodb in eu-west-1".to_owned(),
-        billed: true,
+        billed_in: Some("eu-west-1".to_owned()),
         profile: None,
     };
     let action = Attempt {

@@ -56,7 +56,7 @@ impl Bench {
             provider,
             place: Place {
                 name: "dynamodb in eu-west-1".to_owned(),
-                billed: true,
+                billed_in: Some("eu-west-1".to_owned()),
                 profile: None,
             },
         }

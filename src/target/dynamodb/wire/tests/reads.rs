@@ -44,7 +44,7 @@ fn target(
     let clients = Clients::new(&config(&http), vault);
     let place = Place {
         name: "dynamodb in eu-west-1".to_owned(),
-        billed: true,
+        billed_in: Some("eu-west-1".to_owned()),
         profile: None,
     };
     (http, Dynamodb::new(clients, place))
