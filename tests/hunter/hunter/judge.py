@@ -285,9 +285,9 @@ class Judge:
 
     def asked_key(self, template, parameters):
         value = fold.evaluate(fold.parse(template), parameters)
-        if not isinstance(value, str) or value == "":
+        if value is None or value == "":
             raise Reject("key")
-        return str(value)
+        return fold.text_of(value)    # the hunter's keys are texts
 
     def answers(self, name, parameters):
         """(SQL's answer, the Query's) as lists of the compared values, types of other items; None where it cannot be asked."""
