@@ -214,11 +214,12 @@ impl Judge<'_> {
 
     /// The type of an item: the only one, the one whose mark it bears, or the one whose key it has.
     fn owner(&self, item: &Item, said: &[Said<'_>]) -> Option<usize> {
-        if let Some(owners) = self.owners {
-            return owners.owner(item);
-        }
         if self.projections.len() == 1 {
             return Some(0);
+        }
+        let marked = self.owners.and_then(|owners| owners.owner(item));
+        if marked.is_some() {
+            return marked;
         }
         let mut types = self.projections.iter().zip(said);
         types.position(|(projection, said)| {
