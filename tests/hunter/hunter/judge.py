@@ -23,10 +23,11 @@ class Judge:
         item = self.mapping["items"][name]
         return self.world["queries"].get(name) or zoo.relations(self.world)[item["from"]]
 
-    def columns_of(self, relation, kinds, where=None):
+    def columns_of(self, relation, kinds, where=None, whens=()):
         listed = ", ".join(f"s.{self.base.quote(column)}" for column in kinds)
-        met = f"CASE WHEN ({where}) THEN 1 ELSE 0 END" if where else "1"
-        return f"(SELECT {listed}, {met} AS hunter_where FROM {relation} s)"
+        conditions = [("hunter_where", where), *((f"hunter_when{number}", when) for number, when in enumerate(whens))]
+        met = ", ".join((f"CASE WHEN ({each}) THEN 1 ELSE 0 END" if each else "1") + f" AS {name}" for name, each in conditions)
+        return f"(SELECT {listed}, {met} FROM {relation} s)"
 
     def rows(self, name):
         """The rows of an item type with their parents: (cells, whether `where` is met)."""
@@ -34,6 +35,7 @@ class Judge:
         kinds = dict(self.kinds(name))
         relation = f"({item['from']['sql']})" if isinstance(item["from"], dict) else quote(item["from"])
         select, joins = ["s.*"], ""
+        whens = list(dict.fromkeys(each["$when"] for each in item.get("attributes", {}).values() if isinstance(each, dict) and "$when" in each))
         for alias, columns in item.get("join", {}).items():
             columns = [columns] if isinstance(columns, str) else columns
             table = next(table for table in self.world["tables"] if table["name"] == item["from"])
@@ -44,13 +46,15 @@ class Judge:
             for column, kind in theirs.items():
                 select.append(f"{alias}.{quote(column)} AS {quote(alias + '.' + column)}")
                 kinds[f"{alias}.{column}"] = kind
-        sql = f"SELECT {', '.join(select)} FROM {self.columns_of(relation, self.kinds(name), item.get('where'))} s{joins}"
+        sql = f"SELECT {', '.join(select)} FROM {self.columns_of(relation, self.kinds(name), item.get('where'), whens)} s{joins}"
         names, found = self.base.select(sql)
         if joins and len(found) != len(self.base.select(f"SELECT 1 FROM {relation} s")[1]):
             raise Unjudged("a join that finds several parents")
         for row in found:
             row = dict(zip(names, row))
             cells = {column: self.base.cell(kind, row[column]) for column, kind in kinds.items()}
+            for number, when in enumerate(whens):
+                cells["$when " + when] = bool(row[f"hunter_when{number}"])
             yield cells, bool(row["hunter_where"])
 
     def elements(self, item, cells):
@@ -128,11 +132,24 @@ class Judge:
             value = fold.lookup(cells, tuple(column.split(".", 1)) if "." in column else (column,))
             self.put(made, item, column.split(".", 1)[-1], value)
         index_keys = {attribute for index in self.table.get("indexes", {}).values() for attribute in (index["partition"], index.get("sort"))}
-        for attribute, template in {**item.get("attributes", {}), **item["key"]}.items():
+        templates = {**item.get("attributes", {}), **item["key"]}
+        document = fold.lookup(cells, (templates.pop("$spread"),)) if "$spread" in templates else None
+        for attribute, template in templates.items():
             is_key = attribute in item["key"] or attribute in index_keys
+            if isinstance(template, dict) and "$when" in template:
+                if not cells["$when " + template["$when"]]:
+                    continue
+                template = template["$value"]
             embedded = cells.get("children of " + attribute)
             value = embedded if embedded is not None else self.tree(template, cells, is_key, traces.setdefault(attribute, []) if is_key else None, item)
             self.put(made, item, attribute, value)
+        if document is not None:
+            if not isinstance(document, dict) or set(document) & (set(made) | set(templates)):
+                raise Reject("spread")
+            for attribute, value in document.items():
+                if attribute in index_keys:
+                    raise Unjudged("a document that makes keys of an index")
+                self.put(made, item, attribute, value)
         for attribute in set(item["key"]) | index_keys:
             own_key = attribute in item["key"]
             value = made.get(attribute)
@@ -259,10 +276,8 @@ class Judge:
 
     def query(self, pattern, parameters):
         """What DynamoDB answers: [(item type, item)], or None where the parameters make no key."""
-        if self.table.get("key_escape"):
-            raise Unjudged("a query with escaped keys")
         keys = self.table["indexes"][pattern["index"]] if pattern.get("index") else self.table["key"]
-        wanted = self.asked_key(pattern["key"][keys["partition"]], parameters)
+        wanted = self.partitions(pattern["key"][keys["partition"]], parameters)
         sort, on = keys.get("sort"), pattern["key"].get(keys.get("sort"))
         met = lambda text: True
         if on is not None:
@@ -278,13 +293,24 @@ class Judge:
         for name in self.mapping["items"]:
             for made in self.valid(name):
                 item = made.item
-                if item.get(keys["partition"]) == ("S", wanted) and (not sort or sort in item and met(item[sort][1])):
+                if item.get(keys["partition"]) in wanted and (not sort or sort in item and met(item[sort][1])):
                     found.append((name, item))
         found.sort(key=lambda each: each[1][sort][1] if sort else "", reverse=pattern.get("order") == "desc")
         return found[:pattern.get("limit")]
 
+    def partitions(self, template, parameters):
+        """The values of the partition key: one, or of a sharded key one for each shard."""
+        sharded = re.search(r"\{\* \| shard\((\d+)\)\}", template)
+        templates = [template] if not sharded else [
+            template.replace(sharded[0], str(number).zfill(len(str(int(sharded[1]) - 1)))) for number in range(int(sharded[1]))]
+        return {("S", self.asked_key(each, parameters)) for each in templates}
+
     def asked_key(self, template, parameters):
-        value = fold.evaluate(fold.parse(template), parameters)
+        parts = fold.parse(template)
+        if self.table.get("key_escape") and not (len(parts) == 1 and parts[0][0] == "take"):
+            value = escape(parts, parameters, None)
+        else:
+            value = fold.evaluate(parts, parameters)
         if value is None or value == "":
             raise Reject("key")
         return fold.text_of(value)    # the hunter's keys are texts
@@ -428,7 +454,7 @@ class Judge:
                 differ = differ or self.disagreement(name, call)
                 both = self.answers(name, call)
             except Unjudged:
-                if len(calls) == 1 or self.table.get("key_escape"):
+                if len(calls) == 1:
                     raise
                 continue    # a neighbour that the column's type does not take
             nonempty = nonempty or bool(both and (both[0] or both[1]))
@@ -447,7 +473,9 @@ class Judge:
 
     def implied(self, extra, about):
         condition = extra.split(": ", 1)[1].replace("o.", "")
-        return "IS NOT NULL" in condition or condition == self.mapping["items"][about["item_type"]].get("where")
+        item = self.mapping["items"][about["item_type"]]
+        whens = [each["$when"] for each in item.get("attributes", {}).values() if isinstance(each, dict) and "$when" in each]
+        return "IS NOT NULL" in condition or condition in [item.get("where"), *whens]
 
     def reported(self, name, report):
         """A difference that is reported has to exist."""

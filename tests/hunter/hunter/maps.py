@@ -67,7 +67,12 @@ def make_item(rng, world, name, relation, relations, shared):
     for index in world["mapping"]["table"].get("indexes", {}).values():
         for attribute in (index["partition"], index.get("sort")):
             if attribute and attribute not in item["key"] and rng.random() < 0.85:
-                item.setdefault("attributes", {})[attribute] = index_key(rng, reach, name)
+                template = index_key(rng, reach, name)
+                if rng.random() < 0.15:
+                    template = {"$value": template, "$when": condition(rng, world, columns)}
+                item.setdefault("attributes", {})[attribute] = template
+    if exploded and "explode" not in item and rng.random() < 0.5:
+        item.setdefault("attributes", {})["$spread"] = exploded[0]
     if rng.random() < 0.1:
         item["nulls"] = "keep"
     if rng.random() < 0.3:
@@ -183,6 +188,9 @@ def make_key(rng, world, table, columns, reach, shared, name):
             target.insert(rng.randint(0, len(target)), column)
     beginning = rng.choice([shared, shared, f"{name}#", ""])
     made = {keys["partition"]: text_template(rng, beginning, partition, reach, 0.05) or "ALL"}
+    spread = [column for column in sort if reach[column] in ("int", "text", "uuid", "date")]
+    if spread and rng.random() < 0.2:
+        made[keys["partition"]] += "." + name_of(rng.choice(spread), f" | shard({rng.choice([2, 3, 10, 20])})")
     if "sort" in keys:
         beginning = rng.choice([f"{name}#", f"{name}#", f"{name}", "X#", "", "AB#"])
         made["SK"] = text_template(rng, beginning, sort, reach, 0.3) or f"{name}#"
@@ -241,12 +249,14 @@ def make_pattern(rng, world, name):
     if template is None:
         return
     made = Asked(rng, world, columns)
-    pattern = {"key": {keys["partition"]: made.whole(template)}, "items": [item_name]}
+    pattern = {"key": {keys["partition"]: made.whole(made.plain(template))}, "items": [item_name]}
     if index:
         pattern["index"] = index
     sort = keys.get("sort")
     if sort and sort in templates and rng.random() < 0.85:
-        pattern["key"][sort] = made.range(templates[sort])
+        pattern["key"][sort] = made.range(made.plain(templates[sort]))
+    elif sort and sort in templates:
+        made.plain(templates[sort])
     if not made.right:
         return
     about = {"item_type": item_name, "extra": []}
@@ -340,11 +350,21 @@ class Asked:
         if column not in self.columns:
             self.right = False
             return ""
+        if part[2] and part[2][-1][0] == "shard":
+            return "{*" + filters(part) + "}"
         name = self.parameter(column)
         equal = f"{self.quoted(column)} = :{name}"
         if equal not in self.conditions:
             self.conditions.append(equal)
         return name_of(name, filters(part))
+
+    def plain(self, template):
+        """What an attribute is. Its `$when` is in the SQL too, mostly."""
+        if isinstance(template, dict) and "$value" in template:
+            if self.rng.random() < 0.85:
+                self.conditions.append(template["$when"])
+            return template["$value"]
+        return template
 
     def whole(self, template):
         made = ""
