@@ -17,6 +17,15 @@ pub struct Texts {
 }
 
 impl Texts {
+    /// As far as what makes the attribute tells, whatever its columns hold.
+    #[must_use]
+    pub fn of(node: &Node) -> Self {
+        let world = World {
+            time_zone: jiff::tz::TimeZone::UTC,
+        };
+        Self::with(node, &world, &|_| Domain::unknown("nothing is known of it"))
+    }
+
     fn with(node: &Node, world: &World, domain: &dyn Fn(&Placeholder) -> Domain) -> Self {
         let shapes = match inner(node) {
             Node::Template(template) => Known::new(template, world, domain).shapes,
