@@ -420,7 +420,7 @@ access_patterns:
         assert!(!row("user").contains('≥'), "{}", row("user"));
         assert!(markdown.contains("≥ is a lower bound: the example was asked of the first 20,000"));
         assert!(!markdown.contains("figures are exact"), "{markdown}");
-        assert!(markdown.contains(" --target TARGET`"), "{markdown}");
+        assert!(markdown.contains(" --target TARGET\n"), "{markdown}");
         let active = markdown.split("### Pattern activeUsers").nth(1).unwrap();
         assert!(active.contains("A real answer"), "{active}");
         let html = seen(&desk.printed("html", all));
@@ -432,7 +432,7 @@ access_patterns:
     let markdown = desk.printed("markdown", &["--target", &target]);
     let section = markdown.split("### Pattern user\n").nth(1).unwrap();
     assert!(
-        section.contains(&format!(" --target {target}`")),
+        section.contains(&format!(" --target {target}\n")),
         "{section}"
     );
     assert!(
@@ -474,7 +474,13 @@ access_patterns:
     let markdown = desk.printed("markdown", &["--target", &target, "--now", now]);
     let part = |name: &str| {
         let begin = format!("### Pattern {name}\n");
-        markdown.split(&begin).nth(1).unwrap().split("###").next().unwrap()
+        markdown
+            .split(&begin)
+            .nth(1)
+            .unwrap()
+            .split("###")
+            .next()
+            .unwrap()
     };
     let some = part("someUsers");
     assert!(some.contains("--from 1 --to 90"), "{some}");

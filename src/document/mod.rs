@@ -12,6 +12,8 @@ mod figures;
 mod html;
 mod markdown;
 mod phrases;
+mod sections;
+mod tree;
 
 pub use define::{Ground, cells, define};
 pub use definition::{

@@ -1,77 +1,8 @@
-//! What both forms of the document say in the same words.
+//! Sentences and figures of the document.
 
-mod reads;
-
-use super::definition::{Definition, Examples, Part, Pattern, Place, PlaceKind};
+use super::definition::{Definition, Examples, Part, Place, PlaceKind, Units};
 use super::figures::{Basis, Figures, TypeFigures};
 use crate::format::{count, counted, rounded};
-
-pub(super) use reads::{call, marked, rated, reads, told};
-
-/// A section: its anchor, its title, and what it is for, said to a reader who knows SQL.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Section {
-    pub(super) anchor: &'static str,
-    pub(super) title: &'static str,
-    pub(super) intro: &'static str,
-}
-
-pub(super) const ERD: Section = Section {
-    anchor: "erd",
-    title: "Relational model",
-    intro: "The tables that the items are made from, with their foreign keys. Tables that the \
-            mapping does not touch are dimmed or left out.",
-};
-pub(super) const PATTERNS: Section = Section {
-    anchor: "patterns",
-    title: "Access patterns",
-    intro: "The questions that this table answers, each in the place of a SQL query. A key \
-            condition reads like a WHERE clause: the partition key must be equal, the sort key may \
-            be a prefix or a range. There are no joins; a question that is not listed here has no \
-            index that serves it.",
-};
-pub(super) const TABLE: Section = Section {
-    anchor: "table",
-    title: "Table and indexes",
-    intro: "One DynamoDB table holds all entities. Its partition key says where an item lies, its \
-            sort key in which order; an index holds the same items under another key.",
-};
-pub(super) const ITEMS: Section = Section {
-    anchor: "items",
-    title: "Item types",
-    intro: "An item is what a row was. Each item type says which rows become items, how their keys \
-            are written ({…} takes a column's value), and what they carry.",
-};
-pub(super) const AGGREGATE: Section = Section {
-    anchor: "aggregate",
-    title: "Item collections",
-    intro: "The same items as the table and each index lay them out. Items with one partition key \
-            lie together in the order of their sort keys; one Query reads them, where SQL would \
-            join.",
-};
-pub(super) const COVERAGE: Section = Section {
-    anchor: "coverage",
-    title: "Where the columns go",
-    intro: "Each column of the relational model with the item types and attributes that carry it, \
-            and what nothing carries.",
-};
-pub(super) const COST: Section = Section {
-    anchor: "cost",
-    title: "Sizes, capacity and cost",
-    intro: "DynamoDB bills what is read, written and stored, not servers. A read unit reads 4 KB \
-            (half a unit if it need not be strongly consistent), a write unit writes 1 KB, and each \
-            index that holds an item is written too.",
-};
-pub(super) const WARNINGS: Section = Section {
-    anchor: "warnings",
-    title: "Warnings",
-    intro: "What `dynafold check` warns of, and what the mapping has accepted.",
-};
-
-/// The sections behind the overview, in their order.
-pub(super) const SECTIONS: [Section; 8] = [
-    ERD, PATTERNS, TABLE, ITEMS, AGGREGATE, COVERAGE, COST, WARNINGS,
-];
 
 /// A number of things: `1 item type`.
 pub(super) fn number(all: usize, noun: &str) -> String {
@@ -195,14 +126,6 @@ pub(super) fn units(units: f64) -> String {
     text.to_owned()
 }
 
-/// What asks a pattern: the table, or an index.
-pub(super) fn asked(definition: &Definition, pattern: &Pattern) -> String {
-    match &pattern.index {
-        Some(index) => index.clone(),
-        None => definition.table.clone(),
-    }
-}
-
 /// Where an answer comes from, and how many items it has.
 pub(super) fn found(found: usize, shown: usize, more: bool) -> String {
     let all = number(found, "item");
@@ -304,6 +227,92 @@ pub(super) fn kind(place: &Place) -> &'static str {
         PlaceKind::Table => "table",
         PlaceKind::Global => "global secondary index",
         PlaceKind::Local => "local secondary index",
+    }
+}
+
+/// What read units, and the cost of them, are made from; why some are lower bounds.
+pub(super) fn reads(definition: &Definition) -> Option<String> {
+    let patterns = || definition.patterns.iter();
+    let examples = definition.examples.as_ref();
+    let is_answered = patterns().any(|pattern| pattern.units.example.is_some());
+    let mut bounds = patterns().filter(|pattern| pattern.units.at_least);
+    let goes_on = bounds.clone().any(|pattern| pattern.answer.is_some());
+    let is_blank = bounds.any(|pattern| pattern.answer.is_none());
+    let mut told = Vec::new();
+    if is_answered {
+        let usual = "Read units are those of the examples' answers; other parameters may find more or less.";
+        told.push(usual.to_owned());
+    }
+    let target = "With `--target` the loaded table is asked, and its answers tell all units.";
+    match examples {
+        Some(examples) if goes_on && examples.asked.is_none() && !examples.whole => {
+            let rows = counted(examples.rows, "row");
+            told.push(format!(
+                "≥ is a lower bound: the example was asked of the first {rows} of each item type, \
+                 and further rows may add to what it finds. {target}"
+            ));
+        }
+        Some(_) if goes_on => {
+            let pages = "≥ is a lower bound: the answer has more pages than were read.";
+            told.push(pages.to_owned());
+        }
+        _ => {}
+    }
+    if is_blank {
+        let least =
+            "Where there is no example, ≥ stands before what a call takes that finds nothing.";
+        told.push(least.to_owned());
+        if examples.is_none() {
+            told.push(target.to_owned());
+        }
+    }
+    (!told.is_empty()).then(|| told.join(" "))
+}
+
+/// The same for the sum at the declared rates; `None` where no access pattern has one.
+pub(super) fn rated(definition: &Definition) -> Option<String> {
+    let mut patterns = definition.patterns.iter();
+    let is_rated = patterns.any(|pattern| pattern.rate.is_some());
+    reads(definition).filter(|_| is_rated)
+}
+
+/// A figure that may be a lower bound: `≥ 0.5`.
+pub(super) fn marked(at_least: bool, figure: &str) -> String {
+    bound(at_least, "≥", figure)
+}
+
+/// The same in a sentence: `at least 0.5`.
+pub(super) fn told(at_least: bool, figure: &str) -> String {
+    bound(at_least, "at least", figure)
+}
+
+fn bound(at_least: bool, words: &str, figure: &str) -> String {
+    match figure.strip_prefix("< ") {
+        _ if !at_least || figure == NO_PRICE => figure.to_owned(),
+        // A figure too small to be shown.
+        Some(_) => "> 0".to_owned(),
+        None => format!("{words} {figure}"),
+    }
+}
+
+/// Read units of a call: those of the example, and what they may be.
+pub(super) fn call(of: &Units) -> String {
+    match of.example {
+        Some(example) => format!(
+            "{} in the example; {}",
+            told(of.at_least, &units(example)),
+            bounds(of)
+        ),
+        None => bounds(of),
+    }
+}
+
+/// What a call may use at least and at most.
+fn bounds(of: &Units) -> String {
+    match of.most {
+        Some(most) if most <= of.least => format!("always {}", units(most)),
+        Some(most) => format!("{} to {}", units(of.least), units(most)),
+        None => format!("{} and more: each 4 KB found adds to it", units(of.least)),
     }
 }
 

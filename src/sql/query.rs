@@ -27,6 +27,13 @@ const STACK: usize = 512 << 20;
 /// The most words and signs that a query is read with: what comes of them fits on that stack.
 const WORDS: usize = 50_000;
 
+/// Functions that give the same for the same in all databases. Of all others nothing is known.
+const STEADY: [&str; 23] = [
+    "abs", "avg", "ceil", "coalesce", "concat", "count", "floor", "greatest", "ifnull", "least",
+    "length", "lower", "ltrim", "max", "min", "nullif", "replace", "round", "rtrim", "substr",
+    "sum", "trim", "upper",
+];
+
 /// One query that only reads.
 #[derive(Debug, Clone)]
 pub(crate) struct Query {
@@ -50,6 +57,8 @@ pub(crate) struct Query {
     pub(crate) with: Vec<Name>,
     /// What was read and is told nowhere else.
     pub(crate) strange: Vec<Strange>,
+    /// Whether it may answer otherwise over the same rows: by the clock, by chance, by who asks.
+    pub(crate) may_change: bool,
 }
 
 /// How SELECTs are put together.
@@ -191,6 +200,7 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         tables: Vec::new(),
         comparisons: Vec::new(),
         refusal: None,
+        may_change: false,
     };
     let _ = query.visit(&mut whole);
     let Whole {
@@ -198,6 +208,7 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         mut tables,
         comparisons,
         refusal,
+        may_change,
         ..
     } = whole;
     if let Some(refusal) = refusal {
@@ -217,6 +228,7 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         comparisons,
         with,
         strange: Vec::new(),
+        may_change,
         sql: sql.clone(),
     };
     read.outermost(query, sql);
@@ -392,6 +404,13 @@ impl Query {
     }
 }
 
+/// Whether a word that looks like a column's name may give the time, the user or a variable.
+fn is_of_the_session(word: &str) -> bool {
+    let begins = ["current_", "utc_", "localtime", "@"];
+    let words = ["sysdate", "user", "session_user", "system_user"];
+    words.contains(&word) || begins.iter().any(|begin| word.starts_with(begin))
+}
+
 /// What is gathered of all of a query.
 struct Whole<'s> {
     sql: &'s Sql,
@@ -399,6 +418,7 @@ struct Whole<'s> {
     tables: Vec<(Read, Range<usize>)>,
     comparisons: Vec<Comparison>,
     refusal: Option<Unread>,
+    may_change: bool,
 }
 
 impl Visitor for Whole<'_> {
@@ -427,6 +447,8 @@ impl Visitor for Whole<'_> {
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
         let with = with.map(|with| Name::of(&with.alias.name, self.sql.dbms()));
         self.with.extend(with);
+        // Without a whole order, any rows may be the first.
+        self.may_change |= query.limit_clause.is_some() || query.fetch.is_some();
         ControlFlow::Continue(())
     }
 
@@ -440,6 +462,15 @@ impl Visitor for Whole<'_> {
         {
             self.table(name, alias.as_ref(), self.sql.range(factor.span()));
         }
+        self.may_change |= !matches!(
+            factor,
+            TableFactor::Table {
+                args: None,
+                sample: None,
+                ..
+            } | TableFactor::Derived { .. }
+                | TableFactor::NestedJoin { .. }
+        );
         ControlFlow::Continue(())
     }
 
@@ -447,6 +478,25 @@ impl Visitor for Whole<'_> {
         if let Some(test) = simple(expression, self.sql) {
             self.compared(&test);
         }
+        self.may_change |= match expression {
+            Expr::Function(function) => {
+                let name = function.name.to_string().to_lowercase();
+                !STEADY.contains(&name.as_str())
+            }
+            Expr::Identifier(name) if name.quote_style.is_none() => {
+                let name = name.value.to_lowercase();
+                is_of_the_session(&name)
+            }
+            _ => false,
+        };
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_value(&mut self, value: &ast::ValueWithSpan) -> ControlFlow<()> {
+        // PostgreSQL and SQLite read these as times.
+        let text = value.to_string().to_lowercase();
+        let times = ["now", "today", "tomorrow", "yesterday"];
+        self.may_change |= times.iter().any(|time| text.contains(time));
         ControlFlow::Continue(())
     }
 }

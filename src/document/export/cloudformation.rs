@@ -1,24 +1,18 @@
 //! CloudFormation templates: `AWS::DynamoDB::Table`, or `AWS::DynamoDB::GlobalTable` where there are
-//! replicas, with what scales their capacity and keeps what expires.
-
-mod archive;
-mod global;
-mod table;
+//! replicas, with what scales their capacity and keeps what expires. What does not depend on the mapping
+//! stands in the files of `cloudformation/`, as the template has it.
 
 use super::infrastructure::{
-    Infrastructure, Scaling, class, key_schema, key_type, projection, view_type,
+    Bounds, Capacity, Infrastructure, Scaling, class, key_schema, key_type, policy, projection,
+    view_type,
 };
 use super::names::Names;
-use super::yaml::{Map, Yaml};
-use super::{Export, ExportError};
-use crate::mapping::model::{KeyAttribute, Projection};
+use super::yaml::{Map, Yaml, scalar};
+use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
+use crate::mapping::model::{Index, KeyAttribute, Projection, Throughput};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
 const INLINE: usize = 51_200;
-/// What stands above the template.
-const HEAD: &str = "\
-# Written by `dynafold docs`: a change of the mapping makes it anew.
-";
 /// What has to be known where capacity follows the load.
 const SCALING: &str = "\
 # Before an event that is to find its capacity ready, pause scaling in: update the stack with
@@ -27,29 +21,42 @@ const SCALING: &str = "\
 
 pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
     refuse_resolved(wanted)?;
+    let name = wanted.table.name.as_str();
     let is_global = !wanted.table.settings.replicas.is_empty();
-    let mut resources = if is_global {
-        global::resources(wanted)
-    } else {
-        table::resources(wanted)
-    };
-    if wanted.archives {
-        resources = resources.extend(archive::resources());
+    let follows = if wanted.scales() { SCALING } else { "" };
+    let head = [
+        ("scaling", follows),
+        ("table", name),
+        ("name", &scalar(name)),
+    ];
+    let mut text = filled(include_str!("cloudformation/head.yaml"), &head);
+    if wanted.scales() {
+        text.push_str(include_str!("cloudformation/pause.yaml"));
     }
-    let has_targets = wanted.scales();
-    let template = Map::default()
-        .put("AWSTemplateFormatVersion", "2010-09-09")
-        .put(
-            "Description",
-            format!(
-                "The DynamoDB table {} and what belongs to it",
-                wanted.table.name
-            ),
-        )
-        .put("Parameters", parameters(wanted, has_targets))
-        .put("Resources", resources)
-        .put("Outputs", outputs(wanted));
-    let scaling = if has_targets { SCALING } else { "" };
+    let table = if is_global {
+        kept("AWS::DynamoDB::GlobalTable", global_table(wanted))
+    } else {
+        kept("AWS::DynamoDB::Table", regional_table(wanted))
+    };
+    let resources = Map::default().put("Table", table);
+    text.push('\n');
+    text.push_str(&Map::default().put("Resources", resources).document());
+    if !is_global {
+        push_scaling(&mut text, wanted);
+    }
+    if wanted.archives {
+        let function = indented(ARCHIVE_FUNCTION, "          ");
+        let archive = include_str!("cloudformation/archive.yaml");
+        text.push_str(&filled(archive, &[("function", &function)]));
+    }
+    text.push('\n');
+    text.push_str(include_str!("cloudformation/outputs.yaml"));
+    if wanted.stream.is_some() {
+        text.push_str(include_str!("cloudformation/outputs_stream.yaml"));
+    }
+    if wanted.archives {
+        text.push_str(include_str!("cloudformation/outputs_archive.yaml"));
+    }
     let mut warnings = wanted.warnings.clone();
     if is_global {
         warnings.push(
@@ -57,7 +64,6 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
                 .to_owned(),
         );
     }
-    let text = format!("{HEAD}{scaling}{}", template.document());
     if text.len() > INLINE {
         warnings.push(format!(
             "the template has {} bytes, and CloudFormation takes {INLINE} from a file: give `aws cloudformation deploy` an --s3-bucket",
@@ -90,46 +96,6 @@ fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
         Some((_, what)) => Err(ExportError::Resolved { what }),
         None => Ok(()),
     }
-}
-
-fn parameters(wanted: &Infrastructure<'_>, has_targets: bool) -> Map {
-    let name = Map::default()
-        .put("Type", "String")
-        .put("Default", wanted.table.name.as_str())
-        .put("Description", "The table's name")
-        .put("AllowedPattern", "^[A-Za-z0-9_.-]{3,255}$");
-    let pause = Map::default()
-        .put("Type", "String")
-        .put("Default", "false")
-        .put("AllowedValues", vec!["true".into(), "false".into()])
-        .put("Description", "Whether capacity only grows for now");
-    let pause = has_targets.then_some(pause);
-    Map::default()
-        .put("TableName", name)
-        .maybe("PauseScaleIn", pause)
-}
-
-fn outputs(wanted: &Infrastructure<'_>) -> Map {
-    let output = |description: &str, value: Yaml| {
-        Map::default()
-            .put("Description", description)
-            .put("Value", value)
-    };
-    let stream = wanted
-        .stream
-        .map(|_| output("The ARN of its stream", get("Table.StreamArn")));
-    let archive = wanted
-        .archives
-        .then(|| output("Where expired items are kept", to("ArchiveBucket")));
-    let lost = wanted
-        .archives
-        .then(|| output("Tells which records could not be kept", to("ArchiveQueue")));
-    Map::default()
-        .put("TableName", output("The table's name", to("Table")))
-        .put("TableArn", output("The table's ARN", get("Table.Arn")))
-        .maybe("StreamArn", stream)
-        .maybe("ArchiveBucket", archive)
-        .maybe("ArchiveQueue", lost)
 }
 
 /// What a table and a global table have alike: names, keys, expiry.
@@ -236,11 +202,6 @@ fn kept(kind: &str, properties: Map) -> Map {
         .put("Properties", properties)
 }
 
-fn resource(kind: &str, properties: Map) -> Map {
-    let resource = Map::default().put("Type", kind);
-    resource.put("Properties", properties)
-}
-
 /// What target tracking aims at.
 fn tracking(scaling: Scaling<'_>) -> Map {
     Map::default()
@@ -252,15 +213,145 @@ fn to(name: &str) -> Yaml {
     Yaml::Tagged("Ref", name.to_owned())
 }
 
-fn get(attribute: &str) -> Yaml {
-    Yaml::Tagged("GetAtt", attribute.to_owned())
-}
-
-fn sub(text: &str) -> Yaml {
-    Yaml::Tagged("Sub", text.to_owned())
-}
-
 /// `None` for an empty list.
 fn some(list: Vec<Yaml>) -> Option<Vec<Yaml>> {
     (!list.is_empty()).then_some(list)
+}
+
+/// A table in one region.
+fn regional_table(wanted: &Infrastructure<'_>) -> Map {
+    common(wanted)
+        .maybe("ProvisionedThroughput", wanted.provisioned().map(units))
+        .maybe("GlobalSecondaryIndexes", indexes(wanted))
+        .extend(guards(wanted))
+}
+
+/// The targets and policies that scale the capacity of a table in one region.
+fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
+    let mut names = Names::default();
+    for scaling in &wanted.scaling {
+        let word = scaling.what.word();
+        let (whose, index, dimension) = match scaling.index {
+            None => ("Table".to_owned(), String::new(), "table"),
+            Some(index) => (format!("Index-{index}"), format!("/index/{index}"), "index"),
+        };
+        let values = [
+            ("aim", names.camel(&format!("{whose}-{word}-target"))),
+            ("policy", names.camel(&format!("{whose}-{word}-policy"))),
+            ("index", index),
+            ("dimension", dimension.to_owned()),
+            ("word", word.to_owned()),
+            ("min", scaling.bounds.min.to_string()),
+            ("max", scaling.bounds.max.to_string()),
+            ("target", scaling.bounds.target.to_string()),
+        ];
+        let values = values
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        text.push_str(&filled(
+            include_str!("cloudformation/scaling.yaml"),
+            &values,
+        ));
+    }
+}
+
+fn indexes(wanted: &Infrastructure<'_>) -> Option<Vec<Yaml>> {
+    let indexes = wanted.table.indexes.iter().map(|index| {
+        let key = schema(&index.partition, &index.sort);
+        index_of(&index.name, key, &index.projection)
+            .maybe(
+                "ProvisionedThroughput",
+                wanted.provisioned_of(index).map(units),
+            )
+            .into()
+    });
+    some(indexes.collect())
+}
+
+fn units(units: Throughput) -> Map {
+    Map::default()
+        .put("ReadCapacityUnits", units.read)
+        .put("WriteCapacityUnits", units.write)
+}
+
+/// A table with replicas: writes are provisioned for all of them, reads for each.
+fn global_table(wanted: &Infrastructure<'_>) -> Map {
+    let table = wanted.table;
+    let writes = wanted
+        .provisioned()
+        .map(|units| writes(wanted, None, units));
+    let own = std::iter::once(to("AWS::Region"));
+    let others = table.settings.replicas.iter();
+    let regions = own.chain(others.map(|region| region.as_str().into()));
+    let replicas = regions.map(|region| replica(wanted, region).into());
+    common(wanted)
+        .maybe("WriteProvisionedThroughputSettings", writes)
+        .maybe("GlobalSecondaryIndexes", global_indexes(wanted))
+        .put("Replicas", replicas.collect::<Vec<Yaml>>())
+}
+
+fn global_indexes(wanted: &Infrastructure<'_>) -> Option<Vec<Yaml>> {
+    let indexes = wanted.table.indexes.iter().map(|index| {
+        let key = schema(&index.partition, &index.sort);
+        let units = wanted.provisioned_of(index);
+        let writes = units.map(|units| writes(wanted, Some(index), units));
+        index_of(&index.name, key, &index.projection)
+            .maybe("WriteProvisionedThroughputSettings", writes)
+            .into()
+    });
+    some(indexes.collect())
+}
+
+fn replica(wanted: &Infrastructure<'_>, region: Yaml) -> Map {
+    let reads_of = |index: Option<&Index>, units: Option<Throughput>| {
+        units.map(|units| reads(wanted, index, units))
+    };
+    let indexes = wanted.table.indexes.iter().filter_map(|index| {
+        let reads = reads_of(Some(index), wanted.provisioned_of(index))?;
+        let index = Map::default().put("IndexName", index.name.as_str());
+        let index = index.put("ReadProvisionedThroughputSettings", reads);
+        Some(index.into())
+    });
+    Map::default()
+        .put("Region", region)
+        .maybe(
+            "ReadProvisionedThroughputSettings",
+            reads_of(None, wanted.provisioned()),
+        )
+        .maybe("GlobalSecondaryIndexes", some(indexes.collect()))
+        .extend(guards(wanted))
+}
+
+/// The service takes no write capacity that does not follow the load: one that stays as it is has
+/// equal bounds.
+fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Map {
+    let settings = follows(wanted, index, Capacity::Write, units.write);
+    Map::default().put("WriteCapacityAutoScalingSettings", settings)
+}
+
+fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Map {
+    if policy(wanted.table, index).is_none() {
+        return Map::default().put("ReadCapacityUnits", units.read);
+    }
+    let settings = follows(wanted, index, Capacity::Read, units.read);
+    Map::default().put("ReadCapacityAutoScalingSettings", settings)
+}
+
+fn follows(wanted: &Infrastructure<'_>, index: Option<&Index>, what: Capacity, first: u64) -> Map {
+    let policy = policy(wanted.table, index);
+    let scaling = Scaling {
+        index: index.map(|index| index.name.as_str()),
+        what,
+        bounds: Bounds::of(policy, first),
+    };
+    let aim = match policy {
+        Some(_) => tracking(scaling),
+        None => Map::default().put("TargetValue", scaling.bounds.target),
+    };
+    let seed = (what == Capacity::Write).then_some(first);
+    Map::default()
+        .put("MinCapacity", scaling.bounds.min)
+        .put("MaxCapacity", scaling.bounds.max)
+        .maybe("SeedCapacity", seed)
+        .put("TargetTrackingScalingPolicyConfiguration", aim)
 }

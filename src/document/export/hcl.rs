@@ -14,8 +14,6 @@ enum Part {
     Comment(String),
     Attribute(String, Hcl),
     Block(String, Body),
-    /// A file's text, from its indentation on: `<<-TEXT`.
-    Lines(String, String),
 }
 
 /// A value.
@@ -23,8 +21,6 @@ enum Part {
 pub(super) enum Hcl {
     /// A text, in which nothing is put in place of anything.
     Text(String),
-    /// A text with `${…}` in it, written by us.
-    Template(String),
     /// An expression, written by us: `aws_dynamodb_table.table.arn`.
     Expression(String),
     /// A whole number.
@@ -35,8 +31,6 @@ pub(super) enum Hcl {
     List(Vec<Hcl>),
     /// An object, in order.
     Object(Vec<(String, Hcl)>),
-    /// A value as JSON text.
-    Json(Box<Hcl>),
 }
 
 impl From<&str> for Hcl {
@@ -87,13 +81,6 @@ impl Body {
     /// Adds a comment.
     pub(super) fn comment(mut self, text: &str) -> Self {
         self.parts.push(Part::Comment(text.to_owned()));
-        self
-    }
-
-    /// Adds an attribute whose text stays lines.
-    pub(super) fn lines(mut self, name: &str, text: &str) -> Self {
-        self.parts
-            .push(Part::Lines(name.to_owned(), text.to_owned()));
         self
     }
 
@@ -167,19 +154,6 @@ fn write_part(out: &mut String, part: &Part, depth: usize) {
             indent(out, depth);
             out.push_str("}\n");
         }
-        Part::Lines(name, text) => {
-            indent(out, depth);
-            out.push_str(&format!("{name} = <<-TEXT\n"));
-            for line in text.lines() {
-                if !line.is_empty() {
-                    indent(out, depth + 1);
-                    out.push_str(&templateless(line));
-                }
-                out.push('\n');
-            }
-            indent(out, depth);
-            out.push_str("TEXT\n");
-        }
     }
 }
 
@@ -203,7 +177,6 @@ impl Hcl {
         match self {
             Self::List(elements) => elements.len() < 2 && elements.iter().all(Self::is_short),
             Self::Object(members) => members.is_empty(),
-            Self::Json(value) => value.is_short(),
             _ => true,
         }
     }
@@ -212,15 +185,9 @@ impl Hcl {
 fn write_value(out: &mut String, value: &Hcl, depth: usize) {
     match value {
         Hcl::Text(text) => out.push_str(&quoted(text)),
-        Hcl::Template(text) => out.push_str(&format!("\"{text}\"")),
         Hcl::Expression(text) => out.push_str(text),
         Hcl::Number(number) => out.push_str(&number.to_string()),
         Hcl::Bool(truth) => out.push_str(&truth.to_string()),
-        Hcl::Json(value) => {
-            out.push_str("jsonencode(");
-            write_value(out, value, depth);
-            out.push(')');
-        }
         Hcl::List(elements) if value.is_short() => {
             out.push('[');
             for element in elements {

@@ -5,7 +5,6 @@
 //! format cannot say is a warning or a refusal, never left out in silence. Pure and deterministic:
 //! no clock, no names made up by chance.
 
-mod archive;
 mod cloudformation;
 mod hcl;
 mod iam;
@@ -167,6 +166,30 @@ impl ExportError {
             }
         }
     }
+}
+
+/// What keeps expired items, a function of AWS Lambda: the table's stream → the function, which is
+/// called only for what DynamoDB itself deleted → one object in S3 for each batch, a line of DynamoDB
+/// JSON for each item, as in the archive that `migrate` writes. What fails is tried again for as
+/// long as the stream keeps it.
+const ARCHIVE_FUNCTION: &str = include_str!("archive.py");
+
+/// A template with values in place of its `@names@`.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let mut text = template.to_owned();
+    for (name, value) in values {
+        text = text.replace(&format!("@{name}@"), value);
+    }
+    text
+}
+
+/// Lines below a line that is indented less.
+fn indented(lines: &str, by: &str) -> String {
+    let lines = lines.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("{by}{line}\n"),
+    });
+    lines.collect()
 }
 
 /// Writes an export. `samples` are example items; only a Workbench model holds any.

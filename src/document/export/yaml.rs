@@ -15,8 +15,6 @@ pub(super) enum Yaml {
     Number(u64),
     /// True or false.
     Bool(bool),
-    /// Lines that stay lines.
-    Lines(String),
     /// A text with a tag: `!Ref Table`.
     Tagged(&'static str, String),
     /// A list.
@@ -28,25 +26,13 @@ pub(super) enum Yaml {
 /// A map, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Map {
-    entries: Vec<Entry>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-struct Entry {
-    /// Lines of comment that stand above it.
-    comment: Option<String>,
-    key: String,
-    value: Yaml,
+    entries: Vec<(String, Yaml)>,
 }
 
 impl Map {
     /// Adds an entry.
     pub(super) fn put(mut self, key: &str, value: impl Into<Yaml>) -> Self {
-        self.entries.push(Entry {
-            comment: None,
-            key: key.to_owned(),
-            value: value.into(),
-        });
+        self.entries.push((key.to_owned(), value.into()));
         self
     }
 
@@ -58,15 +44,6 @@ impl Map {
         }
     }
 
-    /// Adds an entry with a comment above it.
-    pub(super) fn explained(mut self, comment: &str, key: &str, value: impl Into<Yaml>) -> Self {
-        self = self.put(key, value);
-        if let Some(last) = self.entries.last_mut() {
-            last.comment = Some(comment.to_owned());
-        }
-        self
-    }
-
     /// Adds the entries of another map.
     pub(super) fn extend(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);
@@ -76,12 +53,8 @@ impl Map {
     /// The map as a document.
     pub(super) fn document(&self) -> String {
         let mut out = String::new();
-        for (at, entry) in self.entries.iter().enumerate() {
-            let is_long = matches!(entry.value, Yaml::Map(_) | Yaml::List(_));
-            if at > 0 && is_long {
-                out.push('\n');
-            }
-            write_entry(&mut out, entry, 0);
+        for (key, value) in &self.entries {
+            write_entry(&mut out, key, value, 0);
         }
         out
     }
@@ -127,15 +100,11 @@ fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-fn write_entry(out: &mut String, entry: &Entry, depth: usize) {
-    for line in entry.comment.iter().flat_map(|comment| comment.lines()) {
-        indent(out, depth);
-        out.push_str(&format!("# {line}\n"));
-    }
+fn write_entry(out: &mut String, key: &str, value: &Yaml, depth: usize) {
     indent(out, depth);
-    out.push_str(&scalar(&entry.key));
+    out.push_str(&scalar(key));
     out.push(':');
-    write_value(out, &entry.value, depth);
+    write_value(out, value, depth);
 }
 
 /// Writes what stands behind a colon.
@@ -143,24 +112,14 @@ fn write_value(out: &mut String, value: &Yaml, depth: usize) {
     match value {
         Yaml::Map(map) if !map.entries.is_empty() => {
             out.push('\n');
-            for entry in &map.entries {
-                write_entry(out, entry, depth + 1);
+            for (key, value) in &map.entries {
+                write_entry(out, key, value, depth + 1);
             }
         }
         Yaml::List(elements) if !elements.is_empty() => {
             out.push('\n');
             for element in elements {
                 write_element(out, element, depth + 1);
-            }
-        }
-        Yaml::Lines(text) => {
-            out.push_str(" |\n");
-            for line in text.lines() {
-                if !line.is_empty() {
-                    indent(out, depth + 1);
-                    out.push_str(line);
-                }
-                out.push('\n');
             }
         }
         short => out.push_str(&format!(" {}\n", inline(short))),
@@ -172,8 +131,8 @@ fn write_element(out: &mut String, element: &Yaml, depth: usize) {
     let mut block = String::new();
     match element {
         Yaml::Map(map) if !map.entries.is_empty() => {
-            for entry in &map.entries {
-                write_entry(&mut block, entry, depth + 1);
+            for (key, value) in &map.entries {
+                write_entry(&mut block, key, value, depth + 1);
             }
         }
         short => {
@@ -190,7 +149,6 @@ fn write_element(out: &mut String, element: &Yaml, depth: usize) {
 fn inline(value: &Yaml) -> String {
     match value {
         Yaml::Text(text) => scalar(text),
-        Yaml::Lines(text) => quoted(text),
         Yaml::Number(number) => number.to_string(),
         Yaml::Bool(truth) => truth.to_string(),
         Yaml::Tagged(tag, text) => format!("!{tag} {}", scalar(text)),
@@ -203,7 +161,7 @@ fn inline(value: &Yaml) -> String {
 }
 
 /// A text as it stands in a line.
-fn scalar(text: &str) -> String {
+pub(super) fn scalar(text: &str) -> String {
     if is_plain(text) {
         return text.to_owned();
     }

@@ -1,17 +1,13 @@
 //! Whether what a pass reads depends on more than the rows of tables: on the clock, on chance, on
 //! who asks.
 //!
-//! Chunks of such a pass are not skipped when a load goes on, although no row has changed since. SQL
-//! is not understood here, so it is taken to be fickle unless all of its functions and relations are
-//! known not to be. What only looks fickle is read again for nothing.
-
-mod words;
-
-use std::collections::HashSet;
+//! Chunks of such a pass are not skipped when a load goes on, although no row has changed since. SQL is
+//! taken to be fickle unless it was read whole, reads stored tables alone, and calls no function but a
+//! few that are known. What only looks fickle is read again for nothing.
 
 use crate::catalog::{Catalog, TableKind, TableName};
 use crate::source::{Relation, Scan, ScanColumn};
-use words::{FICKLE, FICKLE_BEGINNINGS, STEADY, TYPES, WORDS};
+use crate::sql::{Query, Read};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
@@ -46,108 +42,22 @@ fn stores(kind: TableKind) -> bool {
     }
 }
 
-/// A word of SQL, be it in a text or in a comment.
-struct Word<'s> {
-    text: &'s str,
-    /// The sign before it, without spaces.
-    before: Option<char>,
-    /// The sign after it, without spaces.
-    after: Option<char>,
-}
-
-impl Word<'_> {
-    fn is_fickle(&self) -> bool {
-        FICKLE.contains(&self.text)
-            || FICKLE_BEGINNINGS
-                .iter()
-                .any(|beginning| self.text.starts_with(beginning))
-    }
-
-    /// Whether it is a function of which nothing is known.
-    fn is_unknown_call(&self) -> bool {
-        let known = [WORDS, TYPES, STEADY]
-            .iter()
-            .any(|words| words.contains(&self.text));
-        self.after == Some('(') && (self.before == Some('.') || !known)
-    }
-}
-
-fn words_of(text: &str) -> Vec<Word<'_>> {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(begin) = text.get(from..).and_then(|rest| rest.find(is_word)) {
-        let begin = from + begin;
-        let (before, rest) = text.split_at(begin);
-        let end = begin + rest.find(|c| !is_word(c)).unwrap_or(rest.len());
-        let (word, after) = rest.split_at(end - begin);
-        found.push(Word {
-            text: word,
-            before: before.trim_end().chars().next_back(),
-            after: after.trim_start().chars().next(),
-        });
-        from = end;
-    }
-    found
-}
-
+/// Whether a query, or a condition, may give something else though no row has changed.
 pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
-    let text = text.to_lowercase();
-    let words = words_of(&text);
-    words
-        .iter()
-        .any(|word| word.is_fickle() || word.is_unknown_call())
-        || calls_in_quotes(&text)
-        || reads_unknown(&words, catalog)
-}
-
-/// Whether a function may be called whose name is in quotes, or has a comment behind it.
-fn calls_in_quotes(text: &str) -> bool {
-    text.match_indices('(').any(|(at, _)| {
-        let before = text.get(..at).unwrap_or_default().trim_end();
-        before.ends_with(['"', '`', ']']) || before.ends_with("*/")
-    })
-}
-
-/// Whether a query reads a view, or a relation of which nothing is known.
-fn reads_unknown(words: &[Word<'_>], catalog: &Catalog) -> bool {
-    if !words.iter().any(|word| word.text == "select") {
-        return false;
-    }
-    let (mut stored, mut others) = (HashSet::new(), HashSet::new());
-    for table in &catalog.tables {
-        let names = if stores(table.kind) {
-            &mut stored
-        } else {
-            &mut others
-        };
-        names.insert(table.name.name.to_lowercase());
-    }
-    if words.iter().any(|word| others.contains(word.text)) {
+    let dbms = Some(catalog.dbms);
+    let condition = || Query::read(&format!("SELECT 1 WHERE {text}"), dbms);
+    let Ok(query) = Query::read(text, dbms).or_else(|_| condition()) else {
         return true;
-    }
-    // `name AS (SELECT …)` makes a relation of the query's own.
-    let own: HashSet<&str> = words
-        .windows(2)
-        .filter_map(|pair| match pair {
-            [name, r#as] if r#as.text == "as" && r#as.after == Some('(') => Some(name.text),
-            _ => None,
+    };
+    let is_stored = |read: &Read| {
+        let mut tables = catalog.tables.iter();
+        tables.any(|table| {
+            let schema = read.schema.as_ref();
+            let in_schema = schema.is_none_or(|schema| schema.is(&table.name.schema));
+            in_schema && read.name.is(&table.name.name) && stores(table.kind)
         })
-        .collect();
-    let read = words
-        .iter()
-        .enumerate()
-        .filter(|(_, word)| matches!(word.text, "from" | "join") && word.after != Some('('));
-    read.into_iter().any(|(at, _)| {
-        let mut path = words
-            .iter()
-            .skip(at + 1)
-            .skip_while(|word| word.after == Some('.') || matches!(word.text, "only" | "lateral"));
-        path.next().is_some_and(|name| {
-            let known = stored.contains(name.text) || own.contains(name.text);
-            !known && name.after != Some('(')
-        })
-    })
+    };
+    query.may_change || !query.tables.iter().all(is_stored)
 }
 
 #[cfg(test)]

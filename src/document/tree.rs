@@ -1,0 +1,252 @@
+//! The document as a tree of what a reader sees, made once and written in each form: [`super::html`] and
+//! [`super::markdown`] know how each node is written there, and nothing of tables or item types.
+
+use super::definition::{Cell, Definition, Origin};
+
+/// A part with a heading that the contents list.
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) anchor: &'static str,
+    pub(super) title: &'static str,
+    /// What it is for, said to a reader who knows SQL.
+    pub(super) intro: &'static str,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// What stands below what is before it.
+#[derive(Debug)]
+pub(super) enum Block {
+    /// The drawing of the relational model, which each form makes in its own way.
+    Drawing,
+    /// A field by which a page filters the table that follows; it has so many rows.
+    Filter(usize),
+    Heading(String),
+    Subheading(String),
+    Paragraph(Line),
+    /// A paragraph that says how to read what is beside it.
+    Note(Line),
+    /// Names, each with what is said of it.
+    Facts(Vec<(String, Line)>),
+    List(Vec<Line>),
+    Table(Table),
+    /// Tables side by side, where there is room: what they are, and the tables.
+    Views(&'static str, Vec<Table>),
+    /// Code in a language.
+    Code(&'static str, String),
+    /// What a reader opens by its summary.
+    Folded(String, Vec<Block>),
+    /// An item type or an access pattern.
+    Article(Article),
+}
+
+/// What is said of one item type or one access pattern.
+#[derive(Debug)]
+pub(super) struct Article {
+    pub(super) link: Link,
+    /// The tables of the source that its items are made from.
+    pub(super) sources: Vec<String>,
+    pub(super) blocks: Vec<Block>,
+}
+
+/// A table.
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    pub(super) caption: String,
+    /// What it is, where a page lays it out in a way of its own.
+    pub(super) class: &'static str,
+    pub(super) columns: Vec<Column>,
+    /// Whether the first cell of a row says what the row is about.
+    pub(super) has_row_heads: bool,
+    pub(super) rows: Vec<Row>,
+    /// The sum below all rows.
+    pub(super) sum: Option<Row>,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub(super) title: String,
+    pub(super) is_number: bool,
+}
+
+/// A row of a table.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) cells: Vec<Line>,
+    /// How many rows the first cell spans; 0 where that of an earlier row reaches into this one,
+    /// which then begins with the second cell.
+    pub(super) span: usize,
+    /// The tables of the source that it is about.
+    pub(super) sources: Vec<String>,
+    /// What a reader may filter by besides its text.
+    pub(super) search: String,
+}
+
+impl Row {
+    pub(super) fn new(cells: Vec<Line>) -> Self {
+        Self {
+            cells,
+            span: 1,
+            sources: Vec::new(),
+            search: String::new(),
+        }
+    }
+}
+
+/// Pieces of text one after the other.
+pub(super) type Line = Vec<Piece>;
+
+/// A piece of text with what it means.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    Text(String),
+    Code(String),
+    /// A value of a row.
+    Value(String),
+    /// A DynamoDB type.
+    Type(String),
+    /// Text of a kind that a page shows in a way of its own.
+    Marked(&'static str, String),
+    /// What is said of the text before it.
+    Sub(Line),
+    Link(Link),
+    /// The attributes of an item.
+    Attributes(Vec<Cell>),
+    Break,
+}
+
+/// What has an article of its own.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    pub(super) about: About,
+    /// Its place among its like.
+    pub(super) at: usize,
+    pub(super) name: String,
+}
+
+/// What an article is about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum About {
+    ItemType,
+    Pattern,
+}
+
+impl About {
+    pub(super) fn noun(self) -> &'static str {
+        match self {
+            Self::ItemType => "Item type",
+            Self::Pattern => "Pattern",
+        }
+    }
+}
+
+impl Table {
+    /// A table of which each row is about its first cell. A title with `#` before it is that of
+    /// figures.
+    pub(super) fn new(caption: impl Into<String>, titles: &[&str], rows: Vec<Row>) -> Self {
+        let columns = titles.iter().map(|title| Column {
+            title: title.trim_start_matches('#').to_owned(),
+            is_number: title.starts_with('#'),
+        });
+        Self {
+            caption: caption.into(),
+            columns: columns.collect(),
+            has_row_heads: true,
+            rows,
+            ..Self::default()
+        }
+    }
+
+    /// Items: a column for each attribute that one of them has.
+    pub(super) fn of_items(caption: String, items: &[Vec<Cell>]) -> Self {
+        let mut names: Vec<&str> = Vec::new();
+        for cell in items.iter().flatten() {
+            if !names.contains(&cell.name.as_str()) {
+                names.push(&cell.name);
+            }
+        }
+        let value = |item: &Vec<Cell>, name: &str| {
+            let cell = item.iter().find(|cell| cell.name == name);
+            cell.map_or(Vec::new(), |cell| vec![Piece::Value(cell.value.clone())])
+        };
+        let rows = items.iter().map(|item| {
+            let cells = names.iter().map(|name| value(item, name));
+            Row::new(cells.collect())
+        });
+        let columns = names.iter().map(|name| Column {
+            title: (*name).to_owned(),
+            is_number: false,
+        });
+        Self {
+            caption,
+            columns: columns.collect(),
+            rows: rows.collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Text as it is.
+pub(super) fn plain(text: impl Into<String>) -> Piece {
+    Piece::Text(text.into())
+}
+
+/// Text as code.
+pub(super) fn code(text: impl Into<String>) -> Piece {
+    Piece::Code(text.into())
+}
+
+/// Prose of ours, in which names stand between backticks.
+pub(super) fn prose(prose: &str) -> Line {
+    let parts = prose.split('`').enumerate();
+    let parts = parts.filter(|(_, part)| !part.is_empty());
+    parts
+        .map(|(at, part)| if at % 2 == 0 { plain(part) } else { code(part) })
+        .collect()
+}
+
+/// Lines as one, with something between them.
+pub(super) fn joined(lines: impl IntoIterator<Item = Line>, between: &Piece) -> Line {
+    let mut all = Line::new();
+    for line in lines {
+        if !all.is_empty() {
+            all.push(between.clone());
+        }
+        all.extend(line);
+    }
+    all
+}
+
+/// Columns with their types, below each other.
+pub(super) fn origins(origins: &[Origin]) -> Line {
+    let lines = origins.iter().map(|origin| {
+        let name = code(format!("{}.{}", origin.table, origin.column));
+        match origin.declared.as_str() {
+            "" => vec![name],
+            declared => vec![name, plain(" "), Piece::Marked("type", declared.to_owned())],
+        }
+    });
+    joined(lines, &Piece::Break)
+}
+
+/// An item type's name, leading to its article where there is one.
+pub(super) fn item_type(definition: &Definition, name: &str) -> Line {
+    let mut all = definition.item_types.iter();
+    let at = all.position(|item| item.name == name);
+    link(About::ItemType, at, name)
+}
+
+/// An access pattern's name, leading to its article.
+pub(super) fn pattern(definition: &Definition, name: &str) -> Line {
+    let mut all = definition.patterns.iter();
+    let at = all.position(|pattern| pattern.name == name);
+    link(About::Pattern, at, name)
+}
+
+fn link(about: About, at: Option<usize>, name: &str) -> Line {
+    let name = name.to_owned();
+    vec![match at {
+        Some(at) => Piece::Link(Link { about, at, name }),
+        None => Piece::Text(name),
+    }]
+}
