@@ -64,42 +64,19 @@ pub(super) fn pack(parts: &[Part], shapes: usize, links: usize) -> Layout {
     whole
 }
 
-/// Puts each rectangle as high up as it goes within the width, then as far left. The skyline is the
-/// list of stretches from left to right, each with its start and the height that is taken.
+/// Puts the rectangles, the highest first, into rows within the width.
 fn fill(sizes: &[(i32, i32)], width: i32) -> (Vec<(i32, i32)>, (i32, i32)) {
-    let mut skyline = vec![(0, 0)];
-    let mut places = Vec::new();
+    let (mut x, mut y, mut below) = (0, 0, 0);
     let mut extent = (0, 0);
-    for &(wide, high) in sizes {
-        let fits = |&&(start, _): &&(i32, i32)| start + wide <= width;
-        let level = |start: i32| highest(&skyline, start, start + wide);
-        let spots = skyline.iter().filter(fits).map(|&(x, _)| (level(x), x));
-        let (y, x) = spots.min().unwrap_or((0, 0));
-        places.push((x, y));
-        extent = (extent.0.max(x + wide), extent.1.max(y + high));
-        let end = x + wide;
-        let after = skyline
-            .iter()
-            .rev()
-            .find(|&&(start, _)| start <= end)
-            .map_or(0, |&(_, h)| h);
-        skyline.retain(|&(start, _)| start < x || start > end);
-        skyline.extend([(x, y + high), (end, after)]);
-        skyline.sort_unstable();
-    }
-    (places, extent)
-}
-
-/// The most that is taken between two points of the skyline.
-fn highest(skyline: &[(i32, i32)], from: i32, to: i32) -> i32 {
-    let ends = skyline
-        .iter()
-        .skip(1)
-        .map(|&(start, _)| start)
-        .chain([i32::MAX]);
-    let touching = skyline
-        .iter()
-        .zip(ends)
-        .filter(|&(&(start, _), end)| start < to && end > from);
-    touching.map(|(&(_, height), _)| height).max().unwrap_or(0)
+    let places = sizes.iter().map(|&(wide, high)| {
+        if x > 0 && x + wide > width {
+            (x, y) = (0, below);
+        }
+        let place = (x, y);
+        x += wide;
+        below = below.max(y + high);
+        extent = (extent.0.max(x), below);
+        place
+    });
+    (places.collect(), extent)
 }

@@ -2,8 +2,6 @@
 
 #![expect(clippy::indexing_slicing, reason = "indices are the grid's own")]
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use super::grid::{Grid, Pin, Trunk};
 
 const ROUNDS: usize = 30;
@@ -12,10 +10,6 @@ const ROUNDS: usize = 30;
 const DRAWING: usize = 22;
 /// A passage that is out of line bends a long line twice.
 const PASSAGE: i64 = 4;
-/// How much longer lines may become for one bend less.
-const BEND: i32 = 24;
-/// Farther than any drawing is high.
-const FAR: i32 = i32::MAX / 4;
 
 /// Sets the tops of all nodes, the smallest being 0.
 pub(super) fn place(grid: &mut Grid) {
@@ -31,7 +25,6 @@ pub(super) fn place(grid: &mut Grid) {
             settle(grid, layer, &wishes);
         }
     }
-    align(grid);
     let top = grid.y.iter().copied().min().unwrap_or(0);
     grid.y.iter_mut().for_each(|y| *y -= top);
 }
@@ -97,123 +90,6 @@ fn settle(grid: &mut Grid, layer: usize, wishes: &[i32]) {
     for ((&node, offset), start) in grid.layers[layer].iter().zip(offsets).zip(starts) {
         grid.y[node] = start + offset;
     }
-}
-
-/// Moves nodes, and groups that straight lines hold together, within the space that they have to
-/// where their lines are shorter and bend less.
-fn align(grid: &mut Grid) {
-    let mut trunks_of: Vec<Vec<(usize, usize)>> = vec![Vec::new(); grid.nodes.len()];
-    for (gap, trunks) in grid.gaps.iter().enumerate() {
-        for (number, trunk) in trunks.iter().enumerate() {
-            for pin in pins(trunk) {
-                trunks_of[pin.node].push((gap, number));
-            }
-        }
-    }
-    for _ in 0..4 {
-        for node in 0..grid.nodes.len() {
-            shift(grid, &trunks_of, &[node]);
-        }
-        for group in straight(grid) {
-            shift(grid, &trunks_of, &group);
-        }
-    }
-}
-
-/// The groups of nodes that are joined by straight lines, those of several nodes.
-fn straight(grid: &Grid) -> Vec<Vec<usize>> {
-    let mut group_of: Vec<usize> = (0..grid.nodes.len()).collect();
-    for trunk in grid.gaps.iter().flatten() {
-        for (a, b) in trunk
-            .left
-            .iter()
-            .flat_map(|a| trunk.right.iter().map(move |b| (a, b)))
-        {
-            let (a_group, b_group) = (group_of[a.node], group_of[b.node]);
-            if grid.at(a) == grid.at(b) && a_group != b_group {
-                for group in group_of.iter_mut().filter(|group| **group == b_group) {
-                    *group = a_group;
-                }
-            }
-        }
-    }
-    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (node, group) in group_of.into_iter().enumerate() {
-        groups.entry(group).or_default().push(node);
-    }
-    groups
-        .into_values()
-        .filter(|members| members.len() > 1)
-        .collect()
-}
-
-/// Moves nodes together by the distance that serves their lines best.
-fn shift(grid: &mut Grid, trunks_of: &[Vec<(usize, usize)>], members: &[usize]) {
-    let (low, high) = slack(grid, members);
-    let trunks: BTreeSet<(usize, usize)> = members
-        .iter()
-        .flat_map(|&node| trunks_of[node].iter().copied())
-        .collect();
-    let mut ways = BTreeSet::from([0]);
-    for &(gap, number) in &trunks {
-        let trunk = &grid.gaps[gap][number];
-        let (own, others): (Vec<&Pin>, Vec<&Pin>) =
-            pins(trunk).partition(|pin| members.contains(&pin.node));
-        let targets = others.iter().map(|pin| grid.at(pin));
-        ways.extend(
-            targets
-                .flat_map(|to| own.iter().map(move |pin| (to, pin)))
-                .map(|(to, pin)| to - grid.at(pin)),
-        );
-    }
-    ways.extend([low, high]);
-    let mut best = (i32::MAX, 0, 0);
-    for way in ways
-        .into_iter()
-        .filter(|way| (low..=high).contains(way) && way.abs() < FAR)
-    {
-        move_all(grid, members, way);
-        let cost = trunks
-            .iter()
-            .map(|&(gap, number)| bends(grid, &grid.gaps[gap][number]))
-            .sum();
-        move_all(grid, members, -way);
-        best = best.min((cost, way.abs(), way));
-    }
-    move_all(grid, members, best.2);
-}
-
-fn move_all(grid: &mut Grid, members: &[usize], way: i32) {
-    for &node in members {
-        grid.y[node] += way;
-    }
-}
-
-/// How far up and down nodes can move together before one of them meets another node.
-fn slack(grid: &Grid, members: &[usize]) -> (i32, i32) {
-    let (mut low, mut high) = (-FAR, FAR);
-    for &node in members {
-        let layer = &grid.layers[grid.layer_of[node]];
-        let at = layer.iter().position(|&other| other == node).unwrap_or(0);
-        let apart =
-            |above: usize, below: usize| grid.y[below] - grid.y[above] - grid.step(above, below);
-        let foreign = |other: &usize| !members.contains(other);
-        if let Some(above) = at.checked_sub(1).map(|at| layer[at]).filter(foreign) {
-            low = low.max(-apart(above, node));
-        }
-        if let Some(below) = layer.get(at + 1).copied().filter(foreign) {
-            high = high.min(apart(node, below));
-        }
-    }
-    (low, high)
-}
-
-/// How far a trunk is from being one straight line.
-fn bends(grid: &Grid, trunk: &Trunk) -> i32 {
-    let heights = || pins(trunk).map(|pin| grid.at(pin));
-    let length = heights().max().unwrap_or(0) - heights().min().unwrap_or(0);
-    let distinct: BTreeSet<i32> = heights().collect();
-    length + i32::try_from(distinct.len()).unwrap_or(i32::MAX / BEND) * BEND
 }
 
 /// All pins of a trunk.

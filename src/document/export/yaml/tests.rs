@@ -110,21 +110,3 @@ proptest! {
         }
     }
 }
-
-#[test]
-fn lines_keep_their_indentation() {
-    let document = Map::default()
-        .put(
-            "code",
-            Yaml::Lines("def f():\n    pass\n\nf()\n".to_owned()),
-        )
-        .put("next", 1)
-        .document();
-    assert_eq!(
-        document,
-        "code: |\n  def f():\n      pass\n\n  f()\nnext: 1\n"
-    );
-    let root = parse(&document).unwrap();
-    let code = root.get("code").unwrap().text();
-    assert_eq!(code, Some("def f():\n    pass\n\nf()\n"));
-}
