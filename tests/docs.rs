@@ -478,7 +478,7 @@ access_patterns:
             .split(&begin)
             .nth(1)
             .unwrap()
-            .split("###")
+            .split("\n### ")
             .next()
             .unwrap()
     };
