@@ -1,14 +1,10 @@
 //! All that the definition document says, as plain data: made once from the model, the catalog and
 //! what was read, then written in each form. Nothing in it depends on the clock or the machine.
 
-mod pattern;
-
-pub use pattern::{Answer, Parameter, Pattern, PatternCost, Request, Units};
-
 use serde::{Deserialize, Serialize};
 
-use super::figures::Figures;
 use crate::catalog::{Catalog, TableName};
+use crate::price::{Monthly, Prices, Rates};
 
 /// The definition of one table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -265,4 +261,233 @@ pub struct Warning {
     pub label: String,
     /// How to mend it.
     pub help: Option<String>,
+}
+
+// What is said of an access pattern.
+
+/// An access pattern.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Pattern {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The item types that it finds.
+    pub finds: Vec<String>,
+    /// `GetItem` or `Query`.
+    pub operation: &'static str,
+    /// The index that is asked; the table itself without it.
+    pub index: Option<String>,
+    /// The key condition as people write it.
+    pub condition: String,
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
+    /// The attributes in whose order items come, and whether that descends.
+    pub order: Option<(String, bool)>,
+    /// Most items of an answer.
+    pub limit: Option<u32>,
+    /// The filter expression, its names and parameters put in.
+    pub filter: Option<String>,
+    /// Whether reads are strongly consistent.
+    pub consistent: bool,
+    /// Calls a second at peak.
+    pub rate: Option<f64>,
+    /// How many partitions are asked.
+    pub partitions: u32,
+    /// Read units of a call.
+    pub units: Units,
+    /// What it costs.
+    pub cost: PatternCost,
+    /// The relational query that it replaces.
+    pub sql: Option<String>,
+    /// The request: that of the answer, else with its templates where values would be.
+    pub request: Option<Request>,
+    /// The command that asks it.
+    pub command: String,
+    /// What it answers.
+    pub answer: Option<Answer>,
+}
+
+/// Read units of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Units {
+    /// Fewest: nothing is found.
+    pub least: f64,
+    /// Most; `None` without a limit.
+    pub most: Option<f64>,
+    /// Those of the example's answer.
+    pub example: Option<f64>,
+    /// Whether the usual ones are a lower bound: there is no example, or it was asked of a part of
+    /// what the table will hold.
+    pub at_least: bool,
+}
+
+impl Units {
+    /// What a call is taken to use: the example's units, else the fewest.
+    #[must_use]
+    pub fn usual(&self) -> f64 {
+        self.example.unwrap_or(self.least)
+    }
+}
+
+/// What an access pattern costs on demand, at its usual units.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PatternCost {
+    /// US dollars for a million calls; `None` where the prices do not say it.
+    pub usd_per_million: Option<f64>,
+    /// US dollars a month at its rate, all the time; `None` also without a rate.
+    pub usd_per_month: Option<f64>,
+}
+
+/// A parameter of an access pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// How its text is read: TEXT, NUMBER and so on.
+    pub kind: &'static str,
+    /// How it is written into a key, where that is not as it is: `{userId | pad(3)}`.
+    pub written: Option<String>,
+    /// The columns whose values it takes.
+    pub origins: Vec<Origin>,
+    /// What it is without a caller's word: `{now | plus(-7d)}`.
+    pub clock: Option<String>,
+}
+
+/// How an access pattern is asked of DynamoDB.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Request {
+    /// The operation.
+    pub operation: &'static str,
+    /// The request as JSON; the first of several.
+    pub json: String,
+    /// Further requests, one for each shard.
+    pub more: usize,
+}
+
+/// What an access pattern answered.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The parameters with their values.
+    pub parameters: Vec<(String, String)>,
+    /// What was asked.
+    pub request: Request,
+    /// Whether values of the parameters or the request are cut, for they are long.
+    pub is_cut: bool,
+    /// The first items.
+    pub items: Vec<Vec<Cell>>,
+    /// How many items came.
+    pub found: usize,
+    /// Whether there were more pages.
+    pub more: bool,
+    /// Read units that it took, where the table says so.
+    pub units: Option<f64>,
+}
+
+// Sizes, capacity and cost of a definition, as plain data.
+
+/// What the table comes to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figures {
+    /// What they are made from.
+    pub basis: Basis,
+    /// The item types, in the order of the mapping.
+    pub item_types: Vec<TypeFigures>,
+    /// The table and its indexes.
+    pub places: Vec<PlaceFigures>,
+    /// The table and its indexes together, where all of it is known.
+    pub total: Option<Total>,
+    /// What the declared rates come to; empty without rates.
+    pub steady: Vec<SteadyPlace>,
+    /// All of `steady` together.
+    pub steady_total: Option<SteadyPlace>,
+    /// What one unit of reads, and one of writes, costs if it is used all the time.
+    pub one_read: Monthly,
+    /// The same of writes.
+    pub one_write: Monthly,
+    /// Partition keys that take more than others.
+    pub hot: Vec<HotPlace>,
+    /// The prices that were used.
+    pub prices: Prices,
+}
+
+/// What figures are made from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// Every row.
+    AllRows,
+    /// The catalog's counts of rows times the mean of the first rows.
+    Estimate,
+    /// Nothing was read.
+    Nothing,
+}
+
+/// What an item type comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TypeFigures {
+    /// Its name.
+    pub name: String,
+    /// Its items.
+    pub items: Option<u64>,
+    /// Whether there may be fewer: a condition leaves rows out, and how many is not known.
+    pub at_most: bool,
+    /// Whether they are counted by what became of the first rows: some of these became no item.
+    pub about: bool,
+    /// Rows that are rejected; known where all rows were read.
+    pub rejected: u64,
+    /// Mean bytes of an item.
+    pub mean_bytes: Option<u64>,
+    /// Bytes of all of them.
+    pub bytes: Option<u64>,
+    /// Write units to load them, those of index entries included.
+    pub write_units: Option<u64>,
+}
+
+/// What the table or an index holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlaceFigures {
+    /// Its name.
+    pub name: String,
+    /// Items or entries.
+    pub items: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Write units that loading them takes.
+    pub write_units: u64,
+}
+
+/// The table with its indexes.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Total {
+    /// Bytes that are billed as stored.
+    pub stored_bytes: u64,
+    /// US dollars a month for them.
+    pub storage_usd_per_month: Option<f64>,
+    /// Write units of a load.
+    pub write_units: u64,
+    /// US dollars for them on demand.
+    pub load_usd: Option<f64>,
+}
+
+/// The declared rates at the table or at an index.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SteadyPlace {
+    /// Its name.
+    pub name: String,
+    /// Units a second.
+    pub rates: Rates,
+    /// What they cost.
+    pub cost: Monthly,
+    /// Whether reads, and with them the cost, are lower bounds.
+    pub at_least: bool,
+}
+
+/// The table or an index with partition keys that take more than others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct HotPlace {
+    /// Its name.
+    pub name: String,
+    /// What is known of them, a line each.
+    pub lines: Vec<String>,
 }

@@ -8,7 +8,6 @@ pub mod export;
 mod define;
 mod definition;
 pub mod erd;
-mod figures;
 mod html;
 mod markdown;
 mod phrases;
@@ -21,6 +20,6 @@ pub use definition::{
     Origin, Parameter, Part, Pattern, PatternCost, Place, PlaceKind, Request, SourceColumn,
     SourceTable, Units, Warning,
 };
-pub use figures::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
+pub use definition::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
 pub use html::{HTML_MARKER, html};
 pub use markdown::{MARKDOWN_MARKER, markdown};

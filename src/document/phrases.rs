@@ -1,7 +1,7 @@
 //! Sentences and figures of the document.
 
+use super::definition::{Basis, Figures, TypeFigures};
 use super::definition::{Definition, Examples, Part, Place, PlaceKind, Units};
-use super::figures::{Basis, Figures, TypeFigures};
 use crate::format::{count, counted, rounded};
 
 /// A number of things: `1 item type`.

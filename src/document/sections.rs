@@ -4,7 +4,7 @@ use super::definition::{
     Answer, Attribute, Collection, Definition, ItemType, Key, Member, Parameter, Part, Pattern,
     Place, SourceTable, Warning,
 };
-use super::figures::{Figures, SteadyPlace};
+use super::definition::{Figures, SteadyPlace};
 use super::phrases::{self, cost, marked, number, told, units};
 use super::tree::{
     About, Article, Block, Line, Link, Piece, Row, Section, Table, code, item_type, joined,

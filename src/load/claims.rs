@@ -1,8 +1,8 @@
 //! What a load claims when it has ended: that its books balance, and that no two of its items have one
 //! key.
 
-use super::books::Books;
 use super::prune::selected;
+use super::report::Books;
 use super::report::{Outcome, Report};
 use super::{KeyCheck, Load};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
@@ -35,7 +35,7 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
     let mut keys = claim(ClaimKind::KeysDiffer, keys(report));
     if keys.verdict == Verdict::Differs {
         let mut shared = report.rejects.iter();
-        let shared = shared.find(|note| note.code == super::contest::CODE);
+        let shared = shared.find(|note| note.code == super::prove::CODE);
         keys.example =
             shared.map(|note| format!("{} {}: {}", note.item_type, note.row, note.message));
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::failure::Failure;
-use super::halt::Halt;
+use super::ending::Failure;
+use super::ending::Halt;
 use crate::item::{Expiry, Folded, Folder, Item, fingerprint, same_unpacked};
 use crate::mapping::model::Table;
 use crate::target::{Key, Target};

@@ -9,8 +9,8 @@ use std::ffi::OsString;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::failure::Failure;
-use super::lines::Lines;
+use super::ending::Failure;
+use super::ledger::Lines;
 use super::rejects::{self, refuse_unless};
 use super::state::{Annex, AnnexError, Extent, sync_folder};
 use crate::mapping::model::Table;

@@ -12,9 +12,9 @@ use std::io::{BufReader, Error, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::failure::Failure;
-use super::rules::SENT;
+use super::ending::Failure;
 use super::state::StateError;
+use super::worker::SENT;
 use crate::proof::Proof;
 use crate::target::{Action, Batch};
 

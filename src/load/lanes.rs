@@ -12,9 +12,9 @@ use futures_util::StreamExt as _;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 
-use super::halt::Cancel;
-use super::plan::{Part, Plan, scan_of};
-use super::ticket::ChunkId;
+use super::ending::Cancel;
+use super::ledger::ChunkId;
+use super::start::{Part, Plan, scan_of};
 use crate::mapping::model::{Model, Pass};
 use crate::source::{Chunk, LeftBehind, Scan, Source, SourceError};
 

@@ -5,27 +5,26 @@
 //! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
 //! nothing that is not on disk.
 
-mod keeper;
-
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
-use super::books::Books;
-use super::failure::Failure;
+use tempfile::SpooledTempFile;
+
+use super::ending::Failure;
+use super::ending::{Halt, Why};
 use super::files::LineFile;
-use super::halt::{Halt, Why};
 use super::prove::Told;
 use super::rejects::{NOTED, Rejected, line, note};
+use super::report::Books;
 use super::report::{RejectNote, Traffic};
-use super::state::State;
-use super::ticket::{ChunkId, Ticket};
+use super::state::{ChunkDone, State};
 use crate::mapping::model::Model;
 use crate::target::{Action, Throttle};
-use keeper::keep;
 
 /// The ledger of a run.
 pub(super) struct Ledger {
@@ -295,7 +294,7 @@ fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
     inner.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut super::ticket::Page) {
+fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut Page) {
     for (index, books) in std::mem::take(&mut page.books) {
         if let Some(all) = entered.get_mut(index) {
             all.take(books);
@@ -303,4 +302,244 @@ fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut super::tic
     }
     let room = NOTED.saturating_sub(notes.len());
     notes.extend(std::mem::take(&mut page.notes).into_iter().take(room));
+}
+
+// The ledger's thread: enters tickets for good, several at a time where they come fast. Files first,
+// then the state.
+
+/// Enters tickets until no more can come.
+fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
+    while let Ok(first) = tickets.recv() {
+        let mut all = vec![first];
+        all.extend(tickets.try_iter());
+        if let Err(failure) = enter(inner, &all) {
+            // What is not entered stays among the tickets that are out.
+            halt.set(Why::Failed(failure));
+            return;
+        }
+    }
+}
+
+fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
+    // Held while the disk works: writers that settle requests wait, a millisecond at a time.
+    let mut inner = lock(inner);
+    let inner = &mut *inner;
+    let mut done = Vec::with_capacity(tickets.len());
+    for ticket in tickets {
+        let mut page = ticket.page();
+        inner.rejects.append(&mut page.rejects)?;
+        inner.archive.append(&mut page.archive)?;
+        let books = serde_json::to_string(&page.books)
+            .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
+        done.push((ticket.id, books));
+    }
+    if let Some(state) = &mut inner.state {
+        let files = [&inner.rejects, &inner.archive];
+        let extents = files
+            .into_iter()
+            .filter_map(|file| Some((file.which().name(), file.extent()?)));
+        let extents: Vec<_> = extents.collect();
+        let done = done.iter().map(|(id, books)| ChunkDone {
+            pass: id.pass,
+            chunk: id.chunk,
+            books_json: books,
+            annexes: &extents,
+        });
+        let entered = state.chunks_done(&done.collect::<Vec<_>>());
+        entered.map_err(|error| Failure::of_state(&error))?;
+    }
+    for ticket in tickets {
+        inner.live.remove(&ticket.id);
+        add(&mut inner.entered, &mut inner.notes, &mut ticket.page());
+    }
+    Ok(())
+}
+
+// Lines that blocks of rows leave behind, put back into the blocks' order.
+//
+// Blocks are folded at the same time and end in any order. What they leave goes to memory first,
+// and to a file without a name when it is more than a little.
+
+/// Bytes of lines in memory.
+const MEMORY: usize = 1 << 20;
+
+/// The lines of one chunk.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The block whose turn it is.
+    next: u64,
+    early: BTreeMap<u64, String>,
+    text: SpooledTempFile,
+    length: u64,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            early: BTreeMap::new(),
+            text: SpooledTempFile::new(MEMORY),
+            length: 0,
+        }
+    }
+}
+
+impl Lines {
+    /// Takes all that a block leaves behind, be it nothing.
+    pub(super) fn put(&mut self, block: u64, lines: String) -> std::io::Result<()> {
+        self.early.insert(block, lines);
+        while let Some(lines) = self.early.remove(&self.next) {
+            self.next += 1;
+            self.append(&lines)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line that belongs to no block: one of an item that the service refused.
+    pub(super) fn append(&mut self, lines: &str) -> std::io::Result<()> {
+        self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        self.text.write_all(lines.as_bytes())
+    }
+
+    /// All lines, those of blocks whose turn never came too, to be read; `None` without any. They
+    /// may be as many as a chunk has rows, and are not held in memory.
+    pub(super) fn take(&mut self) -> std::io::Result<Option<SpooledTempFile>> {
+        for (_, lines) in std::mem::take(&mut self.early) {
+            self.append(&lines)?;
+        }
+        let Self {
+            mut text, length, ..
+        } = std::mem::take(self);
+        text.seek(SeekFrom::Start(0))?;
+        Ok((length > 0).then_some(text))
+    }
+}
+
+// Tickets: what became of one chunk, until all of it is known.
+//
+// A ticket is held by whoever reads the chunk, by each block of rows on its way to the fold, and
+// by each item on its way to the table. When nobody holds it any more, the chunk is done: its
+// books, its rejects and its archived items are entered at one time, or never.
+
+/// Which part of the source a ticket is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct ChunkId {
+    /// Index of the pass.
+    pub(crate) pass: usize,
+    /// Index of the chunk in its pass.
+    pub(crate) chunk: usize,
+}
+
+/// The ticket of a chunk.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pub(super) id: ChunkId,
+    /// Which attempt at it: no two tickets of a run have one number.
+    pub(super) attempt: u64,
+    /// Whether the chunk was done before, and is read again because the source may have changed.
+    pub(super) again: bool,
+    holders: AtomicU64,
+    page: Mutex<Page>,
+}
+
+/// What is known of a chunk so far.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The books of the pass's item types, by their indices.
+    pub(super) books: Vec<(usize, Books)>,
+    pub(super) rejects: Lines,
+    pub(super) archive: Lines,
+    /// The first rejects, for the report.
+    pub(super) notes: Vec<RejectNote>,
+    /// Whether something of the chunk is missing: it cannot be done any more.
+    spoiled: bool,
+    /// Whether the chunk is read again under another ticket, and nothing of this one counts.
+    pub(super) forgotten: bool,
+}
+
+impl Page {
+    /// The books of an item type.
+    pub(super) fn books(&mut self, item_type: usize) -> Option<&mut Books> {
+        let mut books = self.books.iter_mut();
+        books
+            .find(|(index, _)| *index == item_type)
+            .map(|(_, books)| books)
+    }
+
+    /// Keeps the first rejects for the report.
+    pub(super) fn note(&mut self, notes: impl Iterator<Item = RejectNote>) {
+        let room = NOTED.saturating_sub(self.notes.len());
+        self.notes.extend(notes.take(room));
+    }
+}
+
+impl Ticket {
+    /// A ticket with one holder.
+    pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
+        let item_types = model.passes.get(id.pass).map(|pass| &*pass.item_types);
+        Self::of(
+            model,
+            id,
+            attempt,
+            again,
+            item_types.unwrap_or_default().iter().copied(),
+        )
+    }
+
+    /// A ticket for items of all types.
+    pub(super) fn beside(model: &Model, id: ChunkId) -> Arc<Self> {
+        Self::of(model, id, 0, false, 0..model.item_types.len())
+    }
+
+    fn of(
+        model: &Model,
+        id: ChunkId,
+        attempt: u64,
+        again: bool,
+        item_types: impl Iterator<Item = usize>,
+    ) -> Arc<Self> {
+        let books = item_types.map(|index| (index, Books::of(model, index)));
+        Arc::new(Self {
+            id,
+            attempt,
+            again,
+            holders: AtomicU64::new(1),
+            page: Mutex::new(Page {
+                books: books.collect(),
+                rejects: Lines::default(),
+                archive: Lines::default(),
+                notes: Vec::new(),
+                spoiled: false,
+                forgotten: false,
+            }),
+        })
+    }
+
+    pub(super) fn page(&self) -> MutexGuard<'_, Page> {
+        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a holder.
+    pub(super) fn hold(&self) {
+        self.holders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes holders away; `true` when these were the last and nothing is missing.
+    #[must_use]
+    pub(super) fn release(&self, holders: u64) -> bool {
+        self.holders.fetch_sub(holders, Ordering::AcqRel) == holders && !self.page().spoiled
+    }
+
+    /// Says that nothing of it counts. Gives the rejects that were counted.
+    pub(super) fn forget(&self) -> u64 {
+        let mut page = self.page();
+        page.spoiled = true;
+        page.forgotten = true;
+        page.books.iter().map(|(_, books)| books.rejected).sum()
+    }
+
+    /// Says that something of the chunk is missing: it will be read again.
+    pub(super) fn spoil(&self) {
+        self.page().spoiled = true;
+    }
 }

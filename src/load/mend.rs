@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::books::Books;
-use super::failure::Failure;
+use super::ending::Failure;
+use super::ending::{Halt, Why};
 use super::feed::RowKey;
 use super::files::LineFile;
-use super::halt::{Halt, Why};
+use super::ledger::{ChunkId, Ticket};
 use super::ledger::{Ledger, Opening};
 use super::pace::Pace;
 use super::parcel::{Origin, Parcel};
 use super::park::Park;
 use super::probe::Probe;
-use super::progress::Silent;
+use super::report::Books;
+use super::report::Silent;
 use super::report::{RejectNote, Traffic};
-use super::ticket::{ChunkId, Ticket};
 use super::writer::Delivery;
 use crate::batch::Batcher;
 use crate::item::{Folded, write_item};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::feed::RowKey;
-use super::ticket::Ticket;
+use super::ledger::Ticket;
 use crate::target::{Batch, BatchLimit, Entry};
 
 /// Where an item comes from.

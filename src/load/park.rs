@@ -12,8 +12,8 @@ use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant};
 
-use super::failure::Failure;
-use super::halt::{Halt, Why};
+use super::ending::Failure;
+use super::ending::{Halt, Why};
 use super::pace::of;
 use super::parcel::{Origin, Parcel};
 use super::writer::Delivery;

@@ -9,26 +9,29 @@
 //! Rows that make no item are counted on the way, and noted: a load that may not reject so many ends
 //! here, before anything is written.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::contest::{Contest, locator};
-use super::failure::Failure;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::ending::Failure;
+use super::ending::{Cancel, Why};
 use super::feed::{Fate, RowKey, Sieve, meets, row_key};
-use super::halt::{Cancel, Why};
 use super::lanes::{Lanes, Read};
-use super::lines::Lines;
-use super::narrow::narrow;
-use super::plan::Plan;
-use super::progress::{Progress, Step};
-use super::rejects::{NOTED, Rejected, line, note};
+use super::ledger::{ChunkId, Lines};
+use super::rejects::{NOTED, Rejected, json, line, note, row_json};
 use super::report::RejectNote;
-use super::rules::Selection;
-use super::ticket::ChunkId;
-use crate::item::{Elements, Folded, Folder};
-use crate::mapping::model::Model;
+use super::report::{Progress, Step};
+use super::start::Plan;
+use super::worker::Selection;
+use crate::item::{Elements, Folded, Folder, Item};
+use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass, Template};
 use crate::mapping::template::Context;
-use crate::proof::{self, Groups, Proof, ProofError};
-use crate::source::{Row, Source};
+use crate::proof;
+use crate::proof::{Groups, Proof, ProofError};
+use crate::source::{Row, Scan, ScanColumn, Source};
+use crate::value::{Value, write_document};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.
 const NAMED: usize = 10_000;
@@ -361,6 +364,281 @@ impl Keys<'_> {
         }
         *source = lanes.finish().await.0;
         end
+    }
+}
+
+// A mapping with nothing left but what its keys need: for the pass that proves them.
+//
+// Columns that no key is made from stay NULL, so that the database need not send them; children
+// are not read at all. A row whose item would be rejected for another attribute still has a key
+// here: where keys are shared, [`super::prove`] folds the rows whole. Item types whose rows have no key are left as they are.
+
+/// Leaves out of a mapping what the keys of its items do not need. Row keys, conditions and what
+/// tells expired items stay.
+pub(crate) fn narrow(model: &Model) -> Model {
+    let mut narrow = model.clone();
+    let mut keys: Vec<&str> = vec![&model.table.partition.name];
+    keys.extend(model.table.sort.iter().map(|sort| &*sort.name));
+    // Items stand for rows without a key: they must be whole.
+    let keyed = |item_type: &&mut ItemType| !item_type.is_keyless();
+    for item_type in narrow.item_types.iter_mut().filter(keyed) {
+        let ttl = model.table.ttl.as_deref();
+        let ttl = ttl.filter(|_| item_type.expired != Expired::Load);
+        let wanted = |name: &str| keys.contains(&name) || ttl == Some(name);
+        item_type.attributes.retain(|(name, _)| wanted(name));
+        // Where the TTL is not declared, it may come out of a document.
+        if ttl.is_none_or(|ttl| item_type.attributes.iter().any(|(name, _)| &**name == ttl)) {
+            item_type.spreads.clear();
+        }
+        item_type.compress.clear();
+    }
+    for pass in &mut narrow.passes {
+        let used = used(pass, &narrow.item_types);
+        thin(&mut pass.scan, &used);
+    }
+    narrow
+}
+
+/// The places of a pass's rows that its item types need.
+fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
+    let mut used = HashSet::new();
+    for item_type in pass
+        .item_types
+        .iter()
+        .filter_map(|index| item_types.get(*index))
+    {
+        used.extend(item_type.row_key.iter().map(|(_, column)| *column));
+        used.extend(
+            item_type
+                .explodes
+                .iter()
+                .map(|explode| explode.array.column),
+        );
+        used.extend(item_type.spreads.iter().map(|place| place.column));
+        for (_, node) in &item_type.attributes {
+            node.visit(&mut |node| places(node, &mut used));
+        }
+    }
+    used
+}
+
+fn places(node: &Node, used: &mut HashSet<usize>) {
+    let mut take = |template: &Template| {
+        used.extend(
+            template
+                .placeholders()
+                .map(|placeholder| placeholder.place.column),
+        );
+    };
+    match node {
+        Node::Template(template) => take(template),
+        Node::Embed(embed) => {
+            if let Gather::Map(name) = &embed.gather {
+                take(name);
+            }
+            used.insert(embed.column);
+        }
+        Node::When { flag, .. } => {
+            used.insert(*flag);
+        }
+        Node::Map { spreads, .. } => used.extend(spreads.iter().map(|place| place.column)),
+        Node::Constant(_) | Node::List(_) | Node::Typed { .. } => {}
+    }
+}
+
+fn thin(scan: &mut Scan, used: &HashSet<usize>) {
+    let embeds = scan.embeds().any(|(column, _)| used.contains(&column));
+    for (index, column) in scan.columns.iter_mut().enumerate() {
+        let keyed = embeds && scan.key.contains(&index);
+        if !used.contains(&index) && !keyed {
+            *column = ScanColumn::Slot;
+        }
+    }
+    if !embeds {
+        scan.key.clear();
+    }
+    let needs_joins = scan.columns.iter().any(|column| match column {
+        ScanColumn::Column { join, .. } => join.is_some(),
+        ScanColumn::Flag(_) => true,
+        ScanColumn::Embed(_) | ScanColumn::Slot => false,
+    });
+    if !needs_joins && !embeds && scan.conditions.is_empty() {
+        scan.joins.clear();
+    }
+}
+
+// Rows that share a key: which of them is loaded, and what is said of the others.
+//
+// Of the rows that make one key, one is loaded, the same in every run: the one with the least
+// numbers as its row key, or else the one whose row key's hash is the least, or, where the table has
+// no key, the one whose item's hash is. So it does not depend
+// on the order in which rows are read, nor on how many readers there are.
+
+/// The code of such rejects.
+pub(crate) const CODE: &str = "duplicate-key";
+
+/// Item types that a locator tells apart.
+const TYPES: u64 = 1 << 16;
+/// Bits of a row's place among those that share a key, but for the one that tells hashes.
+const BITS: u32 = 46;
+/// From here on places come from hashes.
+const HASHED: u64 = 1 << BITS;
+
+/// What stands for a row among those that share a key: the least is loaded. `index`: that of the
+/// item type. Where a row has no key its item stands for it.
+pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &Item) -> u64 {
+    let place = if item_type.is_keyless() {
+        hashed(&json(item))
+    } else {
+        numbers(row).unwrap_or_else(|| {
+            let text: Vec<String> = row.iter().map(write_document).collect();
+            hashed(&text.join("\u{1f}"))
+        })
+    };
+    let index = u64::try_from(index).unwrap_or(TYPES - 1);
+    place * TYPES + index.min(TYPES - 1)
+}
+
+fn hashed(text: &str) -> u64 {
+    HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
+}
+
+/// Whole numbers in the order of the columns, as one number below [`HASHED`], where they fit.
+fn numbers(row: &[Value]) -> Option<u64> {
+    let bits = BITS.checked_div(u32::try_from(row.len()).ok()?)?;
+    row.iter().try_fold(0, |before: u64, value| {
+        let Value::Number(number) = value else {
+            return None;
+        };
+        let number = u64::try_from(number.to_i64()?).ok()?;
+        (number >> bits == 0).then_some(before << bits | number)
+    })
+}
+
+/// The keys that several rows make, each with the row that is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Contest {
+    winners: HashMap<u128, Winner>,
+    /// Whether nothing tells the first two rows of some key apart.
+    ties: bool,
+}
+
+#[derive(Debug)]
+struct Winner {
+    locator: u64,
+    /// Rows that nothing tells apart have one locator: the first of them is loaded. It may come
+    /// again, in another attempt at its chunk.
+    taken: Mutex<Option<(ChunkId, u64)>>,
+    /// The row, where it was looked for.
+    row: Option<(usize, RowKey)>,
+}
+
+impl Contest {
+    /// Enters a key and the locators of its first rows; the least is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
+        let locator = locators.first().copied().unwrap_or_default();
+        self.ties |= locators.get(1) == Some(&locator);
+        self.winners.insert(
+            fingerprint,
+            Winner {
+                locator,
+                taken: Mutex::default(),
+                row: None,
+            },
+        );
+    }
+
+    /// Keys that were entered.
+    pub(super) fn len(&self) -> usize {
+        self.winners.len()
+    }
+
+    /// Whether it depends on the order of reading which of some rows is loaded.
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties
+    }
+
+    /// Whether the row that is loaded has been met.
+    pub(super) fn is_named(&self, fingerprint: u128) -> bool {
+        let winner = self.winners.get(&fingerprint);
+        winner.is_some_and(|winner| winner.row.is_some())
+    }
+
+    pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
+        self.winners.contains_key(&fingerprint)
+    }
+
+    /// Looks at a row of a contested key: `true`, and it is remembered, where it is the one that is
+    /// loaded.
+    pub(super) fn name(&mut self, fingerprint: u128, at: u64, index: usize, row: &RowKey) -> bool {
+        match self.winners.get_mut(&fingerprint) {
+            Some(winner) if winner.locator == at && winner.row.is_none() => {
+                winner.row = Some((index, row.clone()));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a row's item is loaded. Asked once for each row that is folded. `index`: that of its
+    /// item type. `reading`: the chunk
+    /// that the row is in, and which attempt at it.
+    pub(crate) fn wins(
+        &self,
+        folded: &Folded,
+        index: usize,
+        item_type: &ItemType,
+        row: &[Value],
+        reading: (ChunkId, u64),
+    ) -> bool {
+        let Some(winner) = self.winners.get(&folded.fingerprint) else {
+            return true;
+        };
+        if winner.locator != locator(index, item_type, row, &folded.item) {
+            return false;
+        }
+        let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = taken.is_none_or(|(chunk, attempt)| chunk == reading.0 && attempt < reading.1);
+        if free {
+            *taken = Some(reading);
+        }
+        free
+    }
+
+    /// The reject of a row that is not loaded.
+    pub(crate) fn reject(
+        &self,
+        model: &Model,
+        item_type: usize,
+        row: RowKey,
+        folded: &Folded,
+    ) -> Rejected {
+        let winner = self.winners.get(&folded.fingerprint);
+        let named = winner
+            .and_then(|winner| winner.row.as_ref())
+            .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
+        let message = match named {
+            Some((item_type, row)) => format!(
+                "the item has the same key as that of {} {}",
+                item_type.name,
+                row_json(item_type, row)
+            ),
+            None => "the item has the same key as that of another row".to_owned(),
+        };
+        Rejected {
+            item_type,
+            row,
+            code: Cow::Borrowed(CODE),
+            message,
+            help: Some(
+                "make the key template tell these rows apart, for example by a column of the \
+                 primary key, or leave one of them out with `where`; with --max-rejects the other \
+                 row is the one that is loaded"
+                    .to_owned(),
+            ),
+            attribute: Some(model.table.partition.name.to_string()),
+            item: Some(json(&folded.item)),
+        }
     }
 }
 

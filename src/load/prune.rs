@@ -15,17 +15,18 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::Prune;
-use super::deletions::Deletions;
-use super::failure::Failure;
-use super::halt::Cancel;
-use super::owner::Owners;
+use super::ending::Failure;
+use super::ending::{Cancel, Why};
+use super::ledger::Ticket;
+use super::parcel::{Origin, Parcel};
 use super::report::Left;
-use super::rules::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
+use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
 use super::writer::Delivery;
+use crate::batch::Batcher;
 use crate::item::{Attribute, Item, fingerprints, write_item};
-use crate::mapping::model::Model;
+use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
 use crate::proof::{Proof, ProofError};
-use crate::target::{Page, Target, TargetError, Wanted};
+use crate::target::{Action, Batch, Entry, Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
@@ -421,4 +422,275 @@ pub(crate) fn selected(model: &Model) -> Vec<bool> {
         }
     }
     selected
+}
+
+// Deletions on their way: gathered into batches and delivered like items that are written, at the
+// same pace. What is deleted [`super::prune`] has found.
+
+/// Bytes of the largest item that there can be.
+const LARGEST: u64 = 400 << 10;
+
+/// Items on their way out of the table.
+pub(super) struct Deletions<'d> {
+    delivery: &'d Arc<Delivery>,
+    doing: Doing,
+    ticket: Arc<Ticket>,
+    batcher: Batcher,
+    waiting: Vec<Origin>,
+    requests: JoinSet<()>,
+}
+
+impl<'d> Deletions<'d> {
+    /// Begins; the pace hears what a deletion may cost at most.
+    pub(super) fn new(delivery: &'d Arc<Delivery>, doing: Doing) -> Self {
+        let table = &delivery.model.table;
+        let indexes = table.indexes.len() + table.local_indexes.len();
+        let entries = u64::try_from(indexes + 1).unwrap_or(1);
+        let largest = delivery.ledger.largest().unwrap_or(LARGEST);
+        let most = largest.div_ceil(1024) * entries;
+        delivery.pace.expect_deletions(entries, most);
+        Self {
+            ticket: delivery.ledger.issue_beside(&delivery.model),
+            batcher: Batcher::new(delivery.target.batch_limit()),
+            waiting: Vec::new(),
+            requests: JoinSet::new(),
+            delivery,
+            doing,
+        }
+    }
+
+    /// Deletes an item, with others; counts it where the run only plans.
+    pub(super) async fn delete(&mut self, stray: &Stray) {
+        let Stray {
+            item_type,
+            partition,
+            ref json,
+            ..
+        } = *stray;
+        if self.doing == Doing::Plan {
+            if let Some(books) = self.ticket.page().books(item_type) {
+                books.deleted += 1;
+            }
+            return;
+        }
+        self.ticket.hold();
+        self.waiting.push(Origin {
+            ticket: self.ticket.clone(),
+            row: Box::default(),
+            known: None,
+        });
+        // Keys of one table differ in their JSON as they differ in their values.
+        let (fingerprint, _) = fingerprints(&Attribute::S(json.as_str().into()), None);
+        let entry = Entry {
+            action: Action::Delete,
+            size: json.len(),
+            units: self.delivery.pace.deletion_units(),
+            item_type,
+            fingerprint,
+            partition,
+        };
+        self.batcher.limit_units(self.delivery.pace.batch_units());
+        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(json)) {
+            self.send(batch).await;
+        }
+    }
+
+    async fn send(&mut self, batch: Batch) {
+        let origins = self
+            .waiting
+            .drain(..batch.len().min(self.waiting.len()))
+            .collect();
+        let parcel = Parcel {
+            batch,
+            origins,
+            permit: None,
+        };
+        if self.requests.len() >= self.delivery.target.concurrency() {
+            self.requests.join_next().await;
+        }
+        let delivery = self.delivery.clone();
+        self.requests
+            .spawn(async move { delivery.deliver(parcel, None).await });
+    }
+
+    /// Waits until everything is deleted.
+    pub(super) async fn end(mut self) {
+        if let Some(batch) = self.batcher.finish() {
+            self.send(batch).await;
+        }
+        while let Some(ended) = self.requests.join_next().await {
+            if ended.is_err() {
+                let failure = Failure::internal("a task that deletes died");
+                self.delivery.halt.set(Why::Failed(failure));
+            }
+        }
+        self.delivery.park.settle(&self.delivery.halt).await;
+        // Its books are added up when the ledger closes; no chunk of the plan is done with it.
+    }
+}
+
+// Whose an item of the table is: which item type has made it, told by its type attribute, or else by
+// what all its items have in common and the keys that its templates can make.
+
+/// What all items of each item type have in common.
+#[derive(Debug)]
+pub(crate) struct Owners {
+    marks: Vec<Mark>,
+    keys: Vec<Arc<str>>,
+    /// The attribute that names the item type in every item, where the mapping has one.
+    type_attribute: Option<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct Mark {
+    name: Arc<str>,
+    /// Attributes that are the same text in every item, the type attribute among them.
+    constants: Vec<(Arc<str>, String)>,
+    /// Of each key attribute: the texts that it can have.
+    texts: Vec<Texts>,
+}
+
+/// Why items cannot be told apart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unowned {
+    /// When nothing is common to the items of a type.
+    #[error(
+        "items of {0} cannot be told from others: they have no type attribute, and their keys begin with no text of their own"
+    )]
+    Anything(Arc<str>),
+    /// When two item types have everything in common.
+    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
+    Alike(Arc<str>, Arc<str>),
+}
+
+impl Owners {
+    /// Finds what tells the item types of a mapping apart.
+    pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
+        for item in &model.item_types {
+            if mark(item, &model.table).constants.is_empty() && !begins(item, &model.table) {
+                return Err(Unowned::Anything(item.name.clone()));
+            }
+        }
+        Self::among(model.item_types.iter(), &model.table, &|_| true)
+    }
+
+    /// Finds what tells some item types from one another, by the attributes that are held.
+    pub(crate) fn among<'m>(
+        item_types: impl Iterator<Item = &'m ItemType>,
+        table: &Table,
+        holds: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Unowned> {
+        let marks: Vec<Mark> = item_types
+            .map(|item| {
+                let mut mark = mark(item, table);
+                mark.constants.retain(|(name, _)| holds(name));
+                mark
+            })
+            .collect();
+        for (at, mark) in marks.iter().enumerate() {
+            if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
+                return Err(Unowned::Alike(mark.name.clone(), other.name.clone()));
+            }
+        }
+        Ok(Self {
+            type_attribute: type_attribute(&marks),
+            marks,
+            keys: keys(table),
+        })
+    }
+
+    /// The attributes that must be known of an item.
+    pub(crate) fn attributes(&self) -> Vec<Arc<str>> {
+        let mut all = self.keys.clone();
+        for (name, _) in self.marks.iter().flat_map(|mark| &mark.constants) {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
+    }
+
+    /// The type attribute, where an item does not say in it that it is of an item type: then
+    /// something else has made it.
+    pub(crate) fn foreign(&self, item_type: usize, item: &Item) -> Option<&Arc<str>> {
+        let name = self.type_attribute.as_ref()?;
+        let mark = self.marks.get(item_type)?;
+        let says = matches!(item.get(name), Some(Attribute::S(text)) if **text == *mark.name);
+        (!says).then_some(name)
+    }
+
+    /// The item type that has made an item; `None` for items from elsewhere. A type attribute says it,
+    /// whatever the key: the mapping may have made other keys before. Without one it is an item type
+    /// that can make the key.
+    pub(crate) fn owner(&self, item: &Item) -> Option<usize> {
+        let says = |name: &Arc<str>, text: &str| matches!(item.get(name), Some(Attribute::S(found)) if **found == *text);
+        self.marks.iter().position(|mark| {
+            if let Some(name) = &self.type_attribute {
+                return says(name, &mark.name);
+            }
+            let can_be = |(name, texts): (&Arc<str>, &Texts)| {
+                item.get(name).is_some_and(|value| texts.can_be(value))
+            };
+            let mut constants = mark.constants.iter();
+            constants.all(|(name, text)| says(name, text))
+                && self.keys.iter().zip(&mark.texts).all(can_be)
+        })
+    }
+}
+
+fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {
+    let (first, others) = marks.split_first()?;
+    let names = |mark: &Mark, name: &str| {
+        let mut constants = mark.constants.iter();
+        constants.any(|(other, text)| **other == *name && **text == *mark.name)
+    };
+    let mut all = first.constants.iter().map(|(name, _)| name);
+    let found = all.find(|name| names(first, name) && others.iter().all(|mark| names(mark, name)));
+    found.cloned()
+}
+
+fn keys(table: &Table) -> Vec<Arc<str>> {
+    let sort = table.sort.iter().map(|sort| sort.name.clone());
+    std::iter::once(table.partition.name.clone())
+        .chain(sort)
+        .collect()
+}
+
+/// Whether the keys of an item type begin with a text of their own.
+fn begins(item_type: &ItemType, table: &Table) -> bool {
+    let keys = keys(table);
+    let mut attributes = item_type.attributes.iter();
+    attributes.any(|(name, node)| {
+        let begins = matches!(node, Node::Template(template) if !template.prefix().0.is_empty());
+        begins && keys.contains(name)
+    })
+}
+
+fn mark(item_type: &ItemType, table: &Table) -> Mark {
+    let keys = keys(table);
+    let constant = |node: &Node| match node {
+        Node::Template(template) => match template.prefix() {
+            (text, true) => Some(text.to_owned()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let attributes = item_type.attributes.iter();
+    let constants = attributes.filter(|(name, _)| !keys.contains(name));
+    Mark {
+        name: item_type.name.clone(),
+        constants: constants
+            .filter_map(|(name, node)| Some((name.clone(), constant(node)?)))
+            .collect(),
+        texts: item_type.key_texts.clone(),
+    }
+}
+
+fn apart(one: &Mark, other: &Mark) -> bool {
+    let differs = |(name, value): &(Arc<str>, String)| {
+        let mut others = other.constants.iter();
+        others.any(|(other, theirs)| other == name && theirs != value)
+    };
+    let mut keys = one.texts.iter().zip(&other.texts);
+    one.constants.iter().any(differs) || keys.any(|(one, other)| !one.meets(other))
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::value::RawValue;
 
-use super::failure::Failure;
+use super::ending::Failure;
 use super::feed::RowKey;
 use super::report::RejectNote;
 use crate::item::{Item, Reject, write_item};

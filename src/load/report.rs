@@ -4,15 +4,17 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::books::Books;
-use super::failure::Failure;
+use super::ending::Failure;
 use super::{Doing, KeyCheck};
 use crate::claim::Claim;
+use crate::item::{Expiry, Folded};
+use crate::mapping::model::Model;
 use crate::target::Consumed;
 
 /// How a run ended.
@@ -275,3 +277,304 @@ pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
     let seconds = elapsed.as_secs_f64();
     if seconds > 0.0 { count / seconds } else { 0.0 }
 }
+
+// The books: what became of every row and every item. They must add up.
+
+/// The books of one item type.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Books {
+    /// The item type's name.
+    pub item_type: String,
+    /// What its rows are read from, as the mapping writes it.
+    pub from: String,
+    /// Rows of that relation.
+    pub rows_read: u64,
+    /// Rows left out by the item type's `where`.
+    pub filtered: u64,
+    /// Rows and elements left out because their items have expired.
+    pub expired: u64,
+    /// Rows and elements whose items went to the archive file because they have expired.
+    pub archived: u64,
+    /// Rows of which no element became an item, because the arrays to explode are empty or NULL.
+    pub empty: u64,
+    /// Elements beyond the first of their rows, where rows are exploded.
+    pub expanded: u64,
+    /// Children of embeds that have no parent.
+    pub orphans: u64,
+    /// Children of embeds beyond their `$limit`.
+    pub cut: u64,
+    /// Rows and elements that became no item, and items that the service refused to take or to
+    /// delete.
+    pub rejected: u64,
+    /// Of those, the items that the service refused to take.
+    pub rejected_by_service: u64,
+    /// The rejects by their codes.
+    pub rejects_by_code: BTreeMap<String, u64>,
+    /// Items made.
+    pub made: u64,
+    /// Items of which the target has said that they are written.
+    pub written: u64,
+    /// Items that the table held already as they should be; nothing was written.
+    pub unchanged: u64,
+    /// Items that a plan would write.
+    pub planned: u64,
+    /// Of the items written or planned, those of which the table held another version, as far as
+    /// it was looked at.
+    pub changed: u64,
+    /// Items deleted, because no row makes them any more; those that a plan would delete.
+    pub deleted: u64,
+    /// Items that were to be deleted and that the service refused to delete; they are among the
+    /// rejected.
+    pub undeleted: u64,
+    /// Items made and not known to be written, because the run ended before.
+    pub unwritten: u64,
+    /// Bytes of the items made, as DynamoDB counts them.
+    pub bytes: u64,
+    /// Write capacity units of the items made, index entries included, by their sizes.
+    pub write_units: u64,
+    /// Of the items made, those with attributes that were compressed.
+    pub compressed: u64,
+    /// Of the items made, those that have expired already: DynamoDB deletes them again.
+    pub made_expired: u64,
+    /// Of the items made, those that expired more than five years ago: DynamoDB never deletes
+    /// them.
+    pub made_too_old: u64,
+    /// Of the items made, those whose TTL is in milliseconds: DynamoDB never deletes them.
+    pub made_in_milliseconds: u64,
+    /// The largest item made.
+    pub largest: Option<Largest>,
+}
+
+/// The largest item of an item type.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Largest {
+    /// Its bytes, as DynamoDB counts them.
+    pub bytes: u64,
+    /// The row it was made from: row key columns and their values.
+    pub row: Box<RawValue>,
+}
+
+impl Books {
+    /// Whether every row and every item is accounted for.
+    #[must_use]
+    pub fn balances(&self) -> bool {
+        let refused = self.rejected_by_service + self.undeleted;
+        let rejected_at_fold = self.rejected.checked_sub(refused);
+        let by_code: u64 = self.rejects_by_code.values().sum();
+        rejected_at_fold.is_some_and(|at_fold| {
+            self.rows_read + self.expanded
+                == self.filtered + self.empty + self.expired + self.archived + at_fold + self.made
+                && self.made
+                    == self.written
+                        + self.unchanged
+                        + self.planned
+                        + self.rejected_by_service
+                        + self.unwritten
+                && self.rejected == by_code
+        })
+    }
+
+    /// Empty books of an item type.
+    pub(super) fn of(model: &Model, index: usize) -> Self {
+        let item_type = model.item_types.get(index);
+        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
+        Self {
+            item_type: item_type.map(|t| t.name.to_string()).unwrap_or_default(),
+            from: pass.map(|pass| pass.name.clone()).unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Counts a reject.
+    pub(super) fn reject(&mut self, code: &str) {
+        self.rejected += 1;
+        *self.rejects_by_code.entry(code.to_owned()).or_default() += 1;
+    }
+
+    /// Adds books of the same item type, the largest item too.
+    pub(super) fn take(&mut self, other: Self) {
+        self.add(&other);
+        let larger = |mine: &Largest| other.largest.as_ref().is_some_and(|l| l.bytes > mine.bytes);
+        if self.largest.as_ref().is_none_or(larger) && other.largest.is_some() {
+            self.largest = other.largest;
+        }
+    }
+
+    /// Mean bytes of an item; 0 without items.
+    #[must_use]
+    pub fn mean_bytes(&self) -> u64 {
+        self.bytes.checked_div(self.made).unwrap_or(0)
+    }
+
+    /// Adds another item type's books; names and largest item are left aside.
+    pub fn add(&mut self, other: &Self) {
+        self.rows_read += other.rows_read;
+        self.filtered += other.filtered;
+        self.expired += other.expired;
+        self.archived += other.archived;
+        self.empty += other.empty;
+        self.expanded += other.expanded;
+        self.orphans += other.orphans;
+        self.cut += other.cut;
+        self.rejected += other.rejected;
+        self.rejected_by_service += other.rejected_by_service;
+        for (code, count) in &other.rejects_by_code {
+            *self.rejects_by_code.entry(code.clone()).or_default() += count;
+        }
+        self.made += other.made;
+        self.written += other.written;
+        self.unchanged += other.unchanged;
+        self.planned += other.planned;
+        self.changed += other.changed;
+        self.deleted += other.deleted;
+        self.undeleted += other.undeleted;
+        self.unwritten += other.unwritten;
+        self.bytes += other.bytes;
+        self.write_units += other.write_units;
+        self.compressed += other.compressed;
+        self.made_expired += other.made_expired;
+        self.made_too_old += other.made_too_old;
+        self.made_in_milliseconds += other.made_in_milliseconds;
+    }
+}
+
+// Where the time of a run goes, over all its tasks.
+
+/// Microseconds, counted by whoever waits or works.
+#[derive(Debug, Default)]
+pub(super) struct Times {
+    source: AtomicU64,
+    fold: AtomicU64,
+    target: AtomicU64,
+}
+
+fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+impl Times {
+    pub(super) fn add_source(&self, time: Duration) {
+        self.source.fetch_add(micros(time), Ordering::Relaxed);
+    }
+
+    pub(super) fn add_fold(&self, time: Duration) {
+        self.fold.fetch_add(micros(time), Ordering::Relaxed);
+    }
+
+    pub(super) fn add_target(&self, time: Duration) {
+        self.target.fetch_add(micros(time), Ordering::Relaxed);
+    }
+
+    /// Waiting for rows.
+    pub(super) fn source(&self) -> Duration {
+        Duration::from_micros(self.source.load(Ordering::Relaxed))
+    }
+
+    /// Making items.
+    pub(super) fn fold(&self) -> Duration {
+        Duration::from_micros(self.fold.load(Ordering::Relaxed))
+    }
+
+    /// Waiting for the target to take items.
+    pub(super) fn target(&self) -> Duration {
+        Duration::from_micros(self.target.load(Ordering::Relaxed))
+    }
+}
+
+// What is odd about the TTL of items.
+
+/// Enters what is to be said of an item's TTL, and whether it was compressed.
+pub(super) fn enter(books: &mut Books, folded: &Folded) {
+    books.compressed += u64::from(!folded.compressed.is_empty());
+    match folded.expiry {
+        Expiry::Ahead => {}
+        Expiry::Past => books.made_expired += 1,
+        Expiry::TooOld => books.made_too_old += 1,
+        Expiry::Milliseconds => books.made_in_milliseconds += 1,
+    }
+}
+
+/// What is odd about the TTL of items that were made, a sentence for each kind and item type.
+pub(super) fn odd(books: &[Books]) -> Vec<String> {
+    let mut all = Vec::new();
+    for books in books {
+        let mut say = |items: u64, text: &str| {
+            let plural = if items == 1 { "" } else { "s" };
+            if items > 0 {
+                all.push(format!("{}: {items} item{plural} {text}", books.item_type));
+            }
+        };
+        say(
+            books.made_expired,
+            "had expired already; DynamoDB deletes such again, and `expired: skip` leaves them out",
+        );
+        say(
+            books.made_too_old,
+            "expired more than five years ago; DynamoDB never deletes such, and `expired: skip` leaves them out",
+        );
+        say(
+            books.made_in_milliseconds,
+            "with a TTL in milliseconds; DynamoDB reads seconds, as `epoch` gives them, and never deletes such",
+        );
+    }
+    all
+}
+
+// What a run tells while it goes on. The command line draws bars from it; nothing is drawn here.
+
+/// Hears how a run goes. Called for each chunk or batch, never for each row; every method may be
+/// called from any thread.
+pub trait Progress: Send + Sync {
+    /// A pass begins: its index and name, the item types that it serves, and about how many rows
+    /// it will read.
+    fn pass(&self, pass: usize, name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
+        let _ = (pass, name, item_types, estimated_rows);
+    }
+
+    /// So many more rows were read for an item type.
+    fn rows(&self, item_type: usize, rows: u64) {
+        let _ = (item_type, rows);
+    }
+
+    /// So many more rows of an item type became no item.
+    fn rejected(&self, item_type: usize, rows: u64) {
+        let _ = (item_type, rows);
+    }
+
+    /// So many more items of an item type are in the table (or compared, for `verify`).
+    fn written(&self, item_type: usize, items: u64) {
+        let _ = (item_type, items);
+    }
+
+    /// So many items were held back by throttling and wait to be sent again.
+    fn throttled(&self, items: u64) {
+        let _ = items;
+    }
+
+    /// The run turns to something else than reading and writing.
+    fn step(&self, step: Step) {
+        let _ = step;
+    }
+}
+
+/// What a run does besides reading and writing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step {
+    /// Reading the keys of all items before the first write.
+    ProvingKeys,
+    /// Looking for equal keys among all that were made.
+    ComparingKeys,
+    /// Reading again to name the rows that share a key.
+    NamingDuplicates,
+    /// Ending the load on the target.
+    Finishing,
+    /// Looking for items in the table that the source does not make.
+    LookingForUnexpected,
+}
+
+/// Nobody listens.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Silent;
+
+impl Progress for Silent {}

@@ -1,36 +1,32 @@
 //! The run: proves the keys, starts lanes, workers and writers, and ends everything in order.
 
-mod reading;
-
 use std::sync::Arc;
 
 use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
-use super::begun::Begun;
 use super::ending::Ending;
-use super::failure::Failure;
-use super::halt::Why;
-use super::lanes::{Issue, Lanes, spread};
-use super::ledger::{Ledger, Opening};
-use super::owner::Owners;
+use super::ending::Failure;
+use super::ending::Why;
+use super::lanes::{End, Issue, Lanes, Read, spread};
+use super::ledger::{ChunkId, Ledger, Opening, Ticket};
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
 use super::probe::Probe;
-use super::progress::Step;
-use super::prune::{self, Broken, Pruning, overwritten};
+use super::prune::Owners;
+use super::prune::{Broken, Pruning, overwritten};
+use super::report::Step;
+use super::report::Times;
 use super::report::{KeysReport, Left, Report};
-use super::rules::Rules;
+use super::start::Begun;
 use super::start::{Setting, finish};
-use super::ticket::{ChunkId, Ticket};
-use super::times::Times;
-use super::work::work;
-use super::worker::{Block, KIB_IN_FLIGHT, Worker};
-use super::writer::{Delivery, write};
-use super::{KeyCheck, Load, processors};
+use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, work};
+use super::writer::{Delivery, count, write};
+use super::{KeyCheck, Load, processors, prune};
 use crate::item::Folder;
+use crate::mapping::model::ItemType;
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
@@ -355,6 +351,108 @@ impl Run {
             if ended.is_err() {
                 self.delivery.halt.set(Why::Failed(Failure::internal(died)));
             }
+        }
+    }
+}
+
+// The reading side of a run: what the lanes read goes to the workers as it comes, and what is known
+// of a chunk at its end into the chunk's books.
+
+impl Run {
+    /// Hands blocks to the workers until the source or the run ends.
+    async fn read(&mut self, lanes: &mut Lanes<Arc<Ticket>>, blocks: &mpsc::Sender<Block>) {
+        let delivery = self.delivery.clone();
+        let halt = &delivery.halt;
+        let mut told = vec![false; delivery.model.passes.len()];
+        loop {
+            let from = Instant::now();
+            let read = tokio::select! {
+                biased;
+                () = self.load.cancel.cancelled() => return halt.set(Why::Cancelled),
+                () = halt.stopped() => return,
+                read = lanes.next() => read,
+            };
+            self.times.add_source(from.elapsed());
+            match read {
+                None => return,
+                Some(Read::Rows {
+                    ticket,
+                    block,
+                    rows,
+                }) => {
+                    self.tell(ticket.id.pass, &mut told);
+                    self.rows += count(rows.rows.len());
+                    ticket.hold();
+                    let block = Block {
+                        ticket,
+                        number: block,
+                        rows,
+                    };
+                    let sent = tokio::select! {
+                        biased;
+                        () = halt.stopped() => return,
+                        sent = blocks.send(block) => sent,
+                    };
+                    if sent.is_err() {
+                        // Workers end early only where the run is to end.
+                        if !halt.is_set() {
+                            halt.set(Why::Failed(Failure::internal("the workers ended early")));
+                        }
+                        return;
+                    }
+                }
+                Some(Read::End { ticket, end }) => {
+                    self.tell(ticket.id.pass, &mut told);
+                    self.rows += end.left_out;
+                    self.enter_end(&ticket, &end);
+                    delivery.let_go(&ticket, 1);
+                }
+                Some(Read::Again { ticket }) => delivery.ledger.forget(&ticket),
+                Some(Read::Failed(error)) => {
+                    return halt.set(Why::Failed(Failure::from(&error)));
+                }
+            }
+        }
+    }
+
+    /// Tells that a pass begins, once.
+    fn tell(&self, pass: usize, told: &mut [bool]) {
+        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
+            return;
+        };
+        *told = true;
+        if let Some(this) = self.delivery.model.passes.get(pass) {
+            let estimate = self.load.options.estimates.get(pass).copied().flatten();
+            let progress = &self.delivery.progress;
+            progress.pass(pass, &this.name, &this.item_types, estimate);
+        }
+    }
+
+    /// Enters what is known of a chunk once it is read.
+    fn enter_end(&self, ticket: &Ticket, end: &End) {
+        let Some(pass) = self.delivery.model.passes.get(ticket.id.pass) else {
+            return;
+        };
+        let mut page = ticket.page();
+        for index in &pass.item_types {
+            let embeds = self
+                .delivery
+                .model
+                .item_types
+                .get(*index)
+                .map(ItemType::embeds);
+            let embeds = embeds.unwrap_or_default();
+            let Some(books) = page.books(*index) else {
+                continue;
+            };
+            books.rows_read += end.left_out;
+            books.filtered += end.left_out;
+            for (column, left) in &end.orphans {
+                if embeds.contains(column) {
+                    books.orphans += left.orphans;
+                }
+            }
+            self.delivery.progress.rows(*index, end.left_out);
         }
     }
 }

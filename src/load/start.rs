@@ -1,24 +1,26 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
 //! the keys; then the attempt in the state. The table is not touched here.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use super::books::Books;
-use super::contest::Contest;
-use super::failure::Failure;
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::ending::Failure;
+use super::ending::{Halt, Why};
 use super::files::LineFile;
-use super::halt::Why;
-use super::journal::{self, Journal};
-use super::plan::Plan;
-use super::prove::{Keys, Proved, Told};
-use super::report::KeysReport;
-use super::resume::Done;
-use super::rules::{Doing, Rules};
-use super::state::{Ending, Ground, State, StateError};
-use super::ticket::ChunkId;
-use super::{KeyCheck, Load, Ready};
+use super::journal::Journal;
+use super::ledger::ChunkId;
+use super::prove::{Contest, Keys, Proved, Told};
+use super::report::Books;
+use super::report::{KeysReport, Report};
+use super::state::{Chunk, Earlier, Ending, Extent, Ground, Opened, PassPlan, State, StateError};
+use super::worker::{Doing, Rules};
+use super::{KeyCheck, Load, journal};
+use crate::catalog::Dbms;
+use crate::mapping::model::{Model, Pass};
 use crate::proof::Proof;
-use crate::source::Source;
+use crate::source::{By, Range, Scan, Source, SourceError};
 
 /// Everything that a run needs before its first row.
 pub(super) struct Setting {
@@ -279,4 +281,391 @@ pub(super) fn finish(
     };
     let selection = load.options.remember.as_ref().filter(|_| finished);
     state.finish(ending, selection)
+}
+
+// A load that has begun, and has not touched its table: its source is open, its files are in order
+// and its keys are proved.
+//
+// Whoever has to make the table, or to delete one that is to be replaced, does so between [`begin`]
+// and [`Begun::run`]. A load that was killed in between has entered no attempt into its state: it
+// begins anew.
+
+/// A load that can be run, or can only report why not.
+pub struct Begun {
+    pub(super) load: Load,
+    pub(super) halt: Halt,
+    pub(super) before: Before,
+    /// `None`: it ends here.
+    pub(super) setting: Option<Setting>,
+    /// Rows that would be rejected, of a load that ends because of them.
+    pub(super) refused: Option<Told>,
+    pub(super) keys: KeysReport,
+    /// Whether an earlier attempt had done a part.
+    pub(super) resumed: bool,
+    pub(super) at: Instant,
+}
+
+/// A table that can be written to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ready {
+    /// What it held before the run.
+    pub ground: Ground,
+    /// What tells it from another of its name.
+    pub table_id: Option<String>,
+    /// Write units a second to begin with, where it takes no more at first.
+    pub start: Option<f64>,
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self {
+            ground: Ground::Held,
+            table_id: None,
+            start: None,
+        }
+    }
+}
+
+/// Opens the source, plans, and proves the keys. Never fails but in its report.
+pub async fn begin(mut load: Load) -> Begun {
+    let at = Instant::now();
+    let halt = Halt::new();
+    let (mut before, failure) = Before::of(&mut load);
+    if let Some(failure) = failure {
+        halt.set(Why::Failed(failure));
+    }
+    let resumed = before.done.is_there();
+    let (mut setting, mut refused, mut keys) = (None, None, KeysReport::default());
+    if !halt.is_set() {
+        match load.source.take() {
+            None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
+            Some(source) => match Box::pin(set(&load, source, &mut before)).await {
+                Ok(set) => {
+                    keys = set.keys.clone();
+                    setting = Some(set);
+                }
+                Err(Unset::Why(why)) => halt.set(why),
+                Err(Unset::Refused(found)) => {
+                    halt.set(Why::TooManyRejects);
+                    keys = found.1;
+                    refused = Some(found.0);
+                }
+            },
+        }
+    }
+    Begun {
+        load,
+        halt,
+        before,
+        setting,
+        refused,
+        keys,
+        resumed,
+        at,
+    }
+}
+
+/// Loads a table that is there already, and reports. Never fails but in its report.
+pub async fn run(load: Load) -> Report {
+    Box::pin(begin(load)).await.run(Ready::default()).await
+}
+
+impl Begun {
+    /// Whether it writes: then its table is to be made ready now.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.setting.is_some() && !self.load.cancel.is_cancelled()
+    }
+
+    /// Loads and reports. Never fails but in its report.
+    pub async fn run(mut self, ready: Ready) -> Report {
+        if let Some(mut setting) = self.setting.take() {
+            setting.ready = ready;
+            match self.enter(&mut setting).await {
+                Ok(()) => self.setting = Some(setting),
+                Err(why) => self.halt.set(why),
+            }
+        }
+        Box::pin(super::run::run(self)).await
+    }
+
+    async fn enter(&mut self, setting: &mut Setting) -> Result<(), Why> {
+        let Load {
+            target,
+            model,
+            options,
+            cancel,
+            ..
+        } = &self.load;
+        if cancel.is_cancelled() {
+            return Err(Why::Cancelled);
+        }
+        if let Some(state) = &mut self.before.state {
+            // An attempt that is in the state has a journal of its own.
+            let kept = setting.keep_journal(&self.load, state);
+            kept.map_err(Why::Failed)?;
+            let entered = setting.enter(&self.load, state);
+            entered.map_err(|error| Why::Failed(Failure::of_state(&error)))?;
+        }
+        let started = tokio::select! {
+            started = target.start(&model.table, options.bulk) => started,
+            () = cancel.cancelled() => return Err(Why::Cancelled),
+        };
+        started.map_err(|error| Why::Failed(Failure::from(&error)))
+    }
+}
+
+// What a run reads: the passes, each in chunks that are read, folded and entered one by one.
+
+/// Fewest and most rows of a chunk, as far as the database can tell.
+const ROWS: std::ops::RangeInclusive<u64> = 10_000..=250_000;
+/// Chunks that a table is cut into, between those bounds.
+const CHUNKS: u64 = 64;
+
+/// What one chunk reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Part {
+    /// All rows of the pass.
+    Whole,
+    /// The rows between two keys.
+    Range(Range),
+    /// No rows: children that find no parent are counted.
+    Orphans,
+}
+
+/// The chunks of each pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Plan {
+    pub(crate) passes: Vec<Vec<Part>>,
+}
+
+impl Plan {
+    /// Cuts the passes of a mapping. `estimates`: about how many rows each has; `wanted`: about how
+    /// many rows a chunk is to have, where the caller knows better.
+    pub(crate) async fn cut(
+        source: &mut dyn Source,
+        model: &Model,
+        estimates: &[Option<u64>],
+        wanted: Option<u64>,
+    ) -> Result<Self, SourceError> {
+        let mut passes = Vec::with_capacity(model.passes.len());
+        for (index, pass) in model.passes.iter().enumerate() {
+            if pass.item_types.is_empty() {
+                // Left out by a selection.
+                passes.push(Vec::new());
+                continue;
+            }
+            let rows = estimates.get(index).copied().flatten();
+            passes.push(parts(source, pass, wanted.unwrap_or_else(|| chunk(rows))).await?);
+        }
+        Ok(Self { passes })
+    }
+
+    /// As the state keeps it.
+    pub(crate) fn written(&self, model: &Model) -> Vec<PassPlan> {
+        let passes = model.passes.iter().zip(&self.passes);
+        let written = |part: &Part| match part {
+            Part::Whole => None,
+            part => serde_json::to_string(part).ok(),
+        };
+        passes
+            .map(|(pass, parts)| PassPlan {
+                name: pass.name.clone(),
+                chunks: parts.iter().map(written).collect(),
+            })
+            .collect()
+    }
+
+    /// All chunks in order: neighbours in the list are neighbours in a table.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &Part)> {
+        self.passes.iter().enumerate().flat_map(|(pass, parts)| {
+            let parts = parts.iter().enumerate();
+            parts.map(move |(chunk, part)| (ChunkId { pass, chunk }, part))
+        })
+    }
+}
+
+/// Rows of a chunk, for a pass of so many rows.
+fn chunk(rows: Option<u64>) -> u64 {
+    let wanted = rows.unwrap_or(0) / CHUNKS;
+    wanted.clamp(*ROWS.start(), *ROWS.end())
+}
+
+async fn parts(
+    source: &mut dyn Source,
+    pass: &Pass,
+    wanted: u64,
+) -> Result<Vec<Part>, SourceError> {
+    let ranges = source.cut(&pass.scan, wanted).await?;
+    if ranges.len() < 2 {
+        return Ok(vec![Part::Whole]);
+    }
+    let orphans = pass.scan.embeds().next().map(|_| Part::Orphans);
+    Ok(ranges.into_iter().map(Part::Range).chain(orphans).collect())
+}
+
+/// The scan that reads a part of a pass; `None` where no rows are read.
+pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
+    let range = match part {
+        Part::Whole => None,
+        Part::Range(range) => Some(range.clone()),
+        Part::Orphans => return None,
+    };
+    Some(Scan {
+        range,
+        ..pass.scan.clone()
+    })
+}
+
+// What earlier attempts at a run have done, and how much of it still counts.
+//
+// A chunk that is done is skipped where the database proves that nothing has changed since. Where
+// it cannot, the chunk is read again and only what differs is written.
+
+/// The books of a chunk: indices of item types, and theirs.
+type ChunkBooks = Vec<(usize, Books)>;
+
+/// What earlier attempts have done.
+#[derive(Debug, Default)]
+pub(super) struct Done {
+    /// The plan they followed; `None`: there is none to go on with.
+    pub(super) plan: Option<Plan>,
+    /// Chunks that need not be read.
+    pub(super) skip: HashMap<ChunkId, ChunkBooks>,
+    /// Chunks that are read again, and written where the table differs.
+    pub(super) again: HashSet<ChunkId>,
+    /// Whether that is so of all chunks of a plan that is still to be made.
+    pub(super) everything_again: bool,
+    /// Whether rows may have changed since an earlier attempt wrote their items.
+    pub(super) changed: bool,
+    /// What the table held before the first attempt; `None` where this is the first.
+    pub(super) ground: Option<Ground>,
+    stamps: Vec<Option<String>>,
+    /// How far the files beside the table count, by their names.
+    extents: Vec<(String, Extent)>,
+}
+
+impl Before {
+    /// Takes a state that was opened.
+    pub(super) fn take(&mut self, opened: Opened) -> Result<(), Failure> {
+        match opened {
+            Opened::New(state) => {
+                self.state = Some(state);
+                Ok(())
+            }
+            Opened::Damaged(state, _) => {
+                self.state = Some(state);
+                self.done = Done {
+                    everything_again: true,
+                    ground: Some(Ground::Held),
+                    ..Done::default()
+                };
+                Ok(())
+            }
+            Opened::Again(state, earlier) => {
+                let chunks = state.chunks().map_err(|error| Failure::of_state(&error))?;
+                self.state = Some(state);
+                self.done = Done::of(&chunks, &earlier);
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on with the files beside the table. Where no chunk is skipped they begin anew: each of
+    /// their lines comes again.
+    pub(super) fn go_on(&mut self, done: &Done) -> Result<(), Failure> {
+        if !done.is_there() {
+            return Ok(());
+        }
+        let anew = done.skip.is_empty();
+        if anew && let Some(state) = &mut self.state {
+            // The state first: a file that is shorter than it says was changed by somebody else.
+            let forgotten = state.forget_annexes();
+            forgotten.map_err(|error| Failure::of_state(&error))?;
+        }
+        for file in [&mut self.rejects, &mut self.archive] {
+            let mut extents = done.extents.iter().filter(|_| !anew);
+            let found = extents.find(|(name, _)| name == file.which().name());
+            file.resume(&found.map_or_else(Extent::default, |(_, extent)| extent.clone()))?;
+        }
+        Ok(())
+    }
+}
+
+impl Done {
+    fn of(chunks: &[Chunk], earlier: &Earlier) -> Self {
+        let mut plan = Plan {
+            passes: vec![Vec::new(); earlier.passes.len()],
+        };
+        let mut skip = HashMap::new();
+        let mut readable = !chunks.is_empty();
+        for chunk in chunks {
+            let part = match &chunk.range {
+                None => Some(Part::Whole),
+                Some(json) => serde_json::from_str(json).ok(),
+            };
+            let pass = plan.passes.get_mut(chunk.pass);
+            let (Some(part), Some(pass)) = (part, pass) else {
+                readable = false;
+                break;
+            };
+            pass.push(part);
+            let id = ChunkId {
+                pass: chunk.pass,
+                chunk: chunk.chunk,
+            };
+            if let Some(done) = &chunk.done {
+                // Books that cannot be read are made again.
+                if let Ok(books) = serde_json::from_str::<ChunkBooks>(&done.books) {
+                    skip.insert(id, books);
+                }
+            }
+        }
+        Self {
+            everything_again: !readable,
+            plan: readable.then_some(plan),
+            skip,
+            again: HashSet::new(),
+            ground: Some(earlier.ground()),
+            changed: false,
+            extents: earlier.annexes.clone(),
+            stamps: earlier
+                .attempts
+                .iter()
+                .map(|attempt| attempt.stamp.clone())
+                .collect(),
+        }
+    }
+
+    /// Whether there was an earlier attempt.
+    pub(super) fn is_there(&self) -> bool {
+        self.ground.is_some()
+    }
+
+    /// What of it counts under the snapshot of now.
+    pub(super) fn under(mut self, stamp: Option<&str>, dbms: Dbms) -> Self {
+        let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
+        if self.stamps.is_empty() || unchanged {
+            return self;
+        }
+        self.changed = true;
+        self.read_again();
+        let places = self
+            .plan
+            .iter()
+            .flat_map(Plan::chunks)
+            .any(|(_, part)| matches!(part, Part::Range(range) if range.by == By::Place));
+        if places && dbms == Dbms::Postgres {
+            // Places of rows live and die with their snapshot.
+            self.plan = None;
+            self.everything_again = true;
+        }
+        self
+    }
+
+    /// Skips nothing: what was done is read again.
+    pub(super) fn read_again(&mut self) {
+        self.again.extend(self.skip.drain().map(|(id, _)| id));
+    }
 }

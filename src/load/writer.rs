@@ -14,15 +14,15 @@ use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
-use super::failure::Failure;
-use super::halt::{Halt, Why};
+use super::ending::Failure;
+use super::ending::{Halt, Why};
 use super::journal::Journal;
 use super::ledger::Ledger;
 use super::pace::{Pace, of, units};
 use super::parcel::Parcel;
 use super::park::Park;
 use super::probe::Probe;
-use super::progress::Progress;
+use super::report::Progress;
 use crate::mapping::model::Model;
 use crate::retry::{Decision, Policy, Retry};
 use crate::target::{Target, TargetError};

@@ -2,16 +2,12 @@
 //! what all rows together come to ([`survey()`]).
 
 mod collisions;
-mod failures;
 mod forecast;
-mod largest;
 mod places;
 mod run;
 mod sample;
-mod sizes;
 mod sketch;
 mod survey;
-mod tally;
 
 pub use forecast::{
     Collections, Collision, Collisions, Forecast, ForecastOutcome, Heaviness, Hot,

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::collisions::{self, CODE, Found, Naming};
-use super::failures::{proof_failure, sink_failure, unless_unwanted};
 use super::forecast::{Collisions, Forecast, ForecastOutcome, ItemTypeForecast};
+use super::survey::Tally;
 use super::survey::{ItemSink, Survey, Surveyed};
-use super::tally::Tally;
+use super::survey::{proof_failure, sink_failure, unless_unwanted};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::{Elements, Folded, Folder};
 use crate::load::{

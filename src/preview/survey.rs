@@ -4,20 +4,26 @@
 //! Memory does not grow with the data: keys go to disk ([`crate::proof`]), partition key values
 //! into sketches ([`super::Sketch`]), and rows that are named are bounded in number.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::failures::{sink_failure, unless_unwanted};
-use super::forecast::{Forecast, ForecastOutcome};
+use super::forecast::{
+    Collections, Forecast, ForecastOutcome, Hot, LargeItem, PlaceForecast, PlaceKind, SizeClass,
+};
+use super::places::{NAMED, Place, heaviness, hot, text};
 use super::run::Run;
-use crate::item::Item;
-use crate::load::{Cancel, Progress, Reader, RowKey, Step, row_json};
-use crate::mapping::model::{ItemType, Model};
+use super::sketch::Sketch;
+use crate::item::{Folded, Folder, Item, partition_fingerprint, write_item, write_units};
+use crate::load::{Cancel, Failure, Progress, Reader, RowKey, Step, raw, row_json};
+use crate::mapping::model::{ItemType, Model, Table};
 use crate::mapping::template::Context;
 use crate::proof;
+use crate::proof::ProofError;
 use crate::source::Source;
 
 /// A survey to be made.
@@ -136,4 +142,341 @@ pub async fn survey(survey: Survey) -> Forecast {
     let mut forecast = run.forecast(end, found, begun);
     forecast.warnings = warnings.unwrap_or_default();
     forecast
+}
+
+// How a survey fails.
+
+/// Whether items are still wanted.
+pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The items could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the items")]
+struct SinkError(#[source] io::Error);
+
+pub(super) fn sink_failure(error: io::Error) -> Failure {
+    Failure::new("items", &SinkError(error), None)
+}
+
+pub(super) fn proof_failure(error: &ProofError) -> Failure {
+    Failure::new("proof", error, Some(error.help()))
+}
+
+// The largest items that were met.
+
+/// How many are kept.
+const MOST: usize = 10;
+
+/// An item: bytes, when it was met, item type, and row as JSON.
+type Met = (u64, Reverse<u64>, usize, String);
+
+/// The largest items; of equal ones the first met.
+#[derive(Debug, Default)]
+pub(super) struct Largest {
+    heap: BinaryHeap<Reverse<Met>>,
+    met: u64,
+}
+
+impl Largest {
+    /// `row` is asked for when the item is among the largest so far.
+    pub(super) fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
+        self.met += 1;
+        let smallest = self.heap.peek().map(|Reverse(item)| item.0);
+        if self.heap.len() >= MOST && smallest.is_some_and(|smallest| bytes <= smallest) {
+            return;
+        }
+        let item = (bytes, Reverse(self.met), item_type, row());
+        self.heap.push(Reverse(item));
+        if self.heap.len() > MOST {
+            self.heap.pop();
+        }
+    }
+
+    /// Bytes, item type and row, the largest first.
+    pub(super) fn sorted(self) -> Vec<(u64, usize, String)> {
+        let sorted = self.heap.into_sorted_vec().into_iter();
+        sorted
+            .map(|Reverse((bytes, _, item_type, row))| (bytes, item_type, row))
+            .collect()
+    }
+}
+
+// How many items there are of which size.
+
+/// Bytes of the largest item of each class. A write unit is a KB begun, and 400 KB are the most.
+const CLASSES: [u64; 13] = [
+    128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 409_600,
+];
+
+/// Counts items by their sizes.
+#[derive(Debug)]
+pub(super) struct Sizes {
+    classes: [SizeClass; CLASSES.len()],
+}
+
+impl Sizes {
+    pub(super) fn new() -> Self {
+        Self {
+            classes: CLASSES.map(|up_to| SizeClass {
+                up_to,
+                items: 0,
+                bytes: 0,
+            }),
+        }
+    }
+
+    pub(super) fn add(&mut self, size: u64) {
+        let at = CLASSES.partition_point(|up_to| *up_to < size);
+        // Nothing is larger than the last class: the fold has refused it.
+        let last = CLASSES.len() - 1;
+        if let Some(class) = self.classes.get_mut(at.min(last)) {
+            class.items += 1;
+            class.bytes += size;
+        }
+    }
+
+    /// The classes up to the largest that has items.
+    pub(super) fn classes(&self) -> Vec<SizeClass> {
+        let used = self.classes.iter().rposition(|class| class.items > 0);
+        let used = used.map_or(0, |last| last + 1);
+        self.classes.iter().take(used).copied().collect()
+    }
+}
+
+// Adds up what items measure. Its memory is bounded whatever comes.
+
+/// Most bytes of an item collection, where there is a local index (limits.md 25).
+const COLLECTION_LIMIT: u64 = 10 << 30;
+/// Bytes that DynamoDB adds to an item, and to an index entry, where it measures storage.
+pub(super) const OVERHEAD: u64 = 100;
+/// Counters of the sketch of collections. What is over the limit is found for certain while all
+/// bytes together are less than 4096 limits: 40 TB.
+const COUNTERS: usize = 4096;
+/// Collections over the limit that are named.
+const OVER: usize = 100;
+
+/// All figures of the items so far.
+#[derive(Debug)]
+pub(super) struct Tally {
+    places: Vec<Place>,
+    rates: Vec<Option<f64>>,
+    sizes: Sizes,
+    largest: Largest,
+    /// Bytes of each partition key value, where local indexes limit them.
+    collections: Option<Sketch>,
+    import_bytes: u64,
+    json: String,
+    /// Items folded of each type.
+    items: Vec<u64>,
+}
+
+/// The figures at the end.
+#[derive(Debug)]
+pub(super) struct Totals {
+    pub(super) sizes: Vec<SizeClass>,
+    pub(super) largest: Vec<LargeItem>,
+    pub(super) places: Vec<PlaceForecast>,
+    pub(super) collections: Option<Collections>,
+    pub(super) import_bytes: u64,
+}
+
+impl Tally {
+    pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
+        let limited = !table.local_indexes.is_empty();
+        Self {
+            places: Place::all(table, &rates),
+            sizes: Sizes::new(),
+            largest: Largest::default(),
+            collections: limited.then(|| Sketch::new(COUNTERS)),
+            import_bytes: 0,
+            json: String::new(),
+            items: vec![0; rates.len()],
+            rates,
+        }
+    }
+
+    /// Takes an item in; gives it as DynamoDB JSON. `row` is asked for when the item is large.
+    pub(super) fn add(
+        &mut self,
+        table: &Table,
+        folder: &Folder,
+        item_type: usize,
+        folded: &Folded,
+        row: impl FnOnce() -> String,
+    ) -> &str {
+        let item = &folded.item;
+        let size = u64::try_from(folded.size).unwrap_or(u64::MAX);
+        self.sizes.add(size);
+        self.largest.add(size, item_type, row);
+        if let Some(items) = self.items.get_mut(item_type) {
+            *items += 1;
+        }
+        let mut stored = size + OVERHEAD;
+        let mut partition_units = write_units(folded.size);
+        let Some((own, indexes)) = self.places.split_first_mut() else {
+            return "";
+        };
+        for (place, held) in indexes.iter_mut().zip(folder.entries(item, folded.size)) {
+            let Some(held) = held else { continue };
+            place.add(item_type, held);
+            if place.kind() == PlaceKind::LocalIndex {
+                partition_units += write_units(held);
+                stored += u64::try_from(held).unwrap_or(u64::MAX) + OVERHEAD;
+            } else {
+                place.heat(item_type, item, write_units(held));
+            }
+        }
+        own.add(item_type, folded.size);
+        own.heat(item_type, item, partition_units);
+        if let Some(collections) = &mut self.collections {
+            let value = || item.get(&table.partition.name).into_iter();
+            let fingerprint = partition_fingerprint(value());
+            collections.add(fingerprint, stored, || text(value()));
+        }
+        self.json.clear();
+        write_item(&mut self.json, item);
+        // An import reads `{"Item":…}` and a newline.
+        self.import_bytes += u64::try_from(self.json.len()).unwrap_or(u64::MAX) + 10;
+        &self.json
+    }
+
+    pub(super) fn finish(self, model: &Model) -> Totals {
+        let name = |index: usize| {
+            let item_type = model.item_types.get(index);
+            item_type.map_or(String::new(), |item_type| item_type.name.to_string())
+        };
+        let largest = self.largest.sorted().into_iter();
+        let places = self.places.iter();
+        Totals {
+            sizes: self.sizes.classes(),
+            largest: largest
+                .map(|(bytes, item_type, row)| LargeItem {
+                    item_type: name(item_type),
+                    bytes,
+                    row: raw(row),
+                })
+                .collect(),
+            places: places
+                .map(|place| place.forecast(&self.rates, &self.items))
+                .collect(),
+            collections: self.collections.as_ref().map(collections),
+            import_bytes: self.import_bytes,
+        }
+    }
+}
+
+fn collections(sketch: &Sketch) -> Collections {
+    let over = sketch.heaviest(OVER).into_iter();
+    let over: Vec<Hot> = over
+        .filter(|heavy| heavy.most > COLLECTION_LIMIT)
+        .map(|heavy| hot(heavy, sketch.total()))
+        .collect();
+    Collections {
+        limit: COLLECTION_LIMIT,
+        largest: heaviness(sketch, NAMED),
+        complete: sketch.error() <= COLLECTION_LIMIT && over.len() < OVER,
+        over,
+    }
+}
+
+#[cfg(test)]
+mod largest_tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_come_first_and_of_equal_ones_the_first_met() {
+        let mut largest = Largest::default();
+        for (at, bytes) in [5, 9, 5, 1, 9, 2, 3, 4, 6, 7, 8, 5, 5]
+            .into_iter()
+            .enumerate()
+        {
+            largest.add(bytes, at, || format!("{at}"));
+        }
+        let sorted = largest.sorted();
+        let sorted: Vec<(u64, usize)> = sorted.iter().map(|item| (item.0, item.1)).collect();
+        assert_eq!(
+            sorted,
+            [
+                (9, 1),
+                (9, 4),
+                (8, 10),
+                (7, 9),
+                (6, 8),
+                (5, 0),
+                (5, 2),
+                (5, 11),
+                (5, 12),
+                (4, 7)
+            ]
+        );
+    }
+}
+
+#[cfg(test)]
+mod sizes_tests {
+    use super::*;
+
+    #[test]
+    fn a_class_ends_with_its_largest_size() {
+        let mut sizes = Sizes::new();
+        for size in [1, 128, 129, 1_024, 1_025] {
+            sizes.add(size);
+        }
+        let counts = sizes.classes();
+        let counts: Vec<(u64, u64)> = counts.iter().map(|c| (c.up_to, c.items)).collect();
+        assert_eq!(
+            counts,
+            [(128, 2), (256, 1), (512, 0), (1_024, 1), (2_048, 1)]
+        );
+        sizes.add(409_600);
+        assert_eq!(sizes.classes().len(), CLASSES.len());
+        assert!(Sizes::new().classes().is_empty());
+    }
+}
+
+#[cfg(test)]
+mod tally_tests {
+    use super::*;
+
+    const GB: u64 = 1 << 30;
+
+    #[test]
+    fn a_collection_over_10_gb_is_named_among_millions_of_small_ones() {
+        let mut sketch = Sketch::new(COUNTERS);
+        for small in 0..200_000_u128 {
+            sketch.add(small << 64, GB / 1000, || "small".to_owned());
+            if small % 10_000 == 0 {
+                sketch.add(u128::MAX, GB, || "large".to_owned());
+            }
+        }
+        let found = collections(&sketch);
+        assert!(found.complete && found.largest.error > 0);
+        let over: Vec<&str> = found.over.iter().map(|hot| hot.key.as_str()).collect();
+        assert_eq!(over, ["large"]);
+        assert!(found.over[0].least > 19 * GB && found.over[0].most >= 20 * GB);
+    }
+
+    #[test]
+    fn what_may_be_over_the_limit_is_told_from_what_is() {
+        let mut sketch = Sketch::new(1);
+        sketch.add(1 << 64, 11 * GB, || "a".to_owned());
+        sketch.add(2 << 64, 9 * GB, || "b".to_owned());
+        let found = collections(&sketch);
+        assert_eq!(found.over.len(), 1);
+        assert!(found.complete && found.over[0].least > found.limit);
+        // Of three keys one is forgotten, and may have weighed as much as what was taken.
+        sketch.add(3 << 64, 2 * GB, || "c".to_owned());
+        let found = collections(&sketch);
+        assert!(found.over.iter().any(|hot| hot.least <= found.limit));
+        sketch.add(4 << 64, 40 * GB, || "d".to_owned());
+        sketch.add(5 << 64, 41 * GB, || "e".to_owned());
+        sketch.add(6 << 64, 41 * GB, || "f".to_owned());
+        assert!(!collections(&sketch).complete);
+    }
 }

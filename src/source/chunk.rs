@@ -3,8 +3,8 @@
 use futures_util::stream::{self, BoxStream};
 
 use super::family::Family;
+use super::identity::{self, Watch};
 use super::layout::Layout;
-use super::watch::{self, Watch};
 use super::{Chunk, SourceError};
 use crate::value::Value;
 
@@ -29,7 +29,7 @@ pub(super) fn chunks<'a, R: Send + 'a>(
             let mut chunk = Chunk::default();
             let mut bytes = 0;
             while chunk.rows.len() < ROWS && bytes < BYTES {
-                let taken = match watch::next(&mut rows, watch.as_ref()).await {
+                let taken = match identity::next(&mut rows, watch.as_ref()).await {
                     Ok(Some(row)) => family.take(&mut chunk, |output| decode(&row, output)),
                     Ok(None) => {
                         family.end(&mut chunk);

@@ -2,8 +2,19 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt as _, TryStreamExt as _};
+use sqlx::Error;
+use sqlx::error::DatabaseError;
+use tokio::time::timeout;
+use url::Url;
+
+use super::layout::Layout;
+use super::select::Union;
+use super::{Dialect, LeftBehind, Scan, SourceError};
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,5 +49,317 @@ impl Canceller {
 impl fmt::Debug for Canceller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Canceller").finish()
+    }
+}
+
+// Tells a connection that is slow from one that is dead.
+//
+// A query may take as long as it likes to its first row. But where nothing comes for a while, the
+// server is asked over another connection whether it is still at it: a network may have forgotten
+// the first one without a word to either end.
+
+/// How long nothing may come before the server is asked.
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
+/// How long that may take.
+const ASKING: Duration = Duration::from_secs(20);
+/// How long rows that were on their way meanwhile may take.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How often in a row another server may answer, as one does behind a balancer or after a failover.
+const ELSEWHERE: u32 = 10;
+
+/// What a server says about a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// It is at a query, and not waiting for us.
+    Busy,
+    /// It is not, or it waits for us to take rows: what it sends does not get through.
+    Idle,
+    /// This is another server, which knows nothing of it.
+    Elsewhere,
+}
+
+/// Asks whether the server is still at a query, and not waiting for us.
+type Ask = Arc<dyn Fn() -> BoxFuture<'static, Result<Answer, sqlx::Error>> + Send + Sync>;
+
+/// How a connection is watched.
+#[derive(Clone)]
+pub(super) struct Watch {
+    patience: Duration,
+    ask: Ask,
+}
+
+impl Watch {
+    pub(super) fn new(
+        patience: Duration,
+        ask: impl Fn() -> BoxFuture<'static, Result<Answer, sqlx::Error>> + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            patience,
+            ask: Arc::new(ask),
+        }
+    }
+
+    async fn ask(&self) -> Answer {
+        match timeout(ASKING, (self.ask)()).await {
+            Ok(Ok(answer)) => answer,
+            // A server that refuses us, because it is full say, says nothing about the other.
+            Ok(Err(error)) if error.as_database_error().is_some() => Answer::Elsewhere,
+            Ok(Err(_)) | Err(_) => Answer::Idle,
+        }
+    }
+}
+
+/// The next row.
+pub(super) async fn next<R>(
+    rows: &mut BoxStream<'_, Result<R, sqlx::Error>>,
+    watch: Option<&Watch>,
+) -> Result<Option<R>, sqlx::Error> {
+    // Most are there already, and no clock is looked at for them.
+    if let Some(next) = rows.try_next().now_or_never() {
+        return next;
+    }
+    let Some(watch) = watch else {
+        return rows.try_next().await;
+    };
+    let mut elsewhere = 0;
+    loop {
+        if let Ok(next) = timeout(watch.patience, rows.try_next()).await {
+            return next;
+        }
+        let answer = watch.ask().await;
+        elsewhere = match answer {
+            Answer::Elsewhere => elsewhere + 1,
+            _ => 0,
+        };
+        if answer == Answer::Idle || elsewhere >= ELSEWHERE {
+            let last = timeout(GRACE, rows.try_next()).await;
+            let dead = std::io::Error::from(std::io::ErrorKind::TimedOut);
+            return last.unwrap_or_else(|_| Err(sqlx::Error::Io(dead)));
+        }
+    }
+}
+
+// Tells the children that stand in no parent, for a pass that is read in ranges.
+
+/// The statement that counts them, and whose they are.
+pub(super) struct Count {
+    /// Gives rows of a node's number and its orphans.
+    pub(super) sql: String,
+    /// The embed's column for each node.
+    roots: Vec<usize>,
+}
+
+impl Count {
+    /// Prepares to count; `None` where a scan has no embeds.
+    pub(super) fn new(dialect: &dyn Dialect, scan: &Scan) -> Option<Self> {
+        let whole = Scan {
+            range: None,
+            ..scan.clone()
+        };
+        let layout = Layout::new(&whole);
+        layout.tag?;
+        let union = Union::new(dialect, &whole, &layout);
+        let nodes = 1..layout.nodes.len();
+        let counts: Vec<String> = nodes.map(|node| count(&union, node)).collect();
+        Some(Self {
+            sql: counts.join("\nUNION ALL\n"),
+            roots: layout.nodes.iter().map(|node| node.root).collect(),
+        })
+    }
+
+    /// Puts rows of the statement together.
+    pub(super) fn left(&self, rows: &[(u64, u64)]) -> Vec<(usize, LeftBehind)> {
+        let left = rows.iter().filter(|(_, orphans)| *orphans > 0);
+        left.filter_map(|(node, orphans)| {
+            let root = self.roots.get(usize::try_from(*node).ok()?)?;
+            let left = LeftBehind {
+                orphans: *orphans,
+                cut: 0,
+            };
+            Some((*root, left))
+        })
+        .collect()
+    }
+}
+
+/// Counts the children of one node that find no parent, as a row of its number and theirs.
+fn count(union: &Union<'_>, node: usize) -> String {
+    let chain = union.chain(node);
+    let mut sql = format!(
+        "SELECT {node} AS c0, count(*) AS c1\nFROM {}",
+        union.derived(node, &chain)
+    );
+    for pair in chain.windows(2) {
+        let [child, parent] = pair else { continue };
+        let derived = union.derived(*parent, &chain);
+        let on = union.on(*child, *parent);
+        sql.push_str(&format!("\nLEFT JOIN {derived} ON {on}"));
+    }
+    sql.push_str("\nWHERE e0.wanted IS NULL");
+    sql
+}
+
+// What a database says when it refuses a query, in words that show no values of rows.
+
+/// Why a query was refused, in the database's words.
+pub(crate) fn said(cause: &sqlx::Error) -> String {
+    match cause.as_database_error() {
+        Some(error) => shown(error),
+        None => cause.to_string(),
+    }
+}
+
+/// What a database says of a query, without the values of rows: class 22 of SQLSTATE is of data, and
+/// quotes what it could not take. SQLite has no such classes, and quotes the paths of documents.
+fn shown(error: &dyn DatabaseError) -> String {
+    let code = error.code();
+    without_values(error.message(), code.as_deref().unwrap_or_default())
+}
+
+fn without_values(said: &str, code: &str) -> String {
+    let is_of_data = code.len() == 5 && code.starts_with("22");
+    if !is_of_data && !said.contains("JSON path") {
+        return said.to_owned();
+    }
+    let is_quote = |c: char| matches!(c, '"' | '\'');
+    match (said.find(is_quote), said.rfind(is_quote)) {
+        (Some(first), Some(last)) => {
+            let before = said.get(..first).unwrap_or_default();
+            format!("{before}…{}", said.get(last + 1..).unwrap_or_default())
+        }
+        _ => said.to_owned(),
+    }
+}
+
+// Connections with TLS: what the URLs of servers say of them, and what to do where none comes about.
+
+/// The words of one database. Of several names the first is told.
+pub(super) struct Tls {
+    /// The parameter that says how much is secured, and what it takes.
+    pub(super) mode: (&'static [&'static str], &'static [&'static str]),
+    /// What it takes to secure nothing, and to leave the host's name unchecked.
+    pub(super) unsecured: &'static str,
+    /// See above.
+    pub(super) unnamed: &'static str,
+    /// The parameters that name files: the authority's certificate, the client's, and its key.
+    pub(super) files: [&'static [&'static str]; 3],
+}
+
+impl Tls {
+    /// Refuses modes that there are not, and files that hold nothing of their kind: the driver passes
+    /// over these, or blames something else.
+    pub(super) fn check(&self, url: &Url) -> Result<(), SourceError> {
+        let refuse = |why: String| Err(SourceError::Parameter(why));
+        let (modes, words) = self.mode;
+        for (name, value) in url.query_pairs() {
+            let word = value.to_ascii_lowercase();
+            if modes.contains(&&*name) && !words.contains(&word.as_str()) {
+                return refuse(format!("its `{name}` is none of {}", words.join(", ")));
+            }
+            let Some(kind) = self.files.iter().position(|names| names.contains(&&*name)) else {
+                continue;
+            };
+            if value.trim_start().starts_with("-----BEGIN") {
+                continue;
+            }
+            let (mark, what) = match kind {
+                2 => ("PRIVATE KEY-----", "key"),
+                _ => ("-----BEGIN CERTIFICATE-----", "certificate"),
+            };
+            match std::fs::read(&*value) {
+                Err(why) => {
+                    return refuse(format!("the file of its `{name}` cannot be read: {why}"));
+                }
+                Ok(file) if !String::from_utf8_lossy(&file).contains(mark) => {
+                    return refuse(format!("the file of its `{name}` holds no {what} in PEM"));
+                }
+                Ok(_) => {}
+            }
+        }
+        let [_, certificate, key] = self.files;
+        let said = |names: &[&str]| url.query_pairs().any(|(name, _)| names.contains(&&*name));
+        if said(certificate) != said(key) {
+            let [certificate, key] = [first(certificate), first(key)];
+            return refuse(format!("`{certificate}` and `{key}` go together"));
+        }
+        Ok(())
+    }
+
+    /// What to do about a connection that could not be secured.
+    pub(super) fn help(&self, cause: &Error) -> Option<String> {
+        let said = match cause {
+            Error::Tls(why) => why.to_string(),
+            Error::Io(why) => why.to_string(),
+            _ => return None,
+        };
+        let [authority, certificate, key] = self.files.map(first);
+        let mode = first(self.mode.0);
+        let is = |words: &str| said.contains(words);
+        Some(if is("UnknownIssuer") {
+            format!(
+                "the server's certificate is of an authority that this machine does not know: \
+                 `?{authority}=FILE` names the authority's own"
+            )
+        } else if is("not valid for name") || is("NotValidForName") {
+            format!(
+                "the server's certificate is not for this host name: write the name that it is for, \
+                 or leave names unchecked with `?{mode}={}`",
+                self.unnamed
+            )
+        } else if is("certificate expired") || is("not valid yet") {
+            "the server's certificate has expired, or a clock is wrong".to_owned()
+        } else if is("does not support TLS") || is("not support SSL") {
+            format!(
+                "the server has no TLS: on a network that you trust, do without it with \
+                 `?{mode}={}`",
+                self.unsecured
+            )
+        } else if is("fatal alert: CertificateRequired") {
+            format!(
+                "the server wants a certificate of the client: `?{certificate}=FILE&{key}=FILE`"
+            )
+        } else if is("certificate") || is("fatal alert") || matches!(cause, Error::Tls(_)) {
+            format!(
+                "no secured connection could be made: do the server's certificate, `{authority}`, \
+                 `{certificate}` and `{key}` fit together?"
+            )
+        } else {
+            return None;
+        })
+    }
+}
+
+fn first<'n>(names: &[&'n str]) -> &'n str {
+    names.first().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod said_tests {
+    use super::without_values;
+
+    #[test]
+    fn what_a_database_says_of_data_is_shown_without_the_data() {
+        for (said, code, shown) in [
+            (
+                "invalid input syntax for type integer: \"a\"b\"",
+                "22P02",
+                "invalid input syntax for type integer: …",
+            ),
+            (
+                "value \"9\" is out of range for type integer",
+                "22003",
+                "value … is out of range for type integer",
+            ),
+            ("bad JSON path: 'x'", "1", "bad JSON path: …"),
+            ("division by zero", "22012", "division by zero"),
+            (
+                "column \"x\" does not exist",
+                "42703",
+                "column \"x\" does not exist",
+            ),
+        ] {
+            assert_eq!(without_values(said, code), shown);
+        }
     }
 }

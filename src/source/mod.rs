@@ -24,29 +24,23 @@
 //! afterwards only if the stream was read to its end.
 
 mod chunk;
-mod cut;
 mod family;
 mod identity;
 mod layout;
-mod orphans;
 mod range;
-mod said;
 mod scan;
-mod secure;
 mod select;
-mod union;
-mod watch;
 
 pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+pub(crate) use identity::said;
 pub use identity::{Canceller, Identity};
 pub use range::{By, Range};
-pub(crate) use said::said;
 pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 pub use select::Dialect;
-pub use union::statement;
+pub use select::statement;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;

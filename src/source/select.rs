@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::layout::{Layout, Output};
 use super::range::Literal;
 use super::{Join, Match, Relation, Scan, ScanColumn};
 use crate::catalog::{DataType, TableName};
@@ -295,6 +296,219 @@ fn mentions(condition: &str, alias: &str) -> bool {
     })
 }
 
+// Writes a scan as one statement.
+//
+// Without embeds it is one SELECT. With embeds it is a UNION ALL of one part for the scan's own rows
+// and one for each embed, sorted by the scan's key and then by a tag: every parent comes before
+// its children, and these before the next parent. So one statement reads all from one
+// snapshot, the database does the sorting, and nobody holds more than one family.
+//
+// A child carries the key of its parent as the parent's row has it, not its own reference: under a
+// collation the two may be equal and yet differ. A child that finds no parent has a negative tag.
+
+/// Writes a scan as one statement.
+#[must_use]
+pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
+    let layout = Layout::new(scan);
+    let base = Rows::new(dialect, scan);
+    if layout.tag.is_none() {
+        let columns = (0..scan.columns.len()).filter_map(|index| base.column(index));
+        let conditions = (0..scan.conditions.len()).filter_map(|index| base.condition(index));
+        let mut sql = base.select(&named(columns.chain(conditions)), true);
+        if let Some(limit) = scan.limit {
+            let key = scan.key.iter().filter_map(|column| base.stored(*column));
+            let key: Vec<String> = key.collect();
+            if !key.is_empty() {
+                sql.push_str(&format!("\nORDER BY {}", key.join(", ")));
+            }
+            sql.push_str(&format!("\nLIMIT {limit}"));
+        }
+        return sql;
+    }
+    let union = Union::new(dialect, scan, &layout);
+    let parts: Vec<String> = (0..layout.nodes.len())
+        .map(|node| union.part(node))
+        .collect();
+    let key = layout.nodes.first().map(|node| node.key.as_slice());
+    let order = key.unwrap_or_default().iter().chain(&layout.tag);
+    let order: Vec<String> = order.map(|output| (output + 1).to_string()).collect();
+    format!(
+        "{}\nORDER BY {}",
+        parts.join("\nUNION ALL\n"),
+        order.join(", ")
+    )
+}
+
+/// The parts of a statement.
+pub(super) struct Union<'a> {
+    dialect: &'a dyn Dialect,
+    scan: &'a Scan,
+    layout: &'a Layout<'a>,
+}
+
+impl<'a> Union<'a> {
+    pub(super) fn new(dialect: &'a dyn Dialect, scan: &'a Scan, layout: &'a Layout<'a>) -> Self {
+        Self {
+            dialect,
+            scan,
+            layout,
+        }
+    }
+
+    /// The rows of one node, with the keys of the nodes above it.
+    fn part(&self, node: usize) -> String {
+        let chain = self.chain(node);
+        let outputs = (0..self.layout.outputs.len()).map(|output| self.output(output, &chain));
+        let select = format!("SELECT {}", named(outputs).join(", "));
+        if node != 0 && self.scan.range.is_some() {
+            return self.ranged(&chain, &select);
+        }
+        let mut sql = format!("{select}\nFROM {}", self.derived(node, &chain));
+        if node == 0 {
+            if self.dialect.types_nulls() {
+                for other in 1..self.layout.nodes.len() {
+                    let derived = self.derived(other, &[other]);
+                    sql.push_str(&format!("\nLEFT JOIN {derived} ON 1 = 0"));
+                }
+            }
+            return sql;
+        }
+        // With a limit, whoever has no parent among the rows says nothing of the whole.
+        let join = if self.scan.limit.is_some() {
+            "JOIN"
+        } else {
+            "LEFT JOIN"
+        };
+        for pair in chain.windows(2) {
+            let [child, parent] = pair else { continue };
+            let on = self.on(*child, *parent);
+            let derived = self.derived(*parent, &chain);
+            sql.push_str(&format!("\n{join} {derived} ON {on}"));
+        }
+        if self.scan.limit.is_none() && Rows::new(self.dialect, self.scan).restricts() {
+            sql.push_str("\nWHERE e0.wanted IS NULL OR e0.wanted = 1");
+        }
+        sql
+    }
+
+    /// The rows of one node below the parents of a range: from these down, so that no children are
+    /// read but theirs. Whoever has no parent among them says nothing of the whole.
+    fn ranged(&self, chain: &[usize], select: &str) -> String {
+        let mut sql = format!("{select}\nFROM {}", self.derived(0, chain));
+        for pair in chain.windows(2).rev() {
+            let [child, parent] = pair else { continue };
+            let derived = self.derived(*child, chain);
+            let name = format!("e{child}");
+            let on = self.on(*child, *parent);
+            sql.push('\n');
+            sql.push_str(&self.dialect.children(&derived, &name, &on));
+        }
+        sql
+    }
+
+    /// What is equal between children and their parents.
+    pub(super) fn on(&self, child: usize, parent: usize) -> String {
+        let matches = self
+            .matches(child)
+            .map(|index| format!("e{parent}.u{child}_{index} = e{child}.m{child}_{index}"));
+        let on: Vec<String> = matches.collect();
+        on.join(" AND ")
+    }
+
+    /// A node and all above it, the scan itself last.
+    pub(super) fn chain(&self, node: usize) -> Vec<usize> {
+        let mut chain = vec![node];
+        let mut at = node;
+        while at != 0 {
+            at = self.layout.nodes.get(at).map_or(0, |node| node.parent);
+            chain.push(at);
+        }
+        chain
+    }
+
+    fn matches(&self, node: usize) -> std::ops::Range<usize> {
+        let embed = self.layout.nodes.get(node).and_then(|node| node.embed);
+        0..embed.map_or(0, |embed| embed.on.len())
+    }
+
+    /// What a part has in an output column.
+    fn output(&self, output: usize, chain: &[usize]) -> String {
+        let own = chain.first().copied().unwrap_or_default();
+        if matches!(self.layout.outputs.get(output), Some(Output::Tag)) {
+            return match own {
+                0 => "0".to_owned(),
+                own => format!("CASE WHEN e0.wanted IS NULL THEN -{own} ELSE {own} END"),
+            };
+        }
+        let has = |index: &&usize| {
+            let Some(node) = self.layout.nodes.get(**index) else {
+                return false;
+            };
+            if **index == own {
+                node.cells.iter().any(|(cell, _)| *cell == output)
+            } else {
+                node.key.contains(&output)
+            }
+        };
+        match chain.iter().find(has) {
+            Some(node) => format!("e{node}.c{output}"),
+            None if own == 0 && self.dialect.types_nulls() => {
+                let mut nodes = self.layout.nodes.iter().enumerate();
+                let owner = nodes.find(|(_, n)| n.cells.iter().any(|(cell, _)| *cell == output));
+                owner.map_or("NULL".to_owned(), |(node, _)| format!("e{node}.c{output}"))
+            }
+            None => "NULL".to_owned(),
+        }
+    }
+
+    /// A node's rows as a derived table: all columns where the part is of this node, the key
+    /// alone where it is of one below, and what parents and children are matched by.
+    pub(super) fn derived(&self, index: usize, chain: &[usize]) -> String {
+        let Some(node) = self.layout.nodes.get(index) else {
+            return String::new();
+        };
+        let own = chain.first() == Some(&index);
+        let rows = Rows::new(self.dialect, node.scan);
+        let mut outputs = Vec::new();
+        for (output, place) in &node.cells {
+            if !own && !node.key.contains(output) {
+                continue;
+            }
+            let beyond = place.checked_sub(node.scan.columns.len());
+            let value = beyond.map_or_else(|| rows.column(*place), |nth| rows.condition(nth));
+            outputs.extend(value.map(|value| format!("{value} AS c{output}")));
+        }
+        let below = chain.windows(2).find(|pair| pair.get(1) == Some(&index));
+        if let Some([child, _]) = below
+            && let Some(embed) = self.layout.nodes.get(*child).and_then(|node| node.embed)
+        {
+            let ours = embed.on.iter().enumerate();
+            outputs.extend(ours.map(|(at, on)| format!("{} AS u{child}_{at}", rows.ours(on))));
+        }
+        if let Some(embed) = node.embed {
+            let theirs = embed.on.iter().enumerate();
+            outputs.extend(theirs.map(|(at, on)| format!("{} AS m{index}_{at}", rows.theirs(on))));
+        }
+        let is_base = index == 0;
+        if is_base && !own {
+            outputs.push(format!("{} AS wanted", rows.wanted()));
+        }
+        let part = self.scan.limit.is_some() || self.scan.range.is_some();
+        let restrict = !is_base || own || part;
+        let mut sql = rows.select(&outputs, restrict);
+        if let Some(limit) = self.scan.limit.filter(|_| is_base) {
+            let key = node
+                .scan
+                .key
+                .iter()
+                .filter_map(|column| rows.column(*column));
+            let key: Vec<String> = key.collect();
+            sql.push_str(&format!("\nORDER BY {}\nLIMIT {limit}", key.join(", ")));
+        }
+        format!("({sql}) AS e{index}")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::mentions;
@@ -305,5 +519,135 @@ mod tests {
         assert!(mentions("(\"p\".x) = 1", "p"));
         assert!(!mentions("shop.x = 1", "p"));
         assert!(!mentions("price > 1", "p"));
+    }
+}
+
+#[cfg(test)]
+mod union_tests {
+    use super::*;
+    use crate::catalog::{DataType, TableName};
+    use crate::source::{Embed, Join, Match, Relation, ScanColumn};
+
+    struct Plain;
+
+    impl Dialect for Plain {
+        fn quote(&self, identifier: &str) -> String {
+            format!("\"{identifier}\"")
+        }
+    }
+
+    fn table(name: &str) -> TableName {
+        TableName {
+            schema: "main".into(),
+            name: name.into(),
+        }
+    }
+
+    fn column(join: Option<usize>, name: &str) -> ScanColumn {
+        ScanColumn::Column {
+            join,
+            name: name.into(),
+            data_type: DataType::Text { max_chars: None },
+        }
+    }
+
+    fn lines(conditions: &[&str]) -> Scan {
+        Scan {
+            from: Relation::Table(table("line")),
+            columns: vec![column(Some(0), "title")],
+            key: Vec::new(),
+            joins: vec![Join {
+                alias: "p".into(),
+                table: table("product"),
+                on: vec![Match {
+                    join: None,
+                    ours: "product_id".into(),
+                    theirs: "id".into(),
+                }],
+            }],
+            conditions: conditions.iter().map(|&c| c.to_owned()).collect(),
+            keep_unmatched: false,
+            limit: None,
+            range: None,
+        }
+    }
+
+    #[test]
+    fn conditions_on_the_base_table_cannot_be_ambiguous() {
+        let mut scan = lines(&["id > 3 -- mine"]);
+        scan.limit = Some(5);
+        assert_eq!(
+            statement(&Plain, &scan),
+            "SELECT \"p\".\"title\" AS c0, \"line\".\"dynafold_condition_0\" AS c1\n\
+             FROM (SELECT \"line\".*, CASE WHEN (id > 3 -- mine\n) THEN 1 ELSE 0 END AS \
+             \"dynafold_condition_0\"\nFROM \"main\".\"line\" AS \"line\"\nWHERE (id > 3 -- mine\n)) AS \"line\"\n\
+             LEFT JOIN \"main\".\"product\" AS \"p\" ON \"p\".\"id\" = \"line\".\"product_id\"\nLIMIT 5"
+        );
+    }
+
+    #[test]
+    fn a_condition_that_names_a_parent_leaves_the_others_with_the_base_table() {
+        let sql = statement(&Plain, &lines(&["P.title = 'x'", "id > 3"]));
+        assert!(
+            sql.ends_with("WHERE (P.title = 'x'\n) OR \"line\".\"dynafold_condition_1\" = 1"),
+            "{sql}"
+        );
+    }
+
+    #[test]
+    fn a_range_leaves_out_rows_before_parents_are_joined_and_conditions_asked() {
+        let mut scan = lines(&["id > 3 OR id = 1"]);
+        scan.range = Some(crate::source::Range {
+            by: crate::source::By::Key(vec!["a".into(), "b".into()]),
+            after: Some(vec!["1".into(), "'x'".into()]),
+            to: None,
+        });
+        let sql = statement(&Plain, &scan);
+        let wanted = "WHERE (\"line\".\"a\", \"line\".\"b\") > (1, 'x') AND \
+             ((id > 3 OR id = 1\n))) AS \"line\"\nLEFT JOIN";
+        assert!(sql.contains(wanted), "{sql}");
+    }
+
+    #[test]
+    fn children_come_behind_their_parents() {
+        let mut children = lines(&[]);
+        children.columns = vec![column(None, "no")];
+        children.joins.clear();
+        let scan = Scan {
+            from: Relation::Table(table("order")),
+            columns: vec![
+                column(None, "id"),
+                ScanColumn::Embed(Box::new(Embed {
+                    rows: children,
+                    on: vec![Match {
+                        join: None,
+                        ours: "id".into(),
+                        theirs: "order_id".into(),
+                    }],
+                    order: Vec::new(),
+                    most: None,
+                })),
+            ],
+            key: vec![0],
+            joins: Vec::new(),
+            conditions: vec!["open".into()],
+            keep_unmatched: false,
+            limit: None,
+            range: None,
+        };
+        assert_eq!(
+            statement(&Plain, &scan),
+            "SELECT e0.c0 AS c0, e0.c1 AS c1, 0 AS c2, NULL AS c3\n\
+             FROM (SELECT \"order\".\"id\" AS c0, CASE WHEN (open\n) THEN 1 ELSE 0 END AS c1\n\
+             FROM \"main\".\"order\" AS \"order\"\nWHERE (open\n)) AS e0\n\
+             UNION ALL\n\
+             SELECT e0.c0 AS c0, NULL AS c1, CASE WHEN e0.wanted IS NULL THEN -1 ELSE 1 END AS c2, e1.c3 AS c3\n\
+             FROM (SELECT \"line\".\"no\" AS c3, \"line\".\"order_id\" AS m1_0\n\
+             FROM \"main\".\"line\" AS \"line\") AS e1\n\
+             LEFT JOIN (SELECT \"order\".\"id\" AS c0, \"order\".\"id\" AS u1_0, CASE WHEN (open\n) THEN 1 ELSE 0 END AS wanted\n\
+             FROM \"main\".\"order\" AS \"order\") AS e0 ON e0.u1_0 = e1.m1_0\n\
+             WHERE e0.wanted IS NULL OR e0.wanted = 1\n\
+             ORDER BY 1, 3"
+        );
     }
 }

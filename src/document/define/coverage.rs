@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::super::definition::{ItemType, Origin, Part, Pattern, SourceColumn, SourceTable};
 use super::Ground;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
-use crate::document::definition::{ItemType, Part, Pattern, SourceColumn, SourceTable};
-use crate::source::{Relation, Scan};
+use crate::mapping::model::{Explode, Gather, Node, Place, Template};
+use crate::source::{Relation, Scan, ScanColumn};
 
 /// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
 /// of other databases, and another login others: they are nobody's affair who reads the document.
@@ -195,5 +196,117 @@ fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) 
     }
     for (_, embed) in scan.embeds() {
         follow(&embed.rows, leading);
+    }
+}
+
+// Which columns a value is from: places of a row traced back through joins, elements and children.
+
+/// Traces the places of one row.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tracer<'g> {
+    pub(super) catalog: &'g Catalog,
+    pub(super) scan: &'g Scan,
+    pub(super) explodes: &'g [Explode],
+    /// How the mapping calls what is read.
+    pub(super) name: &'g str,
+}
+
+impl<'g> Tracer<'g> {
+    /// The columns that an attribute is made from, each once, in the order in which they are met.
+    pub(super) fn of_node(&self, node: &Node) -> Vec<Origin> {
+        let mut found = Vec::new();
+        self.node(node, &mut found);
+        found
+    }
+
+    fn node(&self, node: &Node, found: &mut Vec<Origin>) {
+        node.visit(&mut |node| match node {
+            Node::Template(template) => self.template(template, found),
+            Node::Map { spreads, .. } => {
+                for place in spreads {
+                    self.take(place.column, found);
+                }
+            }
+            Node::Embed(embed) => {
+                if let Some(children) = self.children(embed.column) {
+                    children.node(&embed.each, found);
+                    if let Gather::Map(key) = &embed.gather {
+                        children.template(key, found);
+                    }
+                }
+            }
+            Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
+        });
+    }
+
+    fn template(&self, template: &Template, found: &mut Vec<Origin>) {
+        for placeholder in template.placeholders() {
+            self.take(placeholder.place.column, found);
+        }
+    }
+
+    fn take(&self, column: usize, found: &mut Vec<Origin>) {
+        if let Some(origin) = self.column(column)
+            && !found.contains(&origin)
+        {
+            found.push(origin);
+        }
+    }
+
+    /// The column that a value is from.
+    pub(super) fn place(&self, place: &Place) -> Option<Origin> {
+        self.column(place.column)
+    }
+
+    fn column(&self, index: usize) -> Option<Origin> {
+        let mut explodes = self.explodes.iter();
+        if let Some(explode) = explodes.find(|explode| explode.element == index) {
+            return self.column(explode.array.column);
+        }
+        let ScanColumn::Column { join, name, .. } = self.scan.columns.get(index)? else {
+            return None;
+        };
+        let id = match join {
+            Some(join) => Some(self.scan.joins.get(*join)?.table.clone()),
+            None => self.base(),
+        };
+        let table = id.as_ref().and_then(|id| self.catalog.table(id));
+        let column = table.and_then(|table| table.column(name));
+        Some(Origin {
+            table: match &id {
+                Some(id) => self.catalog.display_name(id),
+                None => self.name.to_owned(),
+            },
+            column: name.clone(),
+            declared: column.map_or(String::new(), |column| column.declared.clone()),
+            id,
+        })
+    }
+
+    fn base(&self) -> Option<TableName> {
+        match &self.scan.from {
+            Relation::Table(name) => Some(name.clone()),
+            Relation::Query(_) => None,
+        }
+    }
+
+    /// The tracer of an embed's children.
+    pub(super) fn children(&self, column: usize) -> Option<Tracer<'g>> {
+        let Some(ScanColumn::Embed(embed)) = self.scan.columns.get(column) else {
+            return None;
+        };
+        Some(Tracer {
+            scan: &embed.rows,
+            explodes: &[],
+            ..*self
+        })
+    }
+
+    /// The SQL of a `$when`.
+    pub(super) fn flag(&self, index: usize) -> &'g str {
+        match self.scan.columns.get(index) {
+            Some(ScanColumn::Flag(sql)) => sql,
+            _ => "",
+        }
     }
 }

@@ -3,7 +3,7 @@
 use super::Ground;
 use super::sums::{completed, float, steady};
 use crate::document::definition::Pattern;
-use crate::document::figures::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
+use crate::document::definition::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
 use crate::format::rounded;
 use crate::item::{Folder, write_units};
 use crate::mapping::model::{ItemType, Table};

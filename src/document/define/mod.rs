@@ -1,17 +1,13 @@
 //! Makes a [`Definition`] from what was read: the model, the catalog, the proofs, example items.
 
-mod asking;
-mod choice;
 mod coverage;
 mod estimate;
 mod items;
-mod origins;
 mod patterns;
 mod places;
 mod sums;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use super::definition::{Answer, Definition, Examples, Warning};
 use crate::catalog::Catalog;
@@ -21,9 +17,9 @@ use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{Forecast, ItemTypeSample};
 use crate::price::Prices;
-use choice::Choice;
+use items::Choice;
 
-pub use words::cells;
+pub use places::cells;
 
 /// What a definition is made from.
 #[derive(Debug)]

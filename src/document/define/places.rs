@@ -2,15 +2,16 @@
 
 use std::cmp::Ordering;
 
+use super::super::definition::{Cell, Collection, Entry, Key, Member, Place, PlaceKind};
 use super::Ground;
-use super::choice::Choice;
-use super::words::cell;
-use crate::document::definition::{Collection, Entry, Key, Member, Place, PlaceKind};
+use super::items::Choice;
 use crate::format::count;
-use crate::item::{Attribute, Item, sort_order};
+use crate::item::{Attribute, Item, sort_order, write_plain};
 use crate::mapping::model::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput,
+    AccessPattern, Autoscale, Billing, Index, KeyAttribute, KeyType, Part, Projection, Table,
+    Template, Throughput,
 };
+use crate::mapping::template::Filter;
 use crate::mapping::{IndexProof, MembershipProof};
 
 /// The table, its global indexes, its local ones.
@@ -268,4 +269,63 @@ fn keyed(item: &Item, keys: &[Key]) -> Vec<crate::document::definition::Cell> {
     let keys = keys.iter();
     keys.filter_map(|key| Some(cell(&key.name, item.get(&key.name)?)))
         .collect()
+}
+
+// Values and templates as the document writes them.
+
+/// Characters of a value that are shown; a document of a hundred items stays one that can be read.
+const SHOWN: usize = 240;
+
+/// The attributes of an item.
+#[must_use]
+pub fn cells(item: &Item) -> Vec<Cell> {
+    let attributes = item.attributes.iter();
+    attributes.map(|(name, value)| cell(name, value)).collect()
+}
+
+pub(super) fn cell(name: &str, value: &Attribute) -> Cell {
+    Cell {
+        name: name.to_owned(),
+        data_type: value.type_name(),
+        value: shown(value),
+    }
+}
+
+/// A value as people read it.
+pub(super) fn shown(value: &Attribute) -> String {
+    let text = match value {
+        Attribute::S(text) => text.to_string(),
+        other => {
+            let mut text = String::new();
+            write_plain(&mut text, other);
+            text
+        }
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}
+
+/// A template as people read it: without filters, but for what tells shards.
+pub(super) fn plainly(template: &Template) -> String {
+    fn part(of: &Part) -> String {
+        match of {
+            Part::Text(text) => text.clone(),
+            Part::Value(placeholder) => {
+                let shards = placeholder.place.column == AccessPattern::SHARD
+                    || matches!(placeholder.filters.last(), Some(Filter::Shard(_)));
+                if shards {
+                    placeholder.to_string()
+                } else {
+                    format!("{{{}}}", placeholder.place.written)
+                }
+            }
+            Part::Optional(inner) => {
+                let inner: String = inner.iter().map(part).collect();
+                format!("[{inner}]")
+            }
+        }
+    }
+    template.parts.iter().map(part).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Ground;
 use crate::document::definition::Pattern;
-use crate::document::figures::{
+use crate::document::definition::{
     Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures,
 };
 use crate::format::{count, counted};

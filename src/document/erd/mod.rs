@@ -16,11 +16,9 @@
 
 mod card;
 mod layout;
-mod line;
 mod svg;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 
@@ -137,7 +135,7 @@ impl<'a> Drawing<'a> {
                 parent: edge.parent,
                 parent_row: row(edge.parent, edge.key.referenced_columns.first()),
                 optional: edge.optional,
-                label: text::width(&edge.label, card::SMALL),
+                label: card::width(&edge.label, card::SMALL),
             })
             .collect();
         let layout = lay_out(&shapes, &links);
@@ -163,7 +161,7 @@ fn edges<'a>(cards: &[Card<'a>]) -> Vec<Edge<'a>> {
                 child,
                 parent,
                 key,
-                label: text::fit(&key.columns.join(", "), card::SMALL, svg::LABEL_ROOM),
+                label: card::fit(&key.columns.join(", "), card::SMALL, svg::LABEL_ROOM),
                 optional: key.columns.iter().any(nullable),
                 unique: table.is_unique(&key.columns),
             });

@@ -214,12 +214,12 @@ fn three_hundred_tables_are_drawn_in_less_than_a_second() {
 
 #[test]
 fn widths_are_conservative_and_long_names_are_cut() {
-    assert_eq!(text::width("id", 10), 13);
-    assert!(text::width("한국어", 10) >= 30);
+    assert_eq!(card::width("id", 10), 13);
+    assert!(card::width("한국어", 10) >= 30);
     let long = "a".repeat(200);
-    let cut = text::fit(&long, 11, 100);
-    assert!(cut.ends_with('…') && text::width(&cut, 11) <= 100, "{cut}");
-    assert_eq!(text::fit("short", 11, 100), "short");
+    let cut = card::fit(&long, 11, 100);
+    assert!(cut.ends_with('…') && card::width(&cut, 11) <= 100, "{cut}");
+    assert_eq!(card::fit("short", 11, 100), "short");
     let catalog = catalog(&[(&long, 0)], &[]);
     let svg = draw(&catalog, &Options::default());
     assert!(svg.contains(&format!("<title>{long}</title>aaa")));
@@ -243,7 +243,7 @@ fn types_are_said_as_people_say_them() {
         ("integers", "integers"),
         ("", ""),
     ] {
-        assert_eq!(text::short_type(declared), said, "{declared}");
+        assert_eq!(card::short_type(declared), said, "{declared}");
     }
 }
 

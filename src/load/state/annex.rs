@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::place::sync_folder;
-use super::table::hex;
+use super::store::hex;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;

@@ -10,31 +10,26 @@
 //! a secret; ranges and books are the caller's JSON.
 
 mod annex;
-mod change;
 mod error;
-mod identity;
-mod lock;
 mod model;
 mod place;
-mod rows;
 mod store;
-mod table;
 #[cfg(test)]
 mod tests;
 
 pub use annex::{Annex, AnnexError, Extent};
 pub use error::{Obstacle, StateError};
-pub use identity::{Difference, Fact, Identity};
 pub use model::{
     Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Ground, Mode, PassPlan, Selection,
 };
+pub use model::{Difference, Fact, Identity};
 pub use place::default_path;
 pub(super) use place::sync_folder;
 
 use std::path::{Path, PathBuf};
 
-use lock::Lock;
 use place::Found;
+use place::Lock;
 use store::{Store, Unread};
 
 /// The facts of a run that say to which part of which table it writes.
@@ -85,7 +80,7 @@ impl Opened {
 #[must_use]
 pub fn selection(path: &Path, place: &str) -> Option<String> {
     let store = Store::open(path).ok()?;
-    let all = rows::selections(&store).ok()?;
+    let all = store::selections(&store).ok()?;
     let found = all.into_iter().find(|selection| selection.place == place);
     found.map(|selection| selection.json)
 }
@@ -122,11 +117,11 @@ impl State {
                 return Err(StateError::Version { path, found, known });
             }
         };
-        let earlier = rows::earlier(&store)?;
+        let earlier = store::earlier(&store)?;
         let over = earlier.attempts.is_empty() || earlier.ending == Some(Ending::Complete);
         if over || mode != Mode::Resume {
-            let selections = rows::selections(&store)?;
-            let same = identity.agrees(&rows::identity(&store)?, &PART);
+            let selections = store::selections(&store)?;
+            let same = identity.agrees(&store::identity(&store)?, &PART);
             let taken_over = (!over && mode == Mode::Fresh && same).then(|| earlier.taken_over());
             store.close()?;
             let state = Self::begin(path, lock, identity, &selections, taken_over.as_ref())?;
@@ -135,7 +130,7 @@ impl State {
                 None => Opened::New(state),
             });
         }
-        let differences = identity.differences(&rows::identity(&store)?);
+        let differences = identity.differences(&store::identity(&store)?);
         if !differences.is_empty() {
             return Err(StateError::Differs { path, differences });
         }
@@ -155,7 +150,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`]; the earlier plan stands then.
     pub fn plan(&mut self, passes: &[PassPlan]) -> Result<(), StateError> {
-        self.store.change(|change| rows::plan(change, passes))
+        self.store.change(|change| store::plan(change, passes))
     }
 
     /// Begins this process's work. `stamp` tells the source's state, `now` is the time that items
@@ -175,11 +170,11 @@ impl State {
             stamp: stamp.map(str::to_owned),
             now: now.to_owned(),
             ground,
-            begun: rows::clock(),
+            begun: store::clock(),
             table_id: None,
         };
         self.store
-            .change(|change| rows::begin_attempt(change, &attempt))?;
+            .change(|change| store::begin_attempt(change, &attempt))?;
         self.attempt = attempt.number;
         Ok(attempt.number)
     }
@@ -194,7 +189,7 @@ impl State {
     pub fn chunks_done(&mut self, done: &[ChunkDone<'_>]) -> Result<(), StateError> {
         let attempt = self.attempt;
         self.store
-            .change(|change| rows::chunks_done(change, attempt, done))
+            .change(|change| store::chunks_done(change, attempt, done))
     }
 
     /// Notes what tells the table that this attempt writes to from others of its name, in the place
@@ -206,7 +201,7 @@ impl State {
     pub fn note_table(&mut self, id: &str) -> Result<(), StateError> {
         let attempt = self.attempt;
         self.store
-            .change(|change| rows::note_table(change, attempt, id))
+            .change(|change| store::note_table(change, attempt, id))
     }
 
     /// Takes nothing over from an earlier run: what it wrote to is gone.
@@ -216,7 +211,7 @@ impl State {
     /// [`StateError::Unwritable`].
     pub fn forget_attempts(&mut self) -> Result<(), StateError> {
         self.attempt = 0;
-        self.store.change(rows::forget_attempts)
+        self.store.change(store::forget_attempts)
     }
 
     /// Forgets how far the annexes count: everything that is in them will be appended again.
@@ -225,7 +220,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_annexes(&mut self) -> Result<(), StateError> {
-        self.store.change(rows::forget_annexes)
+        self.store.change(store::forget_annexes)
     }
 
     /// Says how the run ended; `selection` is that of a full run, kept over the runs to come.
@@ -239,7 +234,7 @@ impl State {
         selection: Option<&Selection>,
     ) -> Result<(), StateError> {
         self.store
-            .change(|change| rows::finish(change, ending, selection))
+            .change(|change| store::finish(change, ending, selection))
     }
 
     /// The plan's chunks, by passes, and how they were done.
@@ -248,7 +243,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`] when the file cannot be read.
     pub fn chunks(&self) -> Result<Vec<Chunk>, StateError> {
-        rows::chunks(&self.store)
+        store::chunks(&self.store)
     }
 
     /// What the last full run of a table selected; `None`: there is none that is known.
@@ -257,7 +252,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`] when the file cannot be read.
     pub fn selection(&self, place: &str) -> Result<Option<String>, StateError> {
-        let all = rows::selections(&self.store)?;
+        let all = store::selections(&self.store)?;
         let found = all.into_iter().find(|selection| selection.place == place);
         Ok(found.map(|selection| selection.json))
     }
@@ -290,7 +285,7 @@ impl State {
         taken_over: Option<&Attempt>,
     ) -> Result<Self, StateError> {
         let store = place::begin(&path, |change| {
-            rows::begin(change, identity, selections, taken_over)
+            store::begin(change, identity, selections, taken_over)
         })?;
         Ok(Self {
             store,

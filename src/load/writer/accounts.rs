@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::{Delivery, count};
+use crate::load::ledger::Ticket;
 use crate::load::parcel::{Origin, Parcel};
 use crate::load::rejects::Rejected;
-use crate::load::ticket::Ticket;
 use crate::target::{Action, Entry, ErrorClass, TargetError};
 use crate::throttle::Kind;
 

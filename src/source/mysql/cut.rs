@@ -9,9 +9,9 @@ use super::catalog::{optional, rows, text};
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, object, prepare};
 use crate::catalog::{DataType, Dbms, TableName};
-use crate::source::cut::{Cutter, Kind, Probe};
-use crate::source::orphans::Count;
+use crate::source::identity::Count;
 use crate::source::range::Literal;
+use crate::source::range::{Cutter, Kind, Probe};
 use crate::source::{By, Dialect as _, LeftBehind, Range, Relation, Scan, SourceError, statement};
 
 /// Children that may be read for every range, where the server would rather do that.

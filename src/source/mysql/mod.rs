@@ -4,11 +4,9 @@
 //! the mapping's conditions and queries mean what they mean at home. The snapshot is `InnoDB`'s:
 //! tables of engines without transactions are read as they are at that moment.
 
-mod cancel;
 mod catalog;
 mod cut;
 mod decode;
-mod describe;
 mod error;
 mod scan;
 
@@ -20,12 +18,12 @@ use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 
-use self::cancel::Session;
 use self::catalog::{optional, rows, text};
+use self::error::Session;
 use self::error::{UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
 use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
-use super::secure::Tls;
-use super::watch::PATIENCE;
+use super::identity::PATIENCE;
+use super::identity::Tls;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, server_url, statement,
@@ -148,9 +146,9 @@ impl Mysql {
             return Ok(Vec::new());
         };
         let described = if alone {
-            describe::answer(&mut self.connection, catalog, sql).await
+            catalog::answer(&mut self.connection, catalog, sql).await
         } else {
-            describe::describe(&mut self.connection, catalog, sql).await
+            catalog::describe(&mut self.connection, catalog, sql).await
         };
         let object = "the mapping's query".to_owned();
         match described {
@@ -250,7 +248,7 @@ impl Source for Mysql {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         let server = &self.server;
-        let watch = cancel::watch(self.patience, self.options.clone(), server.session.clone());
+        let watch = error::watch(self.patience, self.options.clone(), server.session.clone());
         scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
         })
@@ -300,7 +298,7 @@ impl Source for Mysql {
 
     fn canceller(&self) -> Option<Canceller> {
         let session = self.server.session.clone();
-        Some(cancel::canceller(self.options.clone(), session))
+        Some(error::canceller(self.options.clone(), session))
     }
 }
 

@@ -11,9 +11,9 @@ use sqlx::{
 use super::decode::decode;
 use crate::catalog::{Column, DataType};
 use crate::source::chunk::chunks;
+use crate::source::identity::Watch;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
-use crate::source::watch::Watch;
 use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, statement};
 use crate::value::Value;
 

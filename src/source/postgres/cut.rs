@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 use super::error::{self, Subject};
 use super::{Postgres, Sql};
 use crate::catalog::TableName;
-use crate::source::cut::{Cutter, Kind, Probe};
+use crate::source::range::{Cutter, Kind, Probe};
 use crate::source::{By, Dialect as _, Range, Relation, Scan, SourceError, statement};
 
 /// The first version that reads a range of `ctid` alone.

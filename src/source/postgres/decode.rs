@@ -3,9 +3,9 @@
 //! A [`Decoder`] is made once for each column of a scan; reading a value looks nothing up and
 //! never fails: what cannot be read is [`Value::Unfit`] with the text that PostgreSQL printed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::literal;
 use crate::catalog::DataType;
 use crate::value::{Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document};
 
@@ -140,11 +140,11 @@ impl Decoder {
                 _ => None,
             },
             Self::Binary => binary(text).map(Value::Bytes),
-            Self::Array(element) => literal::array(text, element),
-            Self::Composite(fields) => literal::composite(text, fields),
-            Self::Hstore => literal::hstore(text),
-            Self::Range(bounds) => literal::range(text, bounds),
-            Self::Multirange(bounds) => literal::multirange(text, bounds),
+            Self::Array(element) => array(text, element),
+            Self::Composite(fields) => composite(text, fields),
+            Self::Hstore => hstore(text),
+            Self::Range(bounds) => range(text, bounds),
+            Self::Multirange(bounds) => multirange(text, bounds),
         };
         read.unwrap_or_else(|| Value::unfit(text, UnfitReason::Unreadable))
     }
@@ -195,6 +195,210 @@ fn nibble(digit: u8) -> Option<u8> {
     }
 }
 
+// Takes apart the literals that hold other values: arrays, composites, ranges and hstore.
+//
+// These read what the server's output functions write, not all that its input functions would
+// take: no blanks, and quotes wherever a value could be mistaken. Each gives `None` for a text
+// of another form.
+
+/// Dimensions that an array can have.
+const MAX_DIMENSIONS: usize = 6;
+
+/// Reads an array: `{1,NULL,"a \"b\""}`, nested for more dimensions, with lower bounds
+/// (`[0:1]={…}`) where they are not 1.
+pub(super) fn array(text: &str, element: &Decoder) -> Option<Value> {
+    let mut cursor = Cursor(text);
+    if text.starts_with('[') {
+        cursor = Cursor(text.split_once('=')?.1);
+    }
+    let list = dimension(&mut cursor, element, 1)?;
+    cursor.end(list)
+}
+
+fn dimension(cursor: &mut Cursor<'_>, element: &Decoder, depth: usize) -> Option<Value> {
+    if depth > MAX_DIMENSIONS {
+        return None;
+    }
+    cursor.expect(b'{')?;
+    let mut list = Vec::new();
+    if cursor.eat(b'}') {
+        return Some(Value::List(list));
+    }
+    loop {
+        list.push(match cursor.peek()? {
+            b'{' => dimension(cursor, element, depth + 1)?,
+            b'"' => element.decode(&cursor.quoted()?),
+            _ => match cursor.bare(b",}")? {
+                "NULL" => Value::Null,
+                text => element.decode(text),
+            },
+        });
+        if !cursor.eat(b',') {
+            cursor.expect(b'}')?;
+            return Some(Value::List(list));
+        }
+    }
+}
+
+/// Reads a composite value: `(1,"b ""q""",)`, in which nothing at all is NULL.
+pub(super) fn composite(text: &str, fields: &[(Arc<str>, Decoder)]) -> Option<Value> {
+    let mut cursor = Cursor(text);
+    let mut members = Vec::with_capacity(fields.len());
+    cursor.expect(b'(')?;
+    for (index, (name, decoder)) in fields.iter().enumerate() {
+        if index > 0 {
+            cursor.expect(b',')?;
+        }
+        let value = match cursor.peek()? {
+            b'"' => decoder.decode(&cursor.quoted()?),
+            _ => match cursor.bare(b",)")? {
+                "" => Value::Null,
+                text => decoder.decode(text),
+            },
+        };
+        members.push((name.clone(), value));
+    }
+    cursor.expect(b')')?;
+    cursor.end(Value::Map(members))
+}
+
+/// Reads a range: `[1,10)`, `(,"2020-01-01 00:00:00"]`, `empty`.
+pub(super) fn range(text: &str, bounds: &Bounds) -> Option<Value> {
+    let mut cursor = Cursor(text);
+    let range = one_range(&mut cursor, bounds)?;
+    cursor.end(range)
+}
+
+/// Reads a multirange: `{[1,3),[5,7)}`.
+pub(super) fn multirange(text: &str, bounds: &Bounds) -> Option<Value> {
+    let mut cursor = Cursor(text);
+    let mut ranges = Vec::new();
+    cursor.expect(b'{')?;
+    while cursor.peek()? != b'}' {
+        if !ranges.is_empty() {
+            cursor.expect(b',')?;
+        }
+        ranges.push(one_range(&mut cursor, bounds)?);
+    }
+    cursor.expect(b'}')?;
+    cursor.end(Value::List(ranges))
+}
+
+fn one_range(cursor: &mut Cursor<'_>, bounds: &Bounds) -> Option<Value> {
+    if let Some(rest) = cursor.0.strip_prefix("empty") {
+        cursor.0 = rest;
+        return Some(Value::Map(vec![(bounds.empty.clone(), Value::Bool(true))]));
+    }
+    let lower_inclusive = cursor.eat(b'[');
+    if !lower_inclusive {
+        cursor.expect(b'(')?;
+    }
+    let lower = one_bound(cursor, b",", &bounds.bound)?;
+    cursor.expect(b',')?;
+    let upper = one_bound(cursor, b")]", &bounds.bound)?;
+    let upper_inclusive = cursor.eat(b']');
+    if !upper_inclusive {
+        cursor.expect(b')')?;
+    }
+    Some(Value::Map(vec![
+        (bounds.lower.clone(), lower),
+        (bounds.upper.clone(), upper),
+        (bounds.lower_inclusive.clone(), Value::Bool(lower_inclusive)),
+        (bounds.upper_inclusive.clone(), Value::Bool(upper_inclusive)),
+    ]))
+}
+
+/// Reads a range's end; nothing at all is an open one.
+fn one_bound(cursor: &mut Cursor<'_>, stops: &[u8], decoder: &Decoder) -> Option<Value> {
+    Some(match cursor.peek()? {
+        b'"' => decoder.decode(&cursor.quoted()?),
+        _ => match cursor.bare(stops)? {
+            "" => Value::Null,
+            text => decoder.decode(text),
+        },
+    })
+}
+
+/// Reads an hstore: `"a"=>"1", "b"=>NULL`.
+pub(super) fn hstore(text: &str) -> Option<Value> {
+    let mut cursor = Cursor(text);
+    let mut members: Vec<(Arc<str>, Value)> = Vec::new();
+    while !cursor.0.is_empty() {
+        if !members.is_empty() {
+            cursor.0 = cursor.0.strip_prefix(", ")?;
+        }
+        let key = Arc::from(cursor.quoted()?);
+        cursor.0 = cursor.0.strip_prefix("=>")?;
+        let value = if let Some(rest) = cursor.0.strip_prefix("NULL") {
+            cursor.0 = rest;
+            Value::Null
+        } else {
+            Value::Text(cursor.quoted()?.into())
+        };
+        members.push((key, value));
+    }
+    Some(Value::Map(members))
+}
+
+/// What is left to read.
+struct Cursor<'t>(&'t str);
+
+impl<'t> Cursor<'t> {
+    fn peek(&self) -> Option<u8> {
+        self.0.as_bytes().first().copied()
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        self.expect(byte).is_some()
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        self.0 = self.0.strip_prefix(char::from(byte))?;
+        Some(())
+    }
+
+    /// Gives the value if nothing is left.
+    fn end(&self, value: Value) -> Option<Value> {
+        self.0.is_empty().then_some(value)
+    }
+
+    /// Reads up to one of the stops, which stays.
+    fn bare(&mut self, stops: &[u8]) -> Option<&'t str> {
+        let at = self.0.bytes().position(|byte| stops.contains(&byte))?;
+        let (text, rest) = self.0.split_at_checked(at)?;
+        self.0 = rest;
+        Some(text)
+    }
+
+    /// Reads a quoted text. A backslash makes the next character stand for itself, and two quotes
+    /// are one: no literal uses either of them otherwise.
+    fn quoted(&mut self) -> Option<Cow<'t, str>> {
+        self.expect(b'"')?;
+        let mut text = Cow::Borrowed("");
+        loop {
+            let at = self
+                .0
+                .bytes()
+                .position(|byte| matches!(byte, b'"' | b'\\'))?;
+            let (plain, rest) = self.0.split_at_checked(at)?;
+            if text.is_empty() {
+                text = Cow::Borrowed(plain);
+            } else {
+                text.to_mut().push_str(plain);
+            }
+            let mut next = rest.chars();
+            let mark = next.next()?;
+            self.0 = next.as_str();
+            if mark == '"' && !self.0.starts_with('"') {
+                return Some(text);
+            }
+            let escaped = next.next()?;
+            text.to_mut().push(escaped);
+            self.0 = next.as_str();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,5 +437,144 @@ mod tests {
     fn bytes_that_are_not_utf_8_are_unfit() {
         let read = Decoder::Text.read(&[b'a', 0xff]);
         assert_eq!(read, Value::unfit("a\u{fffd}", UnfitReason::NotUtf8));
+    }
+}
+
+#[cfg(test)]
+mod literal_tests {
+    use super::*;
+    use crate::catalog::DataType;
+    use crate::value::write_document;
+
+    fn json(data_type: &DataType, text: &str) -> String {
+        match Decoder::new(data_type).decode(text) {
+            Value::Unfit(unfit) => format!("{:?}", unfit.why),
+            value => write_document(&value),
+        }
+    }
+
+    fn list(element: DataType) -> DataType {
+        DataType::Array {
+            element: Box::new(element),
+        }
+    }
+
+    const TEXT: DataType = DataType::Text { max_chars: None };
+    const INTEGER: DataType = DataType::Integer {
+        bits: 32,
+        unsigned: false,
+    };
+
+    #[test]
+    fn arrays_are_lists() {
+        for (literal, wanted) in [
+            ("{}", "[]"),
+            ("{a,b}", r#"["a","b"]"#),
+            (r#"{NULL,"NULL",null}"#, r#"[null,"NULL","null"]"#),
+            (r#"{"","a,b","{x}"," "}"#, r#"["","a,b","{x}"," "]"#),
+            (r#"{"a\"b","c\\d"}"#, r#"["a\"b","c\\d"]"#),
+            (r#"{"\"","\\\""}"#, r#"["\"","\\\""]"#),
+            ("{{a,b},{c,NULL}}", r#"[["a","b"],["c",null]]"#),
+            ("[0:1]={가,😀}", r#"["가","😀"]"#),
+            ("[-2:-1][3:3]={{a},{b}}", r#"[["a"],["b"]]"#),
+            ("{{{{{{{a}}}}}}}", "Unreadable"),
+            ("{a", "Unreadable"),
+            ("{a}x", "Unreadable"),
+            ("{a,", "Unreadable"),
+            (r#"{"a}"#, "Unreadable"),
+            (r#"{"a\"#, "Unreadable"),
+            ("", "Unreadable"),
+        ] {
+            assert_eq!(json(&list(TEXT), literal), wanted, "{literal}");
+        }
+        assert_eq!(json(&list(INTEGER), "{1,-2,NULL}"), "[1,-2,null]");
+        // A domain over an array, as an element of an array, comes quoted.
+        assert_eq!(
+            json(&list(list(INTEGER)), r#"{"{1,2}","{}"}"#),
+            "[[1,2],[]]"
+        );
+    }
+
+    #[test]
+    fn composites_are_maps_of_their_fields() {
+        let pair = DataType::Composite {
+            fields: vec![("n".into(), INTEGER), ("t".into(), TEXT)],
+        };
+        for (literal, wanted) in [
+            ("(1,a)", r#"{"n":1,"t":"a"}"#),
+            ("(,)", r#"{"n":null,"t":null}"#),
+            (r#"(1,"")"#, r#"{"n":1,"t":""}"#),
+            (r#"(1,"""")"#, r#"{"n":1,"t":"\""}"#),
+            (r#"(1,"b ""q"", \\ )(")"#, r#"{"n":1,"t":"b \"q\", \\ )("}"#),
+            ("(1)", "Unreadable"),
+            ("(1,a,b)", "Unreadable"),
+            ("1,a", "Unreadable"),
+        ] {
+            assert_eq!(json(&pair, literal), wanted, "{literal}");
+        }
+        assert_eq!(
+            json(&list(pair), r#"{"(1,\"a b\")",NULL,"(,)"}"#),
+            r#"[{"n":1,"t":"a b"},null,{"n":null,"t":null}]"#
+        );
+        let one = DataType::Composite {
+            fields: vec![("l".into(), list(TEXT))],
+        };
+        assert_eq!(
+            json(&one, r#"("{a,""b c"",""d\\""e""}")"#),
+            r#"{"l":["a","b c","d\"e"]}"#
+        );
+    }
+
+    #[test]
+    fn ranges_are_maps_of_their_ends() {
+        let range = |bound, multi| DataType::Range {
+            bound: Box::new(bound),
+            multi,
+        };
+        let map = |lower: &str, upper: &str, inclusive: (bool, bool)| {
+            format!(
+                r#"{{"lower":{lower},"upper":{upper},"lower_inclusive":{},"upper_inclusive":{}}}"#,
+                inclusive.0, inclusive.1
+            )
+        };
+        for (literal, wanted) in [
+            ("empty", r#"{"empty":true}"#.to_owned()),
+            ("[1,10)", map("1", "10", (true, false))),
+            ("(,5]", map("null", "5", (false, true))),
+            ("(,)", map("null", "null", (false, false))),
+            ("[1,10", "Unreadable".to_owned()),
+            ("[1)", "Unreadable".to_owned()),
+            ("{}", "Unreadable".to_owned()),
+        ] {
+            assert_eq!(json(&range(INTEGER, false), literal), wanted, "{literal}");
+        }
+        assert_eq!(
+            json(&range(TEXT, false), r#"["","a"",)\\"]"#),
+            map(r#""""#, r#""a\",)\\""#, (true, true))
+        );
+        let two = format!(
+            "[{},{}]",
+            map("1", "3", (true, false)),
+            map("5", "null", (true, false))
+        );
+        assert_eq!(json(&range(INTEGER, true), "{[1,3),[5,)}"), two);
+        assert_eq!(json(&range(INTEGER, true), "{}"), "[]");
+        assert_eq!(json(&range(INTEGER, true), "{[1,3)"), "Unreadable");
+    }
+
+    #[test]
+    fn hstores_are_maps_of_text() {
+        for (literal, wanted) in [
+            ("", "{}"),
+            (r#""a"=>"1", "b"=>NULL"#, r#"{"a":"1","b":null}"#),
+            (
+                r#""q\"k"=>"NULL", ""=>"=>, \\""#,
+                r#"{"q\"k":"NULL","":"=>, \\"}"#,
+            ),
+            (r#""a"=>1"#, "Unreadable"),
+            (r#""a""#, "Unreadable"),
+        ] {
+            assert_eq!(json(&DataType::Hstore, literal), wanted, "{literal}");
+        }
     }
 }

@@ -22,10 +22,7 @@
 mod catalog;
 mod cut;
 mod decode;
-mod describe;
-mod elsewhere;
 mod error;
-mod literal;
 mod scan;
 mod session;
 mod types;
@@ -39,10 +36,10 @@ use serde::de::DeserializeOwned;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
-use self::elsewhere::Backend;
 use self::error::Subject;
-use super::secure::Tls;
-use super::watch::PATIENCE;
+use self::session::Backend;
+use super::identity::PATIENCE;
+use super::identity::Tls;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, server_url,
@@ -288,7 +285,7 @@ impl Source for Postgres {
     fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
         Box::pin(async move {
             self.step_aside().await?;
-            let columns = describe::columns(self, sql).await;
+            let columns = types::columns(self, sql).await;
             self.step_back(columns).await
         })
     }

@@ -9,8 +9,8 @@ use super::decode::{Stored, stored};
 use super::fault;
 use super::scan::{SqliteDialect, object};
 use crate::catalog::TableName;
-use crate::source::cut::{Cutter, Kind, Probe};
-use crate::source::orphans::Count;
+use crate::source::identity::Count;
+use crate::source::range::{Cutter, Kind, Probe};
 use crate::source::range::{Literal, is_number};
 use crate::source::{By, LeftBehind, Range, Relation, Scan, SourceError, statement};
 

@@ -6,11 +6,8 @@
 //! is a read transaction: without WAL, writers wait until the run ends.
 
 mod catalog;
-mod create;
 mod cut;
 mod decode;
-mod definition;
-mod describe;
 mod scan;
 mod state;
 
@@ -27,9 +24,9 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
 };
 
-pub use self::create::create;
 use self::scan::{Disagreements, SqliteDialect, object};
 use self::state::State;
+pub use self::state::create;
 use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, statement,
@@ -149,7 +146,7 @@ impl Source for Sqlite {
 
     fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
         Box::pin(async {
-            let described = describe::describe(&mut self.connection, sql).await;
+            let described = catalog::describe(&mut self.connection, sql).await;
             described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
         })
     }
@@ -159,7 +156,7 @@ impl Source for Sqlite {
         sql: &'a str,
     ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
         Box::pin(async {
-            let described = describe::answer(&mut self.connection, sql.to_owned()).await;
+            let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
             described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
         })
     }

@@ -4,17 +4,13 @@
 //! retries by itself, the one for reading items never does, because the retries of writes and reads
 //! are ours. The embedded engine answers behind the same clients (see `target::local`).
 
-mod ask;
 mod classify;
 mod client;
-mod convert;
 mod create;
 mod crowd;
-mod delete;
 mod describe;
 mod read;
 mod scan;
-mod settings;
 mod wire;
 mod wording;
 mod write;

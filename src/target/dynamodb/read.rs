@@ -1,18 +1,24 @@
 //! Reading items by key: strongly consistent, retried here.
 
+use std::collections::HashMap;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::KeysAndAttributes;
+use aws_sdk_dynamodb::primitives::Blob;
+use aws_sdk_dynamodb::types::{
+    AttributeValue, ConsumedCapacity, KeysAndAttributes, ReturnConsumedCapacity,
+};
 use tokio::time::{Instant, sleep};
 
+use super::super::{Asked, ErrorClass, Key, TargetError};
 use super::Dynamodb;
 use super::classify::Attempt;
-use super::convert::{self, Fields};
-use crate::item::Item;
+use crate::access::{Position, Query, Request};
+use crate::item::{Attribute, Item};
 use crate::mapping::model::Table;
 use crate::retry::{Decision, Policy, Retry};
-use crate::target::{ErrorClass, Key, TargetError};
+use crate::value::{Number, Text};
 
 /// Keys that one `BatchGetItem` takes.
 const MOST_KEYS: usize = 100;
@@ -34,11 +40,11 @@ impl Dynamodb {
         for keys in keys.chunks(MOST_KEYS) {
             let fields = keys
                 .iter()
-                .map(|key| convert::key_fields(table, key))
+                .map(|key| key_fields(table, key))
                 .collect::<Result<Vec<_>, _>>()
                 .map_err(|error| self.action("BatchGetItem", &table.name).garbled(&error))?;
             for found in self.read_all(table, fields).await? {
-                let item = convert::item(table, found)
+                let item = item(table, found)
                     .map_err(|error| self.action("BatchGetItem", &table.name).garbled(&error))?;
                 items.push(item);
             }
@@ -144,4 +150,221 @@ impl Dynamodb {
             }
         }
     }
+}
+
+// Asking as an access pattern does: `GetItem`, or a page of a `Query`.
+
+/// What either operation answers.
+struct Answer {
+    items: Vec<Fields>,
+    next: Option<Fields>,
+    consumed: Option<ConsumedCapacity>,
+}
+
+impl Dynamodb {
+    pub(super) async fn ask_page(
+        &self,
+        table: &Table,
+        request: &Request,
+        from: Option<Position>,
+    ) -> Result<Asked, TargetError> {
+        let (action, answer) = match request {
+            Request::Get { key, consistent } => {
+                let action = self.action("GetItem", &table.name);
+                let key = fields(key).map_err(|error| action.garbled(&error))?;
+                let call = || self.get_once(table, &key, *consistent);
+                (action, self.persist(&action, call).await?)
+            }
+            Request::Query(query) => {
+                let action = self.action("Query", &table.name);
+                let from = from.as_ref().map(fields).transpose();
+                let from = from.map_err(|error| action.garbled(&error))?;
+                let call = || self.ask_once(table, query, from.as_ref());
+                (action, self.persist(&action, call).await?)
+            }
+        };
+        let items = answer.items.into_iter().map(|fields| item(table, fields));
+        let next = answer.next.filter(|fields| !fields.is_empty());
+        let next = next.map(members).transpose();
+        Ok(Asked {
+            items: items
+                .collect::<Result<_, _>>()
+                .map_err(|error| action.garbled(&error))?,
+            next: next.map_err(|error| action.garbled(&error))?,
+            units: answer.consumed.and_then(|all| all.capacity_units),
+        })
+    }
+
+    async fn get_once(
+        &self,
+        table: &Table,
+        key: &Fields,
+        consistent: bool,
+    ) -> Result<Answer, TargetError> {
+        let action = self.action("GetItem", &table.name);
+        let request = self
+            .data
+            .get_item()
+            .table_name(&table.name)
+            .set_key(Some(key.clone()))
+            .consistent_read(consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let answer = request.send().await.map_err(|e| action.classify(&e))?;
+        Ok(Answer {
+            items: answer.item.into_iter().collect(),
+            next: None,
+            consumed: answer.consumed_capacity,
+        })
+    }
+
+    async fn ask_once(
+        &self,
+        table: &Table,
+        query: &Query,
+        from: Option<&Fields>,
+    ) -> Result<Answer, TargetError> {
+        let action = self.action("Query", &table.name);
+        let values = query
+            .values
+            .iter()
+            .map(|(place, given)| Ok((place.clone(), value(given)?)));
+        let values: HashMap<_, _> = values
+            .collect::<Result<_, NotAValue>>()
+            .map_err(|error| action.garbled(&error))?;
+        let names = query.names.iter();
+        let names = names.map(|(place, name)| (place.clone(), name.to_string()));
+        let limit = query.limit.and_then(|limit| i32::try_from(limit).ok());
+        let request = self
+            .data
+            .query()
+            .table_name(&table.name)
+            .set_index_name(query.index.as_ref().map(ToString::to_string))
+            .key_condition_expression(&query.condition)
+            .set_filter_expression(query.filter.clone())
+            .set_expression_attribute_names(Some(names.collect()))
+            .set_expression_attribute_values(Some(values))
+            .scan_index_forward(!query.descending)
+            .set_limit(limit)
+            .consistent_read(query.consistent)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total)
+            .set_exclusive_start_key(from.cloned());
+        let answer = request.send().await.map_err(|e| action.classify(&e))?;
+        Ok(Answer {
+            items: answer.items.ok_or_else(|| action.incomplete("Items"))?,
+            next: answer.last_evaluated_key,
+            consumed: answer.consumed_capacity,
+        })
+    }
+}
+
+fn fields(position: &Position) -> Result<Fields, NotAValue> {
+    let fields = position.iter();
+    let fields = fields.map(|(name, value)| Ok((name.to_string(), scalar(value)?)));
+    fields.collect()
+}
+
+// Attributes to the SDK's values and back.
+
+/// An item as the SDK holds it.
+pub(super) type Fields = HashMap<String, AttributeValue>;
+
+/// When an answer holds a value that DynamoDB cannot have stored.
+#[derive(Debug, thiserror::Error)]
+#[error("the answer holds a value that is no DynamoDB value")]
+pub(super) struct NotAValue;
+
+/// The fields of a key. The key's type is the table's, so that it fits.
+pub(super) fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> {
+    let mut fields = Fields::new();
+    fields.insert(table.partition.name.to_string(), scalar(&key.0)?);
+    if let (Some(sort), Some(value)) = (&table.sort, &key.1) {
+        fields.insert(sort.name.to_string(), scalar(value)?);
+    }
+    Ok(fields)
+}
+
+/// A value that a key may have.
+pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+    match attribute {
+        Attribute::S(text) => Ok(AttributeValue::S(text.to_string())),
+        Attribute::N(number) => Ok(AttributeValue::N(number.as_str().to_owned())),
+        Attribute::B(bytes) => Ok(AttributeValue::B(Blob::new(bytes.clone()))),
+        _ => Err(NotAValue),
+    }
+}
+
+/// A value that a filter may compare with.
+pub(super) fn value(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+    match attribute {
+        Attribute::Bool(truth) => Ok(AttributeValue::Bool(*truth)),
+        Attribute::Null => Ok(AttributeValue::Null(true)),
+        other => scalar(other),
+    }
+}
+
+/// The key among an item's fields.
+pub(super) fn key_of(table: &Table, mut fields: Fields) -> Result<Key, NotAValue> {
+    let mut take = |name: &str| fields.remove(name).ok_or(NotAValue).and_then(of_value);
+    let partition = take(&table.partition.name)?;
+    let sort = table
+        .sort
+        .as_ref()
+        .map(|sort| take(&sort.name))
+        .transpose()?;
+    Ok((partition, sort))
+}
+
+/// An item: key attributes first, the others by name, since the SDK keeps no order.
+pub(super) fn item(table: &Table, fields: Fields) -> Result<Item, NotAValue> {
+    let rank = |name: &str| {
+        if name == &*table.partition.name {
+            0
+        } else if table.sort.as_ref().is_some_and(|sort| name == &*sort.name) {
+            1
+        } else {
+            2
+        }
+    };
+    let mut attributes = members(fields)?;
+    attributes.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
+    Ok(Item { attributes })
+}
+
+pub(super) fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
+    let mut members = fields
+        .into_iter()
+        .map(|(name, value)| Ok((Arc::<str>::from(name), of_value(value)?)))
+        .collect::<Result<Vec<_>, NotAValue>>()?;
+    members.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(members)
+}
+
+fn of_value(value: AttributeValue) -> Result<Attribute, NotAValue> {
+    Ok(match value {
+        AttributeValue::S(text) => Attribute::S(text.into()),
+        AttributeValue::N(text) => Attribute::N(number(&text)?),
+        AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
+        AttributeValue::Bool(truth) => Attribute::Bool(truth),
+        AttributeValue::Null(_) => Attribute::Null,
+        AttributeValue::L(elements) => Attribute::L(
+            elements
+                .into_iter()
+                .map(of_value)
+                .collect::<Result<_, _>>()?,
+        ),
+        AttributeValue::M(fields) => Attribute::M(members(fields)?),
+        AttributeValue::Ss(texts) => Attribute::Ss(texts.into_iter().map(Text::from).collect()),
+        AttributeValue::Ns(texts) => Attribute::Ns(
+            texts
+                .iter()
+                .map(|text| number(text))
+                .collect::<Result<_, _>>()?,
+        ),
+        AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(Blob::into_inner).collect()),
+        _ => return Err(NotAValue),
+    })
+}
+
+fn number(text: &str) -> Result<Number, NotAValue> {
+    Number::parse(text).map_err(|_| NotAValue)
 }

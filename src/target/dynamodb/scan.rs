@@ -6,7 +6,7 @@ use std::sync::Arc;
 use aws_sdk_dynamodb::types::{ConsumedCapacity, ReturnConsumedCapacity};
 
 use super::Dynamodb;
-use super::convert::{self, Fields};
+use super::read::{self, Fields};
 use crate::item::Attribute;
 use crate::mapping::model::Table;
 use crate::target::{Key, Page, TargetError, Wanted};
@@ -35,7 +35,7 @@ impl Dynamodb {
         };
         let action = self.action(operation, &table.name);
         let start = from
-            .map(|key| convert::key_fields(table, &key))
+            .map(|key| read::key_fields(table, &key))
             .transpose()
             .map_err(|error| action.garbled(&error))?;
         let projection = wanted.attributes.as_deref().map(Projection::new);
@@ -51,11 +51,11 @@ impl Dynamodb {
             }
         };
         let items = answer.items.ok_or_else(|| action.incomplete("Items"))?;
-        let items = items.into_iter().map(|fields| convert::item(table, fields));
+        let items = items.into_iter().map(|fields| read::item(table, fields));
         let next = answer
             .next
             .filter(|fields| !fields.is_empty())
-            .map(|fields| convert::key_of(table, fields));
+            .map(|fields| read::key_of(table, fields));
         Ok(Page {
             items: items
                 .collect::<Result<_, _>>()
@@ -107,7 +107,7 @@ impl Dynamodb {
         start: Option<&Fields>,
     ) -> Result<Answer, TargetError> {
         let action = self.action("Query", &table.name);
-        let value = convert::scalar(partition).map_err(|error| action.garbled(&error))?;
+        let value = read::scalar(partition).map_err(|error| action.garbled(&error))?;
         let mut names = projection.map_or_else(HashMap::new, |p| p.names.clone());
         names.insert("#partition".to_owned(), table.partition.name.to_string());
         let request = self

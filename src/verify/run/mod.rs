@@ -1,37 +1,34 @@
 //! The comparison as a run: reads, folds, asks the table, mends, adds up.
 
 mod ending;
-mod judge;
-mod options;
-mod sample;
-mod sheet;
-mod start;
-mod unexpected;
 mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ending::Ending;
+use ending::{Draw, thin};
+use ending::{Found, Ledger, Sheet};
+use ending::{Unexpected, excused, look};
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
+use worker::{Block, Worker, judge};
 
-use crate::item::{Folder, Item};
+use super::report::VerifyReport;
+use crate::item::{Attribute, Folder, Item};
 use crate::load::{
-    Contest, Differ, Failure, Fate, Halt, Issue, Lanes, Mended, Mender, NOTED, Owners, Progress,
-    Reading, Selection, Step, Unowned, Why, processors, spread, work,
+    Cancel, Contest, Differ, Failure, Fate, Halt, Issue, KEY_MEMORY, KeyCheck, KeyPass, Lanes,
+    Mended, Mender, NOTED, Owners, Part, Plan, Progress, Reading, Selection, Step, Unowned,
+    Unproved, Why, processors, spread, work,
 };
 use crate::mapping::model::Model;
+use crate::mapping::template::Context;
+use crate::proof;
 use crate::proof::Proof;
-use crate::verify::report::VerifyReport;
-use ending::Ending;
-use judge::judge;
-use sheet::{Found, Ledger, Sheet};
-use start::{Setting, set};
-use unexpected::{Unexpected, excused, look};
-use worker::{Block, Worker};
-
-pub use options::{Options, Verify};
+use crate::retry::Policy;
+use crate::source::Source;
+use crate::target::Target;
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;
@@ -105,7 +102,7 @@ impl Shared {
     /// Whether an item is in the sample, where there is one.
     fn samples(&self, fingerprint: u128) -> bool {
         self.last
-            .is_none_or(|last| sample::order(fingerprint) <= last)
+            .is_none_or(|last| ending::order(fingerprint) <= last)
     }
 }
 
@@ -306,7 +303,7 @@ impl Run {
 
     fn report(self, elapsed: Duration) -> VerifyReport {
         let mut found = Found::new(0, 0, 0);
-        std::mem::swap(&mut found, &mut *sheet::lock(&self.ledger));
+        std::mem::swap(&mut found, &mut *ending::lock(&self.ledger));
         let ending = Ending {
             why: self.halt.why(),
             found,
@@ -317,5 +314,195 @@ impl Run {
             whole: self.whole,
         };
         ending.report(&self.verify)
+    }
+}
+
+// What a comparison is given by its caller: source, target, mapping, and how to compare.
+
+/// A comparison to be made.
+pub struct Verify {
+    /// The source, whose snapshot is not open yet; `None` once the run has it.
+    pub source: Option<Box<dyn Source>>,
+    /// The target.
+    pub target: Arc<dyn Target>,
+    /// The mapping. Item types that no pass makes are left aside.
+    pub model: Arc<Model>,
+    /// What templates need besides the row.
+    pub context: Context,
+    /// How to compare.
+    pub options: Options,
+    /// Findings that the report names.
+    pub examples: usize,
+    /// About how many rows each pass has, for progress.
+    pub estimates: Vec<Option<u64>>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
+}
+
+/// How to compare.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Whether the keys are proved to differ; else rows that share one are found first, so that
+    /// the same one of them is expected as a load writes.
+    pub keys: KeyCheck,
+    /// Items with this partition key value alone.
+    pub partition: Option<Attribute>,
+    /// So many items alone, from all over the source. What is unexpected is not looked for then.
+    pub sample: Option<u64>,
+    /// Whether missing and different items are written as they should be.
+    pub repair: bool,
+    /// Connections that read side by side; `None`: as many as the machine has processors for.
+    pub readers: Option<usize>,
+    /// Tables of which row security may hide rows from this reader.
+    pub row_security: Vec<String>,
+    /// When to write again what is repaired, and when to give up.
+    pub retry: Policy,
+    /// Most write units a second of what is repaired, indexes included.
+    pub ceiling: Option<f64>,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            keys: KeyCheck::default(),
+            partition: None,
+            sample: None,
+            repair: false,
+            readers: None,
+            row_security: Vec::new(),
+            retry: Policy::default(),
+            ceiling: None,
+            proof: proof::Options {
+                memory: KEY_MEMORY,
+                folder: std::env::temp_dir(),
+            },
+        }
+    }
+}
+
+impl Options {
+    /// Connections that read side by side.
+    fn lanes(&self) -> usize {
+        self.readers.unwrap_or_else(processors).max(1)
+    }
+
+    /// The items that are compared.
+    fn selection(&self) -> Selection {
+        Selection {
+            partition: self.partition.clone(),
+            rows: None,
+        }
+    }
+}
+
+// How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
+
+/// Everything that is needed before the first row.
+struct Setting {
+    source: Box<dyn Source>,
+    plan: Plan,
+    /// Which of the rows that share a key is expected.
+    contest: Contest,
+    /// The last hash that is in the sample.
+    last: Option<u64>,
+    /// Whether every chunk is read.
+    whole: bool,
+}
+
+/// Opens the snapshot and finds out what is to be read.
+async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
+    let failed = |error| Why::Failed(Failure::from(&error));
+    let opened = async {
+        source.begin().await.map_err(failed)?;
+        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
+        Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
+    };
+    let plan = tokio::select! {
+        biased;
+        () = verify.cancel.cancelled() => return Err(Why::Cancelled),
+        plan = opened => plan?,
+    };
+    let selection = verify.options.selection();
+    let mut slot = Some(source);
+    let contest = match verify.options.keys {
+        KeyCheck::Proved => Contest::default(),
+        KeyCheck::First | KeyCheck::Late => {
+            let proved = keys(verify, &plan, &selection).prove(&mut slot).await;
+            proved.map_err(Why::from)?.contest
+        }
+    };
+    let chunks = plan.chunks().count();
+    let (mut plan, mut last) = (plan, None);
+    if let Some(sample) = verify.options.sample {
+        plan = thin(plan, sample, &verify.model, &verify.estimates);
+        last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
+    }
+    let source = slot.ok_or_else(|| {
+        Why::Failed(Failure::internal(
+            "the source did not come back from an earlier reading",
+        ))
+    })?;
+    Ok(Setting {
+        whole: plan.chunks().count() == chunks,
+        source,
+        plan,
+        contest,
+        last,
+    })
+}
+
+/// Children that find no parent are in no item: nothing is to be compared of them.
+fn without_orphans(mut plan: Plan) -> Plan {
+    for parts in &mut plan.passes {
+        parts.retain(|part| *part != Part::Orphans);
+    }
+    plan
+}
+
+fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> KeyPass<'v> {
+    KeyPass {
+        model: &verify.model,
+        context: &verify.context,
+        plan,
+        selection,
+        lanes: verify.options.lanes(),
+        options: verify.options.proof.clone(),
+        max_rejects: None,
+        cancel: &verify.cancel,
+        progress: verify.progress.as_ref(),
+    }
+}
+
+/// Reads the keys of the chunks that a sample is drawn from.
+async fn draw(
+    verify: &Verify,
+    plan: &Plan,
+    selection: &Selection,
+    sample: u64,
+    source: &mut Option<Box<dyn Source>>,
+) -> Result<u64, Why> {
+    let narrow = KeyPass::narrow(&verify.model);
+    loop {
+        let mut draw = Draw::new(sample);
+        let read = keys(verify, plan, selection)
+            .each(&narrow, source, |_, _, fate| {
+                if let Fate::Made(folded) = fate
+                    && selection.holds_item(&verify.model.table, Some(&folded.item))
+                {
+                    draw.take(folded.fingerprint);
+                }
+                true
+            })
+            .await;
+        match read {
+            Ok(()) => return Ok(draw.last()),
+            // A connection broke, and keys came twice.
+            Err(Unproved::Again) => {}
+            Err(unproved) => return Err(unproved.into()),
+        }
     }
 }

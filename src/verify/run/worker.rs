@@ -1,23 +1,20 @@
 //! Workers: they fold blocks of rows into items, ask the table for these a page at a time, and
 //! enter what they find into the chunk's sheet.
 
-mod tally;
-
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::super::compare::compare;
+use super::super::report::{AttributeFinding, Compared, Finding, FindingKind};
 use super::Shared;
-use super::judge::{Maker, Verdict};
-use super::sheet::{Place, Sheet};
-use crate::item::{Elements, Folded, Folder, Item};
+use super::ending::{Place, Sheet};
+use crate::item::{Elements, Expiry, Folded, Folder, Item};
 use crate::load::{
-    Differ, EXPIRED, Fate, Looked, Mending, REJECTED, Rejected, RowKey, Sieve, Why, Work, json,
-    meets, raw, row_json, row_key, take_row_key,
+    Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey, Sieve, Why,
+    Work, is_same, json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{Chunk, Row};
-use crate::verify::report::{Compared, Finding, FindingKind};
-use tally::{Tally, reject_at};
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
 const MADE: u64 = 0;
@@ -325,5 +322,114 @@ fn key_item(model: &Model, item: &Item) -> Item {
     let attributes = item.attributes.iter().filter(|(name, _)| is_key(name));
     Item {
         attributes: attributes.cloned().collect(),
+    }
+}
+
+// What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
+
+/// What one block comes to, before anything is known of the table.
+struct Tally {
+    books: Vec<Compared>,
+    /// Fingerprints and locators.
+    keys: Vec<(u128, u64)>,
+    rejects: Vec<(Place, Rejected)>,
+    /// Elements so far.
+    nth: u64,
+}
+
+impl Tally {
+    fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+        if let Some(books) = self.books.get_mut(item_type) {
+            change(books);
+        }
+    }
+}
+
+impl Worker {
+    /// Enters what a block came to.
+    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: &Tally) {
+        let shared = &self.shared;
+        for index in item_types {
+            let Some(books) = tally.books.get(*index) else {
+                continue;
+            };
+            shared.progress.rows(*index, books.rows_read);
+            if books.rejected > 0 {
+                shared.progress.rejected(*index, books.rejected);
+            }
+        }
+        sheet.enter(|found| {
+            for (index, books) in tally.books.iter().enumerate() {
+                found.with(index, |all| all.add(books));
+            }
+            for (place, reject) in &tally.rejects {
+                if found.rejects.wants(*place) {
+                    found.rejects.push(*place, note(&shared.model, reject));
+                }
+            }
+        });
+        let taken = shared.keys.as_ref();
+        if let Some(Err(failure)) = taken.map(|keys| take_keys(keys, &tally.keys)) {
+            shared.halt.set(Why::Failed(failure));
+        }
+    }
+}
+
+/// Keeps the first rejects of a block.
+fn reject_at(tally: &mut Tally, place: Place, reject: impl FnOnce() -> Rejected) {
+    if tally.rejects.len() < NOTED {
+        tally.rejects.push((place, reject()));
+    }
+}
+
+// What the table holds under an item's key, against what a row makes; and who has made it where it
+// is another item.
+
+/// What the table holds under an item's key.
+pub(super) enum Verdict {
+    Equal,
+    /// Nothing, because the item has expired and DynamoDB has deleted it.
+    Gone,
+    Missing,
+    Different {
+        attributes: Vec<AttributeFinding>,
+        maker: Maker,
+    },
+}
+
+/// What has made an item that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// The item type that it should be of, as far as is known.
+    Own,
+    /// Another item type of the mapping.
+    Other(usize),
+    /// Something else, by what this attribute says.
+    Foreign(Arc<str>),
+}
+
+/// Judges what the table holds.
+pub(super) fn judge(
+    owners: Option<&Owners>,
+    item_type: usize,
+    folded: &Folded,
+    found: Option<&Item>,
+) -> Verdict {
+    match found {
+        None if folded.expiry == Expiry::Past => Verdict::Gone,
+        None => Verdict::Missing,
+        Some(found) if is_same(folded, found) => Verdict::Equal,
+        Some(found) => Verdict::Different {
+            attributes: compare(&folded.item, found),
+            maker: owners.map_or(Maker::Own, |owners| maker(owners, item_type, found)),
+        },
+    }
+}
+
+fn maker(owners: &Owners, item_type: usize, found: &Item) -> Maker {
+    match (owners.owner(found), owners.foreign(item_type, found)) {
+        (Some(owner), _) if owner != item_type => Maker::Other(owner),
+        (_, Some(attribute)) => Maker::Foreign(attribute.clone()),
+        _ => Maker::Own,
     }
 }

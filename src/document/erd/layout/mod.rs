@@ -10,11 +10,6 @@
 //! drawing.
 
 mod grid;
-mod order;
-mod pack;
-mod place;
-mod rank;
-mod route;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -116,7 +111,7 @@ pub(super) fn lay_out(shapes: &[Shape], links: &[Link]) -> Layout {
         }
         parts.push((component(&own, &within), members, numbers));
     }
-    pack::pack(&parts, shapes.len(), links.len())
+    pack(&parts, shapes.len(), links.len())
 }
 
 /// The connected parts, each in order, the first by its first member.
@@ -150,7 +145,7 @@ fn components(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
 
 /// Lays out a connected part by the best of several layerings.
 fn component(shapes: &[Shape], links: &[Link]) -> Layout {
-    let mut layerings = rank::layerings(shapes, links);
+    let mut layerings = grid::layerings(shapes, links);
     layerings.truncate(if shapes.len() > MANY { 1 } else { TRIALS });
     let sides = vec![Side::Right; links.len()];
     let mut tried: Vec<(Layout, Vec<usize>)> = (layerings.into_iter())
@@ -177,9 +172,9 @@ fn component(shapes: &[Shape], links: &[Link]) -> Layout {
 /// Lays out a connected part whose layers are given, and the sides of links within a layer.
 fn layered(shapes: &[Shape], links: &[Link], layers: &[usize], sides: &[Side]) -> Layout {
     let mut grid = Grid::new(shapes, links, layers, sides);
-    order::order(&mut grid);
-    place::place(&mut grid);
-    route::route(&grid, shapes, links)
+    grid::order(&mut grid);
+    grid::place(&mut grid);
+    grid::route(&grid, shapes, links)
 }
 
 /// Lets links within a layer go round its left side, each where that is better.
@@ -199,4 +194,85 @@ fn turn(best: &mut Layout, shapes: &[Shape], links: &[Link], layers: &[usize]) {
             sides = turned;
         }
     }
+}
+
+// Parts that are not connected, packed onto one page.
+
+/// Between two parts.
+const SPACE: i32 = 36;
+
+/// A part: its layout, the numbers of its shapes, the numbers of its links.
+type Part = (Layout, Vec<usize>, Vec<usize>);
+
+/// Puts all parts into one layout of so many shapes and links, at the width that gives the largest
+/// drawing.
+fn pack(parts: &[Part], shapes: usize, links: usize) -> Layout {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    let size = |part: &usize| {
+        parts
+            .get(*part)
+            .map_or((0, 0), |(l, _, _)| (l.height, l.width))
+    };
+    order.sort_by_key(|part| std::cmp::Reverse(size(part)));
+    let sizes: Vec<(i32, i32)> = (order.iter().map(size))
+        .map(|(height, width)| (width + SPACE, height + SPACE))
+        .collect();
+    let widest = sizes.iter().map(|size| size.0).max().unwrap_or(0);
+    let widths = (0..40).map(|more| widest + more * 80);
+    let shaped = widths.map(|width| {
+        let (places, extent) = fill(&sizes, width);
+        (scale(extent.0 - SPACE, extent.1 - SPACE), places, extent)
+    });
+    // Of equals the first, which is the narrowest.
+    let best = shaped.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    let (_, corners, extent) = best.unwrap_or_default();
+
+    let mut whole = Layout {
+        width: (extent.0 - SPACE).max(0),
+        height: (extent.1 - SPACE).max(0),
+        places: vec![Place::default(); shapes],
+        routes: vec![Vec::new(); links],
+        crossings: 0,
+    };
+    for (part, (x, y)) in order.into_iter().zip(corners) {
+        let Some((layout, members, numbers)) = parts.get(part) else {
+            continue;
+        };
+        whole.crossings += layout.crossings;
+        for (member, place) in members.iter().zip(&layout.places) {
+            if let Some(slot) = whole.places.get_mut(*member) {
+                *slot = Place {
+                    x: place.x + x,
+                    y: place.y + y,
+                    ..*place
+                };
+            }
+        }
+        for (number, route) in numbers.iter().zip(&layout.routes) {
+            if let Some(slot) = whole.routes.get_mut(*number) {
+                *slot = route
+                    .iter()
+                    .map(|corner| (corner.0 + x, corner.1 + y))
+                    .collect();
+            }
+        }
+    }
+    whole
+}
+
+/// Puts the rectangles, the highest first, into rows within the width.
+fn fill(sizes: &[(i32, i32)], width: i32) -> (Vec<(i32, i32)>, (i32, i32)) {
+    let (mut x, mut y, mut below) = (0, 0, 0);
+    let mut extent = (0, 0);
+    let places = sizes.iter().map(|&(wide, high)| {
+        if x > 0 && x + wide > width {
+            (x, y) = (0, below);
+        }
+        let place = (x, y);
+        x += wide;
+        below = below.max(y + high);
+        extent = (extent.0.max(x), below);
+        place
+    });
+    (places.collect(), extent)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::super::card::{ROW, SMALL};
-use super::super::{Drawing, Edge, text};
+use super::super::{Drawing, Edge, card};
 
 type Point = (i32, i32);
 
@@ -99,7 +99,7 @@ fn assert_begins_and_ends(drawing: &Drawing, edge: &Edge, route: &[Point], boxes
 }
 
 fn label(edge: &Edge, route: &[Point]) -> [i32; 4] {
-    let wide = text::width(&edge.label, SMALL);
+    let wide = card::width(&edge.label, SMALL);
     let (x, y) = route[0];
     let [left, right] = if route[1].0 < x {
         [x - 17 - wide, x - 17]

@@ -6,32 +6,23 @@
 //! does not fit is refused, never bent: nothing is cut, rounded or guessed.
 
 mod apply;
-mod bytes;
 mod compile;
-mod convert;
-mod digits;
-mod error;
 mod family;
-mod mask;
-mod ordered;
 mod pattern;
-mod period;
-mod permute;
 mod table;
 #[cfg(test)]
 mod tests;
-mod text;
 mod time;
 mod trial;
 
+pub use apply::Secret;
+pub(crate) use apply::canonical;
 pub use compile::FilterError;
-pub use error::ApplyError;
+pub use family::ApplyError;
 pub use family::FilterTypeError;
-pub use mask::Secret;
 pub use pattern::Pattern;
-pub use period::Period;
 pub use table::Entry;
-pub(crate) use text::canonical;
+pub use time::Period;
 pub(crate) use trial::{Refusal, Trial};
 
 use crate::value::Value;
@@ -131,7 +122,7 @@ impl Filter {
     /// The text that `shard(n)` gives for the shard of this number.
     #[must_use]
     pub fn shard_text(shard: u32, shards: u32) -> String {
-        text::numbered(shard, shards)
+        apply::numbered(shard, shards)
     }
 }
 

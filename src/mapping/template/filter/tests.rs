@@ -30,7 +30,7 @@ fn show(result: Result<Value, ApplyError>) -> String {
     match result {
         Ok(Value::Time(time)) => time.to_string(),
         Ok(Value::Null) => "NULL".to_owned(),
-        Ok(Value::Bytes(bytes)) => format!("0x{}", super::bytes::hex(&bytes)),
+        Ok(Value::Bytes(bytes)) => format!("0x{}", super::apply::hex(&bytes)),
         Ok(other) => crate::value::write_document(&other),
         Err(error) => error.code().to_owned(),
     }

@@ -9,33 +9,36 @@
 //! for a reason that is known to be gone: the computer's clock was off and is corrected by the
 //! answer's date, or the credentials had expired and others have come.
 
-mod answer;
-mod body;
-mod clock;
-mod hash;
 mod sign;
 mod template;
 #[cfg(test)]
 mod tests;
 mod vault;
 
+use std::convert::Infallible;
 use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use aws_sdk_dynamodb::Client;
 use aws_smithy_runtime_api::client::http::HttpConnector as _;
-use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
-
-use super::classify::Attempt;
-use crate::target::{ErrorClass, TargetError};
-use answer::Answer;
-pub(super) use body::Body;
-pub(super) use clock::Clock;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use sign::{push_hex, sha256};
 use template::{Template, Templates};
 use vault::Held;
+
+pub(super) use sign::Clock;
 pub(in crate::target) use vault::Vault;
+
+use super::super::{ErrorClass, TargetError};
+use super::classify::Attempt;
 
 /// Sends requests for items.
 #[derive(Debug)]
@@ -73,7 +76,7 @@ impl Wire {
             let Some(code) = answer.code() else {
                 return answer.body(attempt);
             };
-            if !corrected && clock::is_skew(code) && self.clock.correct(offset, answer.date()) {
+            if !corrected && sign::is_skew(code) && self.clock.correct(offset, answer.date()) {
                 corrected = true;
             } else if !renewed && vault::is_expiry(code) && self.renew(attempt, &held).await? {
                 renewed = true;
@@ -104,7 +107,7 @@ impl Wire {
             Err(error) => error,
         };
         let date = self.clock.last_refused();
-        let again = if clock::is_skew(&error.code) && self.clock.correct(offset, date.as_deref()) {
+        let again = if sign::is_skew(&error.code) && self.clock.correct(offset, date.as_deref()) {
             true
         } else if let Some(worn) = worn.or_else(|| self.vault.last())
             && vault::is_expiry(&error.code)
@@ -141,7 +144,7 @@ impl Wire {
         held: &Held,
         body: &Body,
     ) -> Result<HttpRequest, TargetError> {
-        let time = clock::stamp(self.clock.now());
+        let time = sign::stamp(self.clock.now());
         let target = format!("{}{}", template::PREFIX, attempt.operation);
         let token = held.credentials.session_token();
         let signed = [
@@ -197,5 +200,161 @@ async fn exchange(
     match tokio::time::timeout(patience, whole).await {
         Ok(answer) => answer,
         Err(_) => Err(attempt.late()),
+    }
+}
+
+// An answer: whole, as it was sent, and an error or none.
+
+/// An answer that was read to its end.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    body: Bytes,
+    date: Option<String>,
+    crc32: Option<u32>,
+    /// The error's code, in an answer that is one.
+    code: Option<String>,
+    message: String,
+}
+
+impl Answer {
+    /// Reads an answer; `None` where it ends before its end.
+    async fn read(response: HttpResponse) -> Option<Self> {
+        let status = response.status().as_u16();
+        let text = |name: &str| response.headers().get(name).map(str::to_owned);
+        let crc32 = text("x-amz-crc32").and_then(|text| text.parse().ok());
+        let (date, kind) = (text("date"), text("x-amzn-errortype"));
+        let body = response.into_body().collect().await.ok()?.to_bytes();
+        let mut answer = Self {
+            status,
+            body,
+            date,
+            crc32,
+            code: None,
+            message: String::new(),
+        };
+        if status != 200 && answer.is_as_sent() {
+            let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+            let text = |names: &[&str]| {
+                let said = names.iter().find_map(|name| said.get(name)?.as_str());
+                said.map(str::to_owned)
+            };
+            let kind = kind.or_else(|| text(&["__type", "code"]));
+            answer.code = kind.map(|kind| plain(&kind).to_owned());
+            answer.message = text(&["message", "Message", "errorMessage"]).unwrap_or_default();
+        }
+        Some(answer)
+    }
+
+    /// The code of an error of the service.
+    fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    /// When it was sent.
+    fn date(&self) -> Option<&str> {
+        self.date.as_deref()
+    }
+
+    /// The body, where the answer is no error.
+    fn body(self, attempt: &Attempt<'_>) -> Result<Bytes, TargetError> {
+        if !self.is_as_sent() {
+            return Err(attempt.cut_off());
+        }
+        if self.status == 200 {
+            return Ok(self.body);
+        }
+        Err(attempt.service(self.code(), &self.message, self.status, &self.body))
+    }
+
+    /// Whether the body has the checksum that was sent with it.
+    fn is_as_sent(&self) -> bool {
+        self.crc32
+            .is_none_or(|sent| sent == crc32fast::hash(&self.body))
+    }
+}
+
+/// A code without what may stand around it:
+/// `com.amazonaws.dynamodb.v20120810#ThrottlingException:http://…`.
+fn plain(kind: &str) -> &str {
+    let kind = kind.split(':').next().unwrap_or(kind);
+    kind.rsplit('#').next().unwrap_or(kind).trim()
+}
+
+// A request's body: three parts, the middle one shared with the batch that it comes from.
+
+/// The parts of a body that are still to be sent. Cloning it copies none of them.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    parts: [Bytes; 3],
+    hash: OnceLock<String>,
+}
+
+impl Body {
+    /// Puts a body together: what stands before, the requests, what stands after.
+    pub(in crate::target::dynamodb) fn new(
+        before: String,
+        middle: Bytes,
+        after: &'static str,
+    ) -> Self {
+        Self {
+            parts: [
+                Bytes::from(before),
+                middle,
+                Bytes::from_static(after.as_bytes()),
+            ],
+            hash: OnceLock::new(),
+        }
+    }
+
+    /// Its hash as hexadecimal digits; computed once, before anything is sent.
+    fn hash(&self) -> &str {
+        self.hash.get_or_init(|| {
+            let mut text = String::with_capacity(64);
+            push_hex(&mut text, &sha256(self.parts.iter().map(AsRef::as_ref)));
+            text
+        })
+    }
+
+    fn left(&self) -> usize {
+        self.parts.iter().map(Bytes::len).sum()
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.parts.iter_mut().find(|part| !part.is_empty());
+        Poll::Ready(next.map(|part| Ok(Frame::data(std::mem::take(part)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(u64::try_from(self.left()).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod answer_tests {
+    use super::*;
+
+    #[test]
+    fn codes_stand_alone() {
+        for kind in [
+            "ThrottlingException",
+            "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+            "ThrottlingException:http://internal.amazon.com/coral/",
+            "aws.protocoltests#ThrottlingException:http://internal.amazon.com/coral/",
+        ] {
+            assert_eq!(plain(kind), "ThrottlingException");
+        }
     }
 }

@@ -2,7 +2,20 @@
 //!
 //! A test has the SDK sign the same requests and compares.
 
-use super::hash::{hmac, push_hex, sha256};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+use aws_types::sdk_config::TimeSource;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::{SignedDuration, Timestamp};
+use sha2::{Digest as _, Sha256};
+
 use super::vault::Held;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -100,5 +113,182 @@ fn push_path(out: &mut String, path: &str) {
             }
             _ => out.push_str(&format!("%{byte:02X}")),
         }
+    }
+}
+
+// SHA-256, alone and keyed, and hexadecimal digits.
+
+/// The hash of what is made of these parts.
+pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// The hash of a text under a key.
+pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    // A key of any length will do.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return [0; 32];
+    };
+    mac.update(text);
+    mac.finalize().into_bytes().into()
+}
+
+/// Appends bytes as hexadecimal digits.
+pub(super) fn push_hex(out: &mut String, bytes: &[u8]) {
+    const DIGITS: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or('0');
+    for byte in bytes {
+        out.push(digit(byte >> 4));
+        out.push(digit(byte & 15));
+    }
+}
+
+// The service's time: the computer's, corrected once an answer has shown that it is off.
+
+/// Below this a refused signature is what it says, as in the SDK.
+const SKEW: SignedDuration = SignedDuration::from_mins(4);
+
+/// A clock with what is known of its error. Clones share that; the SDK's clients sign by one.
+#[derive(Debug, Clone, Default)]
+pub(in crate::target::dynamodb) struct Clock {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Seconds that the service's clock is ahead.
+    ahead: AtomicI64,
+    /// The date of the last answer to a client of the SDK that was an error.
+    refused: Mutex<Option<String>>,
+}
+
+impl TimeSource for Clock {
+    fn now(&self) -> SystemTime {
+        Clock::now(self)
+    }
+}
+
+#[dyn_dispatch_hint]
+impl Intercept for Clock {
+    fn name(&self) -> &'static str {
+        "Clock"
+    }
+
+    fn read_before_deserialization(
+        &self,
+        context: &BeforeDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let response = context.response();
+        if !response.status().is_success() {
+            let date = response.headers().get("date").map(str::to_owned);
+            *self.refused() = date;
+        }
+        Ok(())
+    }
+}
+
+impl Clock {
+    /// The time at the service, as far as it is known.
+    pub(super) fn now(&self) -> SystemTime {
+        let now = Timestamp::now();
+        let there = now.checked_add(self.offset()).unwrap_or(now);
+        SystemTime::from(there)
+    }
+
+    /// How far the service's clock is ahead.
+    pub(super) fn offset(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.inner.ahead.load(Ordering::Relaxed))
+    }
+
+    /// The date of the last answer to the SDK that was an error.
+    pub(super) fn last_refused(&self) -> Option<String> {
+        self.refused().clone()
+    }
+
+    fn refused(&self) -> MutexGuard<'_, Option<String>> {
+        let refused = self.inner.refused.lock();
+        refused.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the date of an answer to a request that was signed with this offset. Says whether the
+    /// request should be signed anew: its time was off by more than the service tolerates.
+    pub(super) fn correct(&self, offset: SignedDuration, date: Option<&str>) -> bool {
+        let Some(there) = date.and_then(parse) else {
+            return false;
+        };
+        let ahead = there.duration_since(Timestamp::now());
+        if (ahead - offset).abs() < SKEW {
+            return false;
+        }
+        self.inner.ahead.store(ahead.as_secs(), Ordering::Relaxed);
+        let minutes = ahead.as_mins();
+        tracing::warn!(
+            minutes,
+            "the computer's clock is off; requests are signed with the service's time"
+        );
+        true
+    }
+}
+
+/// Whether an error may mean that the computer's clock is off.
+pub(super) fn is_skew(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "AuthFailure"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+            | "AccessDeniedException"
+    )
+}
+
+/// A time as requests carry it: `20261121T090618Z`.
+pub(super) fn stamp(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Reads an HTTP date: `Sat, 21 Nov 2026 09:06:18 GMT`.
+fn parse(date: &str) -> Option<Timestamp> {
+    let zoned = jiff::fmt::rfc2822::parse(date).ok()?;
+    Some(zoned.timestamp())
+}
+
+#[cfg(test)]
+mod clock_tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_and_times_written() {
+        let time = parse("Sat, 21 Nov 2026 09:06:18 GMT").unwrap();
+        assert_eq!(stamp(SystemTime::from(time)), "20261121T090618Z");
+    }
+
+    #[test]
+    fn only_a_clock_that_is_far_off_is_corrected() {
+        let clock = Clock::default();
+        let date = |minutes: i64| {
+            let time = Timestamp::now() + SignedDuration::from_mins(minutes);
+            time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+        };
+        let none = SignedDuration::ZERO;
+        assert!(!clock.correct(none, None));
+        assert!(!clock.correct(none, Some("yesterday")));
+        assert!(!clock.correct(none, Some(&date(3))));
+        assert!(clock.correct(none, Some(&date(-10))));
+        assert!((-601..=-599).contains(&clock.offset().as_secs()));
+        // Once it is corrected, the same answer means something else.
+        assert!(!clock.correct(clock.offset(), Some(&date(-10))));
+        // Another request was under way meanwhile: it is worth sending again.
+        assert!(clock.correct(none, Some(&date(-10))));
     }
 }

@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::config::Credentials;
 use jiff::{SignedDuration, Timestamp};
 
-use super::hash::{push_hex, sha256};
 use super::sign::{Scope, Signed, authorization};
+use super::sign::{push_hex, sha256};
 use super::template::Mirror;
-use super::{Body, Vault, Wire, clock};
+use super::{Body, Vault, Wire, sign};
 use crate::target::dynamodb::Place;
 use crate::target::dynamodb::classify::Attempt;
 use crate::target::{ErrorClass, TargetError};
@@ -51,7 +51,7 @@ impl Bench {
         let provider = provider(all);
         let vault = Vault::new(provider.clone());
         Self {
-            wire: Wire::new(client(&http, &vault, None), vault, clock::Clock::default()),
+            wire: Wire::new(client(&http, &vault, None), vault, sign::Clock::default()),
             http,
             provider,
             place: Place {
@@ -246,7 +246,7 @@ async fn a_clock_that_is_off_is_corrected_by_the_answers_date() {
     bench.send().await.unwrap();
     bench.send().await.unwrap();
     let seen = bench.seen();
-    let minute = |time: SystemTime| clock::stamp(time)[..13].to_owned();
+    let minute = |time: SystemTime| sign::stamp(time)[..13].to_owned();
     let near = |request: &Seen, minutes: u64| {
         let now = SystemTime::now() + Duration::from_mins(minutes);
         let close = [now, now - Duration::from_secs(5)].map(minute);
@@ -323,7 +323,7 @@ async fn no_credentials_are_told_of() {
     bench.wire = Wire::new(
         client(&bench.http, &vault, None),
         vault,
-        clock::Clock::default(),
+        sign::Clock::default(),
     );
     let error = bench.send().await.unwrap_err();
     assert_eq!(

@@ -57,7 +57,7 @@ fn pseudonyms_of_integers_are_a_permutation_of_those_with_as_many_digits() {
             (1000, 10_000),
         ] {
             let mut seen: Vec<u128> = (least..end)
-                .map(|n| permute::permute(&secret, n, negative))
+                .map(|n| apply::permute(&secret, n, negative))
                 .collect();
             seen.sort_unstable();
             assert!(seen.into_iter().eq(least..end), "{least} {negative}");

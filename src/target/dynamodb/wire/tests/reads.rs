@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::time::{Duration, Instant};
 
 use super::scripted::{Answer, Scripted, config, credentials, provider};
-use super::{EXPIRED, Place, SKEWED, clock, refused};
+use super::{EXPIRED, Place, SKEWED, refused, sign};
 use crate::item::Attribute;
 use crate::mapping::model::{Billing, KeyAttribute, KeyType, Settings, Table};
 use crate::target::dynamodb::{Clients, Dynamodb, Vault};
@@ -148,7 +148,7 @@ async fn a_read_that_is_signed_by_a_clock_that_is_off_is_signed_anew() {
             .header("x-amz-date")
             .to_owned();
         let now = SystemTime::now() + Duration::from_mins(5);
-        stamp > clock::stamp(now)
+        stamp > sign::stamp(now)
     };
     assert_eq!([0, 1, 2].map(off), [false, true, true]);
     let error = target.read_items(&table(), &keys(1)).await.unwrap_err();
