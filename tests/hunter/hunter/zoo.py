@@ -2,8 +2,8 @@
 
 import itertools
 
-WORDS = ["a", "A", "b", "B", "ab", "a#b", "#", "a#", "#a", "a|b", "|", "%", "a ", " a", "", "Ann", "Anna", "Ann Lee", "ann", "10", "9",
-         "1", "01", "1.0", "2", "true", "é", "e\u0301", "É", "ß", "ss", "~", "a.b", "a_b", "a%b", "zz", "가", "\U0001f600", "null", "a\tb"]
+WORDS = ["a", "A", "b", "B", "Bb", "Ba", "ab", "a#b", "#", "a#", "#a", "a|b", "|", "%", "a ", " a", "", "Ann", "Anna", "Ann Lee", "ann", "10",
+         "9", "1", "01", "1.0", "2", "true", "é", "e\u0301", "É", "ß", "ss", "~", "a.b", "a_b", "a%b", "zz", "가", "\U0001f600", "null", "a\tb"]
 NUMBERS = [0, 1, 2, 3, 7, 9, 10, 11, 12, 20, 99, 100, 101, 110, 777, 999, 1000, -1, -2, 123456, 2147483647, -2147483648, 9223372036854775807]
 REALS = ["0.0", "-0.0", "1.0", "1.5", "-1.5", "2.25", "10.0", "9.0", "0.1", "1e15", "1e-7", "123456789.125"]
 DECIMALS = ["0", "0.00", "1", "1.00", "1.5", "1.50", "-1.5", "10", "9.99", "99999999.99"]
@@ -88,6 +88,9 @@ def make_table(rng, world, name):
                 columns[0].update(type="INTEGER", null=True)    # not an alias of the rowid
     elif style < 0.85 and len(keys) > 1:
         table["primary_key"] = rng.sample(keys, rng.choice([2, 2, 3]) if len(keys) > 2 else 2)
+        if rng.random() < 0.5:    # without NULLs there is something to prove, also in SQLite
+            for column in columns:
+                column["null"] = column["null"] and column["name"] not in table["primary_key"]
     for _ in range(rng.choice([0, 0, 1, 2])):
         unique = rng.sample(keys, min(len(keys), rng.choice([1, 1, 2])))
         kind = rng.random()
@@ -142,6 +145,11 @@ def add_foreign_key(rng, world, table):
             return
         columns.append(column)
     table["columns"] += columns
+    if to is not table and "WITHOUT" not in table["options"] and rng.random() < 0.2:    # one to one: the parent's key is the child's
+        for column in columns:
+            column["null"] = False
+        table.pop("inline_key", None)
+        table["primary_key"] = [column["name"] for column in columns]
     suffix = rng.choice(["", "", "DEFERRABLE INITIALLY DEFERRED", "ON DELETE CASCADE"])
     if world["database"] in ("mariadb", "mysql") and "DEFER" in suffix:
         suffix = ""
