@@ -45,7 +45,7 @@ def make_item(rng, world, name, relation, relations, shared):
     columns = dict(relations[relation])
     table = next((table for table in world["tables"] if table["name"] == relation), None)
     item = {"from": relation}
-    if table and rng.random() < 0.15:
+    if table and rng.random() < 0.2:
         columns = make_query(rng, world, name, item, table)
         table_for_keys = {**table, "foreign_keys": []}
     else:
@@ -111,7 +111,7 @@ def make_query(rng, world, name, item, table):
     sql = f"SELECT {', '.join(listed)} FROM {zoo.quoted(world, table['name'])}"
     if rng.random() < 0.3:
         sql += f" WHERE {zoo.quoted(world, plain[0]['name'])} IS NOT NULL"
-    if world["database"] == "sqlite" and len(plain) > 1 and rng.random() < 0.35:    # the types of the first SELECT are those of none
+    if world["database"] == "sqlite" and len(plain) > 1 and rng.random() < 0.5:    # the types of the first SELECT are those of none
         turned = [column["name"] for column in plain[1:] + plain[:1]]
         sql += f" UNION ALL SELECT {', '.join(zoo.quoted(world, column) for column in turned)} FROM {zoo.quoted(world, table['name'])}"
     key = [column for column in table.get("primary_key") or [plain[0]["name"]] if column in columns] or [plain[0]["name"]]

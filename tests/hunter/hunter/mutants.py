@@ -86,7 +86,7 @@ def hunt(options, binary, name, kills, more, seconds):
     if not kills:
         return "; ".join(found) or f"nothing with {' '.join(more)}"
     killed = any(line.split(": ", 1)[1].startswith(kills) for line in found)
-    return f"killed in {time.monotonic() - begin:.0f} s by {kills}" if killed else f"ALIVE after {seconds} s"
+    return f"killed in {time.monotonic() - begin:.0f} s by {kills}" if killed else f"ALIVE after {seconds} s: {(done.stdout.splitlines() or [''])[-1].split(',')[0]}"
 
 
 if __name__ == "__main__":
