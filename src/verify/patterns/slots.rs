@@ -138,7 +138,10 @@ impl<'a> Names<'a> {
     /// The columns of the type's own relation that its table never has NULL in.
     pub(super) fn never_null(&self) -> Vec<usize> {
         self.base.map_or(Vec::new(), |base| {
-            self.own(base, &|column| !column.nullable)
+            // A document may be JSON's null, which is read as NULL.
+            self.own(base, &|column| {
+                !column.nullable && column.data_type != DataType::Json
+            })
         })
     }
 
