@@ -4,6 +4,8 @@
 mod document;
 #[path = "../fuzz/checks/mapping_file.rs"]
 mod mapping_file;
+#[path = "../fuzz/checks/nested.rs"]
+mod nested;
 #[path = "../fuzz/checks/number.rs"]
 mod number;
 #[path = "../fuzz/checks/template.rs"]
@@ -35,6 +37,11 @@ fn the_corpus_of_documents_is_read_as_serde_json_reads_it() {
 #[test]
 fn the_corpus_of_mappings_is_checked_and_folded_without_a_panic() {
     replay("mapping_file", mapping_file::check);
+}
+
+#[test]
+fn the_corpus_of_what_is_nested_deep_ends_with_a_value_or_a_fault() {
+    replay("nested", nested::check);
 }
 
 #[test]

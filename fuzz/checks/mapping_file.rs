@@ -8,7 +8,7 @@ use dynafold::diagnostic::{Diagnostic, Severity, render, to_json};
 use dynafold::item::{Elements, Folder};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
-use dynafold::mapping::{Described, Raw, resolve};
+use dynafold::mapping::{Described, Raw, Resolution, resolve};
 use dynafold::source::{Scan, ScanColumn};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
@@ -22,22 +22,10 @@ pub(crate) fn check(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };
-    let variables = |name: &str| (name == "SET").then(|| "value".to_owned());
-    let (raw, faults) = Raw::read(text, &variables);
-    let Some(raw) = raw else {
-        assert!(!faults.is_empty(), "{text:?} is refused without a word");
-        return shown(text, &faults);
+    let resolution = match read(text) {
+        Ok(resolution) => resolution,
+        Err(faults) => return shown(text, &faults),
     };
-    // Every second query is understood.
-    let mut described = Described::new();
-    for (at, query) in raw.queries().enumerate() {
-        let columns = match at % 2 {
-            0 => Ok(CATALOG.tables[0].columns.clone()),
-            _ => Err("refused".to_owned()),
-        };
-        described.insert(query.value.clone(), columns);
-    }
-    let resolution = resolve(&raw, faults, &CATALOG, &described);
     let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
     let broken = resolution.diagnostics.iter().any(is_error);
     assert_eq!(resolution.model.is_none(), broken, "{text:?}");
@@ -55,6 +43,26 @@ pub(crate) fn check(data: &[u8]) {
         assert_eq!(model.passes.len(), resolution.passes.len(), "{text:?}");
         folds(model);
     }
+}
+
+/// Holds a text against the catalog, or gives the faults of one that is not understood at all.
+pub(crate) fn read(text: &str) -> Result<Resolution, Vec<Diagnostic>> {
+    let variables = |name: &str| (name == "SET").then(|| "value".to_owned());
+    let (raw, faults) = Raw::read(text, &variables);
+    let Some(raw) = raw else {
+        assert!(!faults.is_empty(), "{text:?} is refused without a word");
+        return Err(faults);
+    };
+    // Every second query is understood.
+    let mut described = Described::new();
+    for (at, query) in raw.queries().enumerate() {
+        let columns = match at % 2 {
+            0 => Ok(CATALOG.tables[0].columns.clone()),
+            _ => Err("refused".to_owned()),
+        };
+        described.insert(query.value.clone(), columns);
+    }
+    Ok(resolve(&raw, faults, &CATALOG, &described))
 }
 
 /// Shows the diagnostics in every way there is.

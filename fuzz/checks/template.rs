@@ -135,6 +135,7 @@ fn bind(placeholder: &WrittenPlaceholder, text: &str) -> Option<Placeholder> {
             column: column.unwrap_or(COLUMNS.len()),
             path: path.iter().map(|step| Arc::from(step.as_str())).collect(),
             written: placeholder.written_path().into(),
+            is_json: false,
         },
         filters,
         family: Family::Any,

@@ -72,6 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Piece>, ExpressionError> {
         end: text.len(),
         pieces: Vec::new(),
         against: Against::Unknown,
+        level: 0,
     };
     parser.either()?;
     match parser.tokens.next() {
@@ -96,8 +97,12 @@ struct Parser {
     pieces: Vec<Piece>,
     /// The other side of the comparison that is being read.
     against: Against,
+    /// How many parentheses and negations stand around what is read.
+    level: usize,
 }
 
+/// How deep an expression may be nested: DynamoDB takes 300 operators and 4 KB (limits.md), and people fewer.
+const MAX_LEVELS: usize = 100;
 /// Values that DynamoDB takes in one IN.
 const MOST_IN: usize = 100;
 
@@ -178,6 +183,20 @@ impl Parser {
     }
 
     fn one(&mut self) -> Result<(), ExpressionError> {
+        if self.level > MAX_LEVELS {
+            let from = self.here();
+            return Err(fault(
+                from..from,
+                format!("it is nested deeper than {MAX_LEVELS} levels"),
+            ));
+        }
+        self.level += 1;
+        let read = self.negated();
+        self.level -= 1;
+        read
+    }
+
+    fn negated(&mut self) -> Result<(), ExpressionError> {
         if self.take_word("NOT") {
             return self.one();
         }

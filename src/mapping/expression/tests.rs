@@ -86,3 +86,26 @@ fn faults_are_told_in_words() {
     );
     assert_eq!(faulty(""), "an attribute is missing at the end");
 }
+
+#[test]
+fn what_is_nested_too_deep_is_refused_and_overflows_nothing() {
+    let nested = |open: &str, levels: usize, close: &str| {
+        format!("{}a = 1{}", open.repeat(levels), close.repeat(levels))
+    };
+    assert!(parse(&nested("(", 100, ")")).is_ok());
+    assert!(parse(&nested("NOT ", 100, "")).is_ok());
+    for (open, close) in [
+        ("(", ")"),
+        ("NOT ", ""),
+        ("NOT (", ")"),
+        ("(a = 1 OR ", ")"),
+    ] {
+        let text = nested(open, 20_000, close);
+        assert_eq!(
+            faulty(&text),
+            "it is nested deeper than 100 levels",
+            "{open}"
+        );
+    }
+    assert!(parse(&nested("a = 1 AND ", 20_000, "")).is_ok());
+}
