@@ -6,6 +6,7 @@ mod collation;
 mod enforced;
 mod faults;
 mod injective;
+mod many;
 mod range_end;
 mod refused;
 

@@ -29,7 +29,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
     let orders: Vec<&Claim> = proofs.of(ClaimKind::TextOrder).collect();
     let mut lines = vec![
         keys(&own),
-        types(proofs.pairs_by_beginning, &pairs),
+        types(proofs, &pairs, detailed),
         order(&orders),
         coverage(&proofs.coverage, detailed),
     ];
@@ -107,16 +107,27 @@ fn types_of(count: usize) -> String {
     counted(u64::try_from(count).unwrap_or(u64::MAX), "item type")
 }
 
-fn types(by_beginning: usize, claims: &[&Claim]) -> Line {
-    let open = open(claims);
-    let pairs = by_beginning + claims.len();
+fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
+    let by_beginning = proofs.pairs_by_beginning;
+    let left = proofs.pairs_not_compared;
+    // One claim is of all the pairs that are left.
+    let compared: Vec<&Claim> = claims
+        .iter()
+        .copied()
+        .filter(|claim| !claim.of.item_types.is_empty())
+        .collect();
+    let mut open = open(&compared);
+    let apart = by_beginning + compared.len() - open.len();
+    let pairs = by_beginning + compared.len() + left;
+    if left > 0 {
+        open.insert(0, format!("{left} pairs that were not compared"));
+    }
     let text = match (pairs, open.as_slice()) {
         (0, _) => "there is one item type alone".to_owned(),
         (pairs, []) => format!("no two item types make one key: all {pairs} pairs are apart"),
         (pairs, open) => format!(
-            "{} of {pairs} pairs are apart; not proved of {}",
-            pairs - open.len(),
-            open.join("; ")
+            "{apart} of {pairs} pairs are apart; not proved of {}",
+            listed(open, detailed)
         ),
     };
     let mut reasons = Vec::new();

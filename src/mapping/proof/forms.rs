@@ -8,13 +8,15 @@ use crate::mapping::model::{Part, Placeholder, Template};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts
 /// its values have.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in crate::mapping) struct Shape {
     pub(super) pieces: Vec<Piece>,
+    /// Whether it stands for a template that has too many shapes: it has texts which the template cannot make.
+    pub(super) is_vague: bool,
 }
 
 /// A piece of a shape.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Piece {
     /// One letter.
     One(Letters, Option<usize>),
@@ -47,6 +49,8 @@ pub(in crate::mapping) struct Known<'t> {
 
 /// Most shapes of one template; beyond it the texts of a value count as one.
 const MAX_SHAPES: usize = 48;
+/// Most pieces of all shapes of one template; beyond it any text may be of it.
+const MAX_PIECES: usize = 100_000;
 
 impl<'t> Known<'t> {
     /// Takes a template apart. `domain` tells of the column at a placeholder's place.
@@ -136,9 +140,21 @@ impl<'t> Known<'t> {
                 }
             }
         }
-        (certain..=segments)
-            .flat_map(|there| self.shapes_with(there))
-            .collect()
+        let mut shapes: Vec<Shape> = Vec::new();
+        let mut pieces = 0;
+        for there in certain..=segments {
+            let more = self.shapes_with(there);
+            pieces += more.iter().map(|shape| shape.pieces.len()).sum::<usize>();
+            if pieces > MAX_PIECES {
+                let any = Shape {
+                    is_vague: true,
+                    ..Shape::default()
+                };
+                return vec![any.open()];
+            }
+            shapes.extend(more);
+        }
+        shapes
     }
 
     /// The shapes with just so many optional segments.
@@ -201,6 +217,9 @@ impl Shape {
 
     /// Whether the empty text is of this shape.
     pub(super) fn may_be_empty(&self) -> bool {
+        if self.is_vague {
+            return false;
+        }
         let one = |piece: &Piece| matches!(piece, Piece::One(..));
         !self.pieces.iter().any(one)
     }
@@ -287,7 +306,10 @@ impl Shape {
             }
             pieces.push(*piece);
         }
-        Self { pieces }
+        Self {
+            pieces,
+            is_vague: self.is_vague,
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::World;
 use super::facts::{Facts, Subject, UniqueKey};
 use super::forms::{Known, Use};
-use super::meet::{Meeting, two_readings};
+use super::meet::{Common, Work, two_readings};
 use super::verdict::{judged, keyless};
 use crate::mapping::model::{Node, Table};
 
@@ -48,8 +48,8 @@ pub(super) struct Reading<'t> {
     /// The first letter of the text behind it; `None` at the end of the key attribute.
     pub(super) follows: Option<char>,
     pub(super) alone: bool,
-    /// Two ways to read one text.
-    pub(super) twice: Option<Meeting>,
+    /// A text that can be read in two ways.
+    pub(super) twice: Common,
     pub(super) names: Vec<String>,
 }
 
@@ -114,11 +114,12 @@ fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
         .map(|each| each.placeholder.place.written.to_string())
         .collect();
     let alone = matches!(known.template.parts.as_slice(), [_]) && known.uses.len() == 1;
+    let mut work = Work::one();
     let readings = known.uses.iter().enumerate().map(|(number, each)| Reading {
         twice: if alone {
-            None
+            Common::Nothing
         } else {
-            two_readings(&known.shapes, number)
+            two_readings(&known.shapes, number, &mut work)
         },
         each: each.clone(),
         attribute: attribute.clone(),
@@ -198,7 +199,7 @@ impl Reading<'_> {
         } else if self.each.domain.loss.is_some() {
             2
         } else {
-            u8::from(self.twice.is_some())
+            u8::from(self.twice != Common::Nothing)
         }
     }
 

@@ -3,7 +3,7 @@
 //! A set may hold more than it says, never less: what is proved of it holds for every text.
 
 /// A set of letters (Unicode scalar values).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::mapping) struct Letters {
     /// A bit for each ASCII letter.
     ascii: u128,
@@ -11,7 +11,7 @@ pub(in crate::mapping) struct Letters {
 }
 
 /// The letters that are not ASCII.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Beyond {
     None,
     One(char),

@@ -4,7 +4,8 @@
 //! read back from a text if both automata, wherever they read the same text, begin and end the value
 //! at the same letters.
 
-use std::collections::VecDeque;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
 
 use super::forms::{Piece, Shape};
 use super::letters::Letters;
@@ -17,29 +18,95 @@ pub(in crate::mapping) struct Meeting {
     pub(super) values: [Vec<(usize, String)>; 2],
 }
 
+/// What was found of a text in common.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Common {
+    /// There is none.
+    Nothing,
+    /// This one.
+    Text(Meeting),
+    /// It is not known: the search was given up, or too little is known of the shapes.
+    Unknown,
+}
+
+/// States of automata that may yet be looked at: what bounds the time of a proof, the same on every machine.
+#[derive(Debug)]
+pub(in crate::mapping) struct Work(usize);
+
+impl Work {
+    /// For the templates of one item type: less than a second.
+    const ONE: usize = 1 << 20;
+    /// For all that is asked of pairs of item types, or of access patterns and item types: seconds.
+    const ALL: usize = 1 << 23;
+
+    pub(in crate::mapping) fn one() -> Self {
+        Self(Self::ONE)
+    }
+
+    pub(in crate::mapping) fn all() -> Self {
+        Self(Self::ALL)
+    }
+
+    pub(in crate::mapping) fn is_used_up(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// A part of it, for one question. What of it is left comes back by [`Work::give_back`].
+    pub(super) fn part(&mut self) -> Self {
+        let part = self.0.min(Self::ONE);
+        self.0 -= part;
+        Self(part)
+    }
+
+    pub(super) fn give_back(&mut self, part: &Self) {
+        self.0 += part.0;
+    }
+
+    fn take(&mut self) -> Option<()> {
+        self.0 = self.0.checked_sub(1)?;
+        Some(())
+    }
+}
+
 /// A text that fits one shape of each, if there is one.
-pub(super) fn meeting(a: &[Shape], b: &[Shape]) -> Option<Meeting> {
-    readable(a).chain(a.iter().cloned()).find_map(|a| {
-        let mut others = readable(b).chain(b.iter().cloned());
-        others.find_map(|b| search(&a, &b, None))
-    })
+pub(super) fn meeting(a: &[Shape], b: &[Shape], work: &mut Work) -> Common {
+    let readable_b: Vec<Shape> = readable(b).collect();
+    for a in readable(a).chain(a.iter().cloned()) {
+        for b in readable_b.iter().chain(b) {
+            match search(&a, b, None, work) {
+                Common::Nothing => {}
+                found => return found,
+            }
+        }
+    }
+    Common::Nothing
 }
 
 /// A text in which the value of this number can be read in two ways, if there is one.
-pub(super) fn two_readings(shapes: &[Shape], number: usize) -> Option<Meeting> {
-    let find = |shapes: &[Shape]| {
-        shapes.iter().find_map(|a| {
-            shapes
-                .iter()
-                .find_map(|b| match (a.has(number), b.has(number)) {
-                    (true, true) => search(a, b, Some(number)),
-                    (false, false) => None,
-                    _ => search(a, b, None),
-                })
-        })
+pub(super) fn two_readings(shapes: &[Shape], number: usize, work: &mut Work) -> Common {
+    if shapes.iter().any(|shape| shape.is_vague) {
+        return Common::Unknown;
+    }
+    let mut find = |shapes: &[Shape]| {
+        for a in shapes {
+            for b in shapes {
+                let found = match (a.has(number), b.has(number)) {
+                    (true, true) => search(a, b, Some(number), work),
+                    (false, false) => Common::Nothing,
+                    _ => search(a, b, None, work),
+                };
+                if found != Common::Nothing {
+                    return found;
+                }
+            }
+        }
+        Common::Nothing
     };
     let plain: Vec<Shape> = readable(shapes).collect();
-    find(&plain).or_else(|| find(shapes))
+    match find(&plain) {
+        Common::Nothing => find(shapes),
+        found => found,
+    }
 }
 
 fn readable(shapes: &[Shape]) -> impl Iterator<Item = Shape> {
@@ -47,7 +114,7 @@ fn readable(shapes: &[Shape]) -> impl Iterator<Item = Shape> {
 }
 
 /// Where both automata are, and whether the value has begun or ended at different letters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct State {
     a: usize,
     b: usize,
@@ -63,22 +130,22 @@ struct Search<'s> {
     /// Where the value begins and ends in each.
     marks: [Option<(usize, usize)>; 2],
     open: VecDeque<State>,
-    reached: Vec<Option<Step>>,
+    reached: HashMap<State, Step>,
 }
 
-fn search(a: &Shape, b: &Shape, number: Option<usize>) -> Option<Meeting> {
+fn search(a: &Shape, b: &Shape, number: Option<usize>, work: &mut Work) -> Common {
     let marks = |shape: &Shape| {
         let place = |piece: Piece| shape.pieces.iter().position(|other| *other == piece);
         Some((place(Piece::Begin(number?))?, place(Piece::End(number?))?))
     };
-    let states = (a.pieces.len() + 1) * (b.pieces.len() + 1) * 2;
     let mut search = Search {
         a: &a.pieces,
         b: &b.pieces,
         marks: [marks(a), marks(b)],
         open: VecDeque::new(),
-        reached: vec![None; states],
+        reached: HashMap::new(),
     };
+    let is_vague = a.is_vague || b.is_vague;
     let start = State {
         a: 0,
         b: 0,
@@ -92,22 +159,24 @@ fn search(a: &Shape, b: &Shape, number: Option<usize>) -> Option<Meeting> {
     };
     while let Some(state) = search.open.pop_front() {
         if state == end {
-            return Some(search.told(end));
+            return if is_vague {
+                Common::Unknown
+            } else {
+                Common::Text(search.told(end))
+            };
+        }
+        if work.take().is_none() {
+            return Common::Unknown;
         }
         search.go_on(state);
     }
-    None
+    Common::Nothing
 }
 
 impl Search<'_> {
-    fn index(&self, state: State) -> usize {
-        (state.a * (self.b.len() + 1) + state.b) * 2 + usize::from(state.differs)
-    }
-
     fn reach(&mut self, state: State, from: Step) {
-        let index = self.index(state);
-        if let Some(slot @ None) = self.reached.get_mut(index) {
-            *slot = Some(from);
+        if let Entry::Vacant(slot) = self.reached.entry(state) {
+            slot.insert(from);
             if from.1.is_empty() {
                 // A step without a letter comes first: so the shortest text is found.
                 self.open.push_front(state);
@@ -167,7 +236,7 @@ impl Search<'_> {
     fn told(&self, end: State) -> Meeting {
         let mut steps = Vec::new();
         let mut at = end;
-        while let Some(Some((from, letters))) = self.reached.get(self.index(at)) {
+        while let Some((from, letters)) = self.reached.get(&at) {
             // The beginning leads to itself.
             if *from == at {
                 break;

@@ -38,12 +38,13 @@ mod texts;
 mod textual;
 mod verdict;
 
-pub(super) use apart::{Apart, apart};
+pub(super) use apart::{Apart, MOST_PAIRS, Pairs, pairs};
 pub(super) use coverage::{Covered, coverage};
 pub(super) use domain::Domain;
 pub(super) use facts::{ColumnFact, Facts, Origin, Subject, UniqueKey, inner};
 pub(super) use indexes::{Refused, fixed, index, key_attributes, refused};
 pub(super) use injective::{Shown, prove};
+pub(super) use meet::Work;
 pub(super) use order::{disorders, proofs as order, sort_keys};
 pub(super) use reach::{Condition, Reach, reach};
 pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};

@@ -6,10 +6,11 @@
 //! every text could be in every other.
 
 use super::World;
+use super::apart::{begin_apart, beginning};
 use super::domain::Domain;
 use super::facts::{Subject, inner};
 use super::forms::{Known, Shape};
-use super::meet::meeting;
+use super::meet::{Common, Work, meeting};
 use super::text::literal;
 use crate::item::Attribute;
 use crate::mapping::model::{KeyAttribute, KeyType, Node, Part, Template};
@@ -36,6 +37,8 @@ pub(in crate::mapping) enum Reach {
     Barely,
     /// With ordinary values.
     Yes,
+    /// It is not known: the templates are too large, or too many, to be compared.
+    Unknown,
 }
 
 /// Whether conditions on key attributes find items of an item type.
@@ -43,6 +46,7 @@ pub(in crate::mapping) fn reach(
     subject: Subject<'_>,
     conditions: &[(&KeyAttribute, Condition)],
     world: &World,
+    work: &mut Work,
 ) -> Reach {
     let mut reach = Reach::Yes;
     for (key, condition) in conditions {
@@ -55,16 +59,40 @@ pub(in crate::mapping) fn reach(
         if key.key_type != KeyType::S || matches!(condition, Condition::Any) {
             continue;
         }
-        let sides = Sides::new(subject, inner(node), condition, world);
-        let Some(sides) = sides else { continue };
-        if meeting(&sides.asked, &sides.made).is_none() {
+        let node = inner(node);
+        if begin_apart(condition.beginning(), beginning(node)) {
             return Reach::Never;
         }
-        if meeting(&sides.plainly_asked, &sides.plainly_made).is_none() {
-            reach = Reach::Barely;
+        if work.is_used_up() {
+            reach = Reach::Unknown;
+            continue;
+        }
+        let sides = Sides::new(subject, node, condition, world);
+        let Some(sides) = sides else { continue };
+        let mut part = work.part();
+        let all = meeting(&sides.asked, &sides.made, &mut part);
+        let plain = meeting(&sides.plainly_asked, &sides.plainly_made, &mut part);
+        work.give_back(&part);
+        match (all, plain) {
+            (Common::Nothing, _) => return Reach::Never,
+            (Common::Text(_), Common::Text(_)) => {}
+            (Common::Text(_), Common::Nothing) if reach == Reach::Yes => reach = Reach::Barely,
+            (Common::Text(_), Common::Nothing) => {}
+            _ => reach = Reach::Unknown,
         }
     }
     reach
+}
+
+impl Condition {
+    /// The text that every value begins with which it asks for.
+    fn beginning(&self) -> &str {
+        match self {
+            Self::Is(template) | Self::BeginsWith(template) => template.prefix().0,
+            Self::Within(text) => text,
+            Self::Any => "",
+        }
+    }
 }
 
 /// The texts that are asked for and those that are made, all of them and the ordinary ones.

@@ -11,8 +11,9 @@ pub struct Proofs {
     #[serde(skip)]
     pub claims: Vec<Claim>,
     /// The pairs of item types of which a key attribute begins with different texts: no key is of both.
-    /// Every other pair has a claim.
     pub pairs_by_beginning: usize,
+    /// The pairs that were not compared, since there are too many. Every other pair has a claim.
+    pub pairs_not_compared: usize,
     /// Which columns are in items.
     pub coverage: Coverage,
     /// Which item types are in each index.

@@ -4,7 +4,7 @@ use super::World;
 use super::domain::Domain;
 use super::facts::{Subject, inner};
 use super::forms::{Known, Shape};
-use super::meet::meeting;
+use super::meet::{Common, Work, meeting};
 use super::text::literal;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Placeholder, Table};
@@ -49,7 +49,7 @@ impl Texts {
     /// Whether two key attributes can have one text.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
-        meeting(&self.shapes, &other.shapes).is_some()
+        meeting(&self.shapes, &other.shapes, &mut Work::one()) != Common::Nothing
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::facts::{Origin, Subject, UniqueKey};
 use super::injective::{Gap, Injectivity, Reading, Shown};
+use super::meet::Common;
 
 pub(super) fn keyless(origin: Origin) -> Injectivity {
     let (shown, because) = match origin {
@@ -103,7 +104,11 @@ fn overlap(a: &[usize], b: &[usize]) -> bool {
 
 fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity {
     let written = reading.map_or("?", Reading::written);
+    let found = reading.map(|reading| &reading.twice);
     let because = match reading.and_then(|reading| reading.follows) {
+        _ if matches!(found, Some(Common::Unknown)) => format!(
+            "whether `{written}` can be read back is not known: too many segments and values stand around it"
+        ),
         Some(next) => format!("`{written}` may hold the `{next}` that ends it"),
         None => format!("`{written}` has no end of its own"),
     };
@@ -117,7 +122,12 @@ fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity
         let once = readings
             .iter()
             .all(|other| counted(other.each.placeholder.place.column) == 1);
-        let meeting = reading.twice.as_ref().filter(|_| once)?;
+        let Common::Text(meeting) = &reading.twice else {
+            return None;
+        };
+        if !once {
+            return None;
+        }
         let side = |values: &[(usize, String)]| {
             let named = reading.names.iter().enumerate().map(|(number, name)| {
                 let value = values.iter().find(|(other, _)| *other == number);

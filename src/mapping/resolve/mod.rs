@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::model::{ItemType, Model};
-use super::proof::{Proofs, World, key_texts};
+use super::proof::{Proofs, World, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity};
@@ -102,7 +102,9 @@ pub fn resolve(
     let world = World {
         time_zone: time_zone.clone(),
     };
-    proofs::check(&table, &resolved, &world, &mut diagnostics);
+    let subjects: Vec<_> = resolved.iter().map(Resolved::subject).collect();
+    let pairs = pairs(&subjects, &table, &world);
+    proofs::check(&table, &resolved, &world, &pairs, &mut diagnostics);
     let makes: Vec<Make> = resolved
         .iter()
         .map(|item| Make::of(item, &passes))
@@ -140,9 +142,9 @@ pub fn resolve(
     };
     let places = (0..).map_while(places).collect();
     let proofs = (!broken).then(|| {
-        let mut proofs = proofs::report(raw, &table, &resolved, &passes, catalog, &world);
+        let mut proofs = proofs::report(raw, &table, &resolved, &passes, catalog, &world, &pairs);
         for (bound, finds) in bound.iter().zip(finds) {
-            let found = proofs::found(&bound.pattern.name, &finds.item_types, &finds.odd);
+            let found = proofs::found(&bound.pattern.name, &finds);
             proofs.claims.push(found);
             let served = served::served(bound, finds.item_types, &proofs.sizes);
             proofs.patterns.push(served);

@@ -4,13 +4,15 @@ use std::ops::Range;
 
 use super::item::Resolved;
 use super::pass::Passes;
+use super::reached::Finds;
 use crate::catalog::Catalog;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{Node, Table};
 use crate::mapping::proof::{
-    Apart, Covered, IndexProof, Origin, Proofs, Refused, Shown, SizeProof, Subject, World, apart,
-    coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
+    Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
+    Subject, World, coverage, disorders, index, key_attributes, order, prove, refused, size,
+    sort_keys,
 };
 use crate::mapping::raw::Raw;
 
@@ -33,31 +35,103 @@ pub(super) fn check(
     table: &Table,
     resolved: &[Resolved],
     world: &World,
+    pairs: &Pairs,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     for item in resolved {
         keys(item, table, world, diagnostics);
         sort_order(item, table, world, diagnostics);
     }
+    same_keys(table, resolved, pairs, diagnostics);
+}
+
+/// Other item types that a diagnostic names.
+const NAMED: usize = 3;
+
+/// Tells of item types that could make one key with those before them: once for each.
+fn same_keys(
+    table: &Table,
+    resolved: &[Resolved],
+    pairs: &Pairs,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
     let last = table.sort.as_ref().unwrap_or(&table.partition);
-    for (later, item) in resolved.iter().enumerate() {
-        for earlier in resolved.iter().take(later) {
-            let apart = apart(earlier.subject(), item.subject(), table, world);
-            let Some(Apart::Not(example)) = apart else {
-                continue;
+    for of_one in pairs.compared.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
+        let Some(item) = of_one
+            .first()
+            .and_then(|([_, later], _)| resolved.get(*later))
+        else {
+            continue;
+        };
+        let others = |wanted: fn(&Apart) -> bool| -> Vec<(&Resolved, &Apart)> {
+            // The nearest first.
+            let those = of_one.iter().rev().filter(|(_, apart)| wanted(apart));
+            those
+                .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
+                .collect()
+        };
+        let tell = |code, others: &[(&Resolved, &Apart)], message, label, help: &str| {
+            let told = Diagnostic::new(code, item.place(&last.name), message)
+                .with_label(label)
+                .with_help(help);
+            others.iter().take(NAMED).fold(told, |told, (other, _)| {
+                told.with_other(other.place(&last.name), "the other key")
+            })
+        };
+        let name = &item.item.name;
+        let meet = others(|apart| matches!(apart, Apart::Not(_)));
+        if let [(other, Apart::Not(example)), more @ ..] = meet.as_slice() {
+            let (message, label) = match more {
+                [] => (
+                    format!("`{name}` and `{}` could make the same key", other.item.name),
+                    format!("both can be {example}"),
+                ),
+                _ => (
+                    format!("`{name}` could make the same key as {}", listed(&meet)),
+                    format!("as `{}` it can be {example}", other.item.name),
+                ),
             };
+            diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"));
+        }
+        let unknown = others(|apart| *apart == Apart::Unknown);
+        if !unknown.is_empty() {
             let message = format!(
-                "`{}` and `{}` could make the same key",
-                item.item.name, earlier.item.name
+                "whether `{name}` makes the same key as {} is not known: the load will check",
+                listed(&unknown)
             );
-            diagnostics.push(
-                Diagnostic::new(Code::SameKey, item.place(&last.name), message)
-                    .with_label(format!("both can be {example}"))
-                    .with_other(earlier.place(&last.name), "the other key")
-                    .with_help("begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"),
-            );
+            let label = "too many segments and values to be compared".to_owned();
+            diagnostics.push(tell(Code::KeyUnproved, &unknown, message, label, "begin one of them with a text that the other cannot begin with, or accept it: accept: [key-unproved]"));
         }
     }
+    if let Some(first) = resolved.first().filter(|_| pairs.left > 0) {
+        let message = format!("{}: the load will check", not_compared(pairs.left));
+        diagnostics.push(
+            Diagnostic::new(Code::KeyUnproved, first.place(&last.name), message).with_help(
+                "begin the keys of each item type with a text of its own, or accept it: accept: [key-unproved]",
+            ),
+        );
+    }
+}
+
+fn listed(others: &[(&Resolved, &Apart)]) -> String {
+    let names = others.iter().take(NAMED);
+    let names: Vec<String> = names
+        .map(|(other, _)| format!("`{}`", other.item.name))
+        .collect();
+    match others.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {}", names.join(", "), counted_more(more)),
+    }
+}
+
+fn counted_more(more: usize) -> String {
+    format!("{more} more item type{}", if more == 1 { "" } else { "s" })
+}
+
+fn not_compared(left: usize) -> String {
+    format!(
+        "{left} pairs of item types, whose keys may begin alike, were not compared: it would take too long beyond {MOST_PAIRS} pairs, or fewer large ones"
+    )
 }
 
 fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
@@ -202,6 +276,7 @@ pub(super) fn report(
     passes: &Passes,
     catalog: &Catalog,
     world: &World,
+    pairs: &Pairs,
 ) -> Proofs {
     let subjects: Vec<Subject<'_>> = resolved.iter().map(Resolved::subject).collect();
     let scans: Vec<_> = resolved
@@ -241,7 +316,7 @@ pub(super) fn report(
             .iter()
             .filter_map(|subject| own_keys(*subject, table, world)),
     );
-    let pairs_by_beginning = keys_of_pairs(table, &subjects, world, &mut claims);
+    claims.extend(keys_of_pairs(&subjects, pairs));
     claims.extend(
         subjects
             .iter()
@@ -251,7 +326,8 @@ pub(super) fn report(
     claims.extend(sizes.iter().map(sized));
     Proofs {
         claims,
-        pairs_by_beginning,
+        pairs_by_beginning: pairs.by_beginning,
+        pairs_not_compared: pairs.left,
         coverage: coverage(&covered, catalog),
         indexes,
         sizes,
@@ -337,11 +413,21 @@ fn sized(size: &SizeProof) -> Claim {
     claimed(ClaimKind::ItemSize, &[&size.item_type], verdict, because)
 }
 
-/// What an access pattern finds; `odd` are item types that it finds where values hold what the templates
-/// set between them.
-pub(super) fn found(pattern: &str, finds: &[String], odd: &[String]) -> Claim {
-    let types: Vec<&str> = finds.iter().map(String::as_str).collect();
-    let (verdict, because) = if odd.is_empty() {
+/// What an access pattern finds.
+pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
+    let Finds {
+        item_types,
+        odd,
+        unknown,
+    } = finds;
+    let types: Vec<&str> = item_types.iter().map(String::as_str).collect();
+    let (verdict, because) = if !unknown.is_empty() {
+        let because = format!(
+            "whether its condition fits the keys of {} is not known: too much stands in them to be compared",
+            unknown.join(", ")
+        );
+        (Verdict::NotProved, because)
+    } else if odd.is_empty() {
         let because = "the keys of no other item type fit its condition".to_owned();
         (Verdict::Proved, because)
     } else {
@@ -356,32 +442,35 @@ pub(super) fn found(pattern: &str, finds: &[String], odd: &[String]) -> Claim {
     claim
 }
 
-/// Claims of every pair of item types whose keys do not differ by their beginning; gives the number of
-/// the others.
-fn keys_of_pairs(
-    table: &Table,
-    subjects: &[Subject<'_>],
-    world: &World,
-    claims: &mut Vec<Claim>,
-) -> usize {
-    let mut by_beginning = 0;
-    for (later, item) in subjects.iter().enumerate() {
-        for earlier in subjects.iter().take(later) {
-            let types: [&str; 2] = [&earlier.item.name, &item.item.name];
-            let claimed =
-                |verdict, because| claimed(ClaimKind::KeysDiffer, &types, verdict, because);
-            match apart(*earlier, *item, table, world) {
-                None | Some(Apart::Beginning) => by_beginning += 1,
-                Some(Apart::Form(because)) => claims.push(claimed(Verdict::Proved, because)),
-                Some(Apart::Not(example)) => claims.push(Claim {
-                    example: Some(format!("both can be {example}")),
-                    ..claimed(
-                        Verdict::NotProved,
-                        "their templates have a key in common".to_owned(),
-                    )
-                }),
-            }
+/// Claims of every pair of item types that was compared, and one of those that were not.
+fn keys_of_pairs(subjects: &[Subject<'_>], pairs: &Pairs) -> Vec<Claim> {
+    let claim = |(places, apart): &([usize; 2], Apart)| {
+        let names = places.map(|place| subjects.get(place).map_or("", |each| &each.item.name));
+        let claimed = |verdict, because| claimed(ClaimKind::KeysDiffer, &names, verdict, because);
+        match apart {
+            Apart::Form(because) => claimed(Verdict::Proved, because.clone()),
+            Apart::Not(example) => Claim {
+                example: Some(format!("both can be {example}")),
+                ..claimed(
+                    Verdict::NotProved,
+                    "their templates have a key in common".to_owned(),
+                )
+            },
+            Apart::Unknown => claimed(
+                Verdict::NotProved,
+                "their templates have too many segments and values to be compared".to_owned(),
+            ),
         }
+    };
+    let mut claims: Vec<Claim> = pairs.compared.iter().map(claim).collect();
+    if pairs.left > 0 {
+        let because = not_compared(pairs.left);
+        claims.push(claimed(
+            ClaimKind::KeysDiffer,
+            &[],
+            Verdict::NotProved,
+            because,
+        ));
     }
-    by_beginning
+    claims
 }

@@ -7,7 +7,7 @@ use super::outline::loose;
 use super::patterns::{Bound, is_range, misfits};
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{KeyAttribute, Part, Table, Template};
-use crate::mapping::proof::{Condition, Reach, World, reach};
+use crate::mapping::proof::{Condition, Reach, Work, World, reach};
 use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::Node;
 
@@ -18,6 +18,8 @@ pub(super) struct Finds {
     pub(super) item_types: Vec<String>,
     /// Item types that it finds with odd values alone.
     pub(super) odd: Vec<String>,
+    /// Those of `item_types` of which that is not known.
+    pub(super) unknown: Vec<String>,
 }
 
 /// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
@@ -31,6 +33,7 @@ pub(super) fn check(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Finds> {
     let mut all = Vec::new();
+    let mut work = Work::all();
     // Of a faulty item type nothing can be said, so that what finds it seems to find nothing.
     if resolved.len() < raw.items.len() {
         return all;
@@ -46,7 +49,8 @@ pub(super) fn check(
                 .items
                 .iter()
                 .find(|name| name.value == *item.item.name);
-            (item, promised, reach(item.subject(), &conditions, world))
+            let reach = reach(item.subject(), &conditions, world, &mut work);
+            (item, promised, reach)
         });
         let found: Vec<_> = found.collect();
         let nothing = found.iter().all(|(_, _, reach)| *reach == Reach::Never);
@@ -83,8 +87,9 @@ pub(super) fn check(
         };
         all.push(Finds {
             item_types: named(&|promised, reach| {
-                reach == Reach::Yes || (promised && reach == Reach::Barely)
+                matches!(reach, Reach::Yes | Reach::Unknown) || (promised && reach == Reach::Barely)
             }),
+            unknown: named(&|_, reach| reach == Reach::Unknown),
             odd: named(&|promised, reach| !promised && reach == Reach::Barely),
         });
     }

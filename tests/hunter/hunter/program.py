@@ -53,7 +53,8 @@ def by_beginning(report):
     """Pairs of item types whose keys begin differently are counted, and not listed."""
     made = report["claims"]
     types = [claim["of"]["item_types"][0] for claim in made if claim["claim"] == "keys_differ" and len(claim["of"].get("item_types", [])) == 1]
-    if not (report.get("proofs") or {}).get("pairs_by_beginning"):
+    proofs = report.get("proofs") or {}
+    if not proofs.get("pairs_by_beginning") or proofs.get("pairs_not_compared"):
         return
     named = {frozenset(claim["of"].get("item_types", [])) for claim in made if claim["claim"] == "keys_differ"}
     for first, second in itertools.combinations(types, 2):
