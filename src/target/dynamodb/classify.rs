@@ -11,6 +11,7 @@ use aws_sdk_dynamodb::operation::batch_write_item::BatchWriteItemError;
 use aws_smithy_runtime_api::client::result::ConnectorError;
 
 use super::Place;
+use super::answers::Endless;
 use super::wording::{throttling_reasons, without_values};
 use crate::target::ErrorClass::{Fatal, Invalid, Throttle, Transient};
 use crate::target::{ErrorClass, TargetError};
@@ -50,6 +51,9 @@ impl Attempt<'_> {
         if let Some(credentials) = find::<CredentialsError>(error) {
             return self.credentials(credentials);
         }
+        if let Some(endless) = find::<Endless>(error) {
+            return self.endless(*endless);
+        }
         match error {
             SdkError::TimeoutError(_) => self.late(),
             SdkError::DispatchFailure(failure) if failure.is_timeout() => self.late(),
@@ -85,6 +89,20 @@ impl Attempt<'_> {
     pub(super) fn cut_off(&self) -> TargetError {
         let message = format!("the answer of {} was cut off or garbled", self.place.name);
         self.error(Transient, CONNECTION, &message, None)
+    }
+
+    /// An answer that could not be read to its end.
+    pub(super) fn unread(&self, error: &(dyn Error + 'static)) -> TargetError {
+        match find::<Endless>(error) {
+            Some(endless) => self.endless(*endless),
+            None => self.cut_off(),
+        }
+    }
+
+    fn endless(&self, endless: Endless) -> TargetError {
+        let message = format!("{}: {endless}", self.place.name);
+        let help = "is the endpoint DynamoDB, and nothing between it and here?";
+        self.error(Fatal, CONNECTION, &message, Some(help))
     }
 
     /// An answer that did not arrive in time.

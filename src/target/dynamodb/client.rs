@@ -31,6 +31,7 @@ use aws_smithy_http_client::tls::{Provider, rustls_provider::CryptoMode};
 use aws_smithy_http_client::{Builder as HttpBuilder, Connector};
 use aws_types::service_config::ServiceConfigKey;
 
+use super::answers::ending;
 use super::{Clock, Dynamodb, Place, Vault};
 use crate::target::spec::check_endpoint;
 use crate::target::{ErrorClass, TargetError};
@@ -41,6 +42,8 @@ const FIRST_BYTE: Duration = Duration::from_secs(30);
 /// One attempt, with its whole answer. It also ends a stalled stream, which is why the SDK's own
 /// protection, at some cost per request, is off.
 const ATTEMPT: Duration = Duration::from_mins(1);
+/// All attempts that the SDK makes by itself: nobody waits longer without a word.
+const OPERATION: Duration = Duration::from_secs(90);
 const CONTROL_ATTEMPTS: u32 = 4;
 /// An instance's metadata service answers in milliseconds or not at all.
 const METADATA: Duration = Duration::from_secs(1);
@@ -127,6 +130,7 @@ pub(in crate::target) async fn open(
             .connect_timeout(CONNECT)
             .read_timeout(FIRST_BYTE)
             .operation_attempt_timeout(ATTEMPT)
+            .operation_timeout(OPERATION)
             .build(),
     );
     config.set_endpoint_url(endpoint.map(String::from));
@@ -221,19 +225,21 @@ pub(in crate::target) fn made_up_credentials() -> Credentials {
 }
 
 fn http_client(proxy: bool) -> SharedHttpClient {
-    HttpBuilder::new().build_with_connector_fn(move |settings, components| {
-        let mut connector = Connector::builder();
-        connector.set_connector_settings(settings.cloned());
-        if let Some(components) = components {
-            connector.set_sleep_impl(components.sleep_impl());
-        }
-        if proxy {
-            connector = connector.proxy_config(ProxyConfig::from_env());
-        }
-        connector
-            .tls_provider(Provider::Rustls(CryptoMode::Ring))
-            .build()
-    })
+    ending(
+        HttpBuilder::new().build_with_connector_fn(move |settings, components| {
+            let mut connector = Connector::builder();
+            connector.set_connector_settings(settings.cloned());
+            if let Some(components) = components {
+                connector.set_sleep_impl(components.sleep_impl());
+            }
+            if proxy {
+                connector = connector.proxy_config(ProxyConfig::from_env());
+            }
+            connector
+                .tls_provider(Provider::Rustls(CryptoMode::Ring))
+                .build()
+        }),
+    )
 }
 
 fn is_loopback(host: &str) -> bool {

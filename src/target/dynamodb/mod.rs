@@ -4,6 +4,7 @@
 //! retries by itself, the one for reading items never does, because the retries of writes and reads
 //! are ours. The embedded engine answers behind the same clients (see `target::local`).
 
+mod answers;
 mod classify;
 mod client;
 mod create;

@@ -12,6 +12,7 @@ use std::time::Duration;
 use dynoxide::{Database, DynoxideError};
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
+use crate::private;
 use crate::target::{ErrorClass, TargetError};
 
 /// How long another process's transaction is waited for.
@@ -74,6 +75,7 @@ impl Opener {
                 let name = file
                     .to_str()
                     .ok_or_else(|| failure("the file's name is not UTF-8", Some(OTHER_FILE)))?;
+                private::make(file);
                 Database::new(name).map_err(|error| translate(Some(file), &error))?
             }
         };

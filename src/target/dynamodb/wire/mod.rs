@@ -192,9 +192,8 @@ async fn exchange(
     let whole = async {
         let response = template.connector.call(request).await;
         let response = response.map_err(|error| attempt.unsent(error))?;
-        Answer::read(response)
-            .await
-            .ok_or_else(|| attempt.cut_off())
+        let answer = Answer::read(response).await;
+        answer.map_err(|error| attempt.unread(error.as_ref()))
     };
     let patience = template.patience.unwrap_or(Duration::MAX);
     match tokio::time::timeout(patience, whole).await {
@@ -218,13 +217,13 @@ struct Answer {
 }
 
 impl Answer {
-    /// Reads an answer; `None` where it ends before its end.
-    async fn read(response: HttpResponse) -> Option<Self> {
+    /// Reads an answer, or says why it ends before its end.
+    async fn read(response: HttpResponse) -> Result<Self, aws_smithy_types::body::Error> {
         let status = response.status().as_u16();
         let text = |name: &str| response.headers().get(name).map(str::to_owned);
         let crc32 = text("x-amz-crc32").and_then(|text| text.parse().ok());
         let (date, kind) = (text("date"), text("x-amzn-errortype"));
-        let body = response.into_body().collect().await.ok()?.to_bytes();
+        let body = response.into_body().collect().await?.to_bytes();
         let mut answer = Self {
             status,
             body,
@@ -243,7 +242,7 @@ impl Answer {
             answer.code = kind.map(|kind| plain(&kind).to_owned());
             answer.message = text(&["message", "Message", "errorMessage"]).unwrap_or_default();
         }
-        Some(answer)
+        Ok(answer)
     }
 
     /// The code of an error of the service.
