@@ -55,6 +55,7 @@ pub mod load;
 pub mod mapping;
 pub mod preview;
 pub mod price;
+mod private;
 pub mod proof;
 pub mod retry;
 pub mod source;

@@ -15,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::ending::Failure;
 use super::state::StateError;
 use super::worker::SENT;
+use crate::private;
 use crate::proof::Proof;
 use crate::target::{Action, Batch};
 
@@ -34,7 +35,7 @@ impl Journal {
     /// Begins the journal of a state at a path, in the place of an earlier one.
     pub(super) fn begin(state: &Path) -> Result<Self, Failure> {
         ours(&path(state))?;
-        let mut how = OpenOptions::new();
+        let mut how = private::options();
         let journal = Self::open(state, how.create(true).write(true).truncate(true))?;
         let begun = journal.lock().write_all(HEADER);
         begun.map_err(|error| failed(&journal.path, error))?;
@@ -46,7 +47,7 @@ impl Journal {
         if !ours(&path(state))? {
             return Self::begin(state);
         }
-        let mut how = OpenOptions::new();
+        let mut how = private::options();
         let journal = Self::open(state, how.create(true).append(true))?;
         let whole = || {
             let file = journal.lock();

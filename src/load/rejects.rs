@@ -15,6 +15,7 @@ use super::feed::RowKey;
 use super::report::RejectNote;
 use crate::item::{Item, Reject, write_item};
 use crate::mapping::model::{ItemType, Model};
+use crate::private;
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.
@@ -70,7 +71,10 @@ impl Rejects {
     fn open(&mut self) -> Result<&mut File, Failure> {
         let made = match self.file.take() {
             Some(file) => Ok(file),
-            None => refuse_other_files(&self.path).and_then(|()| File::create(&self.path)),
+            None => refuse_other_files(&self.path).and_then(|()| {
+                let mut how = private::options();
+                how.write(true).create(true).truncate(true).open(&self.path)
+            }),
         };
         made.map(|file| self.file.insert(file))
             .map_err(|error| failure(&self.path, error))

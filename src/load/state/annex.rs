@@ -4,7 +4,7 @@
 //! killed run wrote beyond is cut off when it goes on; a file that somebody has changed meanwhile
 //! is refused.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::place::sync_folder;
 use super::store::hex;
+use crate::private;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;
@@ -198,7 +199,7 @@ impl Annex {
     fn open(path: &Path, anew: bool) -> io::Result<Self> {
         let special =
             std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        let mut options = OpenOptions::new();
+        let mut options = private::options();
         options.write(true);
         if !special {
             options.read(true).create(anew).truncate(anew);

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::StateError;
 use super::error::Obstacle;
 use super::store::{APPLICATION, Change, Fault, Store, Unread};
+use crate::private;
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";
@@ -158,7 +159,7 @@ pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
         aside = with(path, &format!(".damaged-{number}"));
     }
     // Of a state without its file an empty one remains, which is known for damage.
-    let empty = OpenOptions::new()
+    let empty = private::options()
         .write(true)
         .create(true)
         .truncate(false)
@@ -253,7 +254,7 @@ impl Lock {
     pub(super) fn take(state: &Path) -> Result<Self, StateError> {
         let path = path(state);
         let failed = |cause| StateError::io(&path, cause);
-        let mut file = OpenOptions::new()
+        let mut file = private::options()
             .read(true)
             .write(true)
             .create(true)

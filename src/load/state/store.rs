@@ -19,6 +19,7 @@ use super::{
     Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Extent, Fact, Ground, Identity, PassPlan,
     Selection, StateError,
 };
+use crate::private;
 
 /// The format that this version reads and writes.
 pub(super) const FORMAT: i64 = 2;
@@ -179,6 +180,9 @@ impl Store {
 /// Exclusive, so that no file of shared memory is needed, which network disks do not have.
 fn connect(path: &Path, more: OpenFlags) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | more;
+    if more.contains(OpenFlags::SQLITE_OPEN_CREATE) {
+        private::make(path);
+    }
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(PATIENCE)?;
     connection.execute_batch(
