@@ -1,6 +1,51 @@
-//! Numbers, sizes, times and money for people.
+//! Numbers, sizes, times and money for people; and any text without what steers a terminal.
 
+use std::borrow::Cow;
 use std::time::Duration;
+
+/// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
+/// begins another line, and what turns the direction of the text around it.
+pub(crate) fn steers(sign: char) -> bool {
+    sign.is_control()
+        || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// A text whose characters that steer a terminal are written as JSON writes them, `\u001b`; tabs and newlines stay.
+/// JSON stays the same JSON.
+pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+    let is_odd = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
+    if !text.contains(is_odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for sign in text.chars() {
+        if is_odd(sign) {
+            escape(&mut out, sign);
+        } else {
+            out.push(sign);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A text that stands in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            sign if steers(sign) => escape(&mut out, sign),
+            sign => out.push(sign),
+        }
+    }
+    out
+}
+
+/// All characters that steer have one such code.
+fn escape(out: &mut String, sign: char) {
+    out.push_str(&format!("\\u{:04x}", u32::from(sign)));
+}
 
 /// A count with separators: `1,234,567`.
 pub(crate) fn count(number: u64) -> String {
@@ -68,6 +113,17 @@ pub(crate) fn rounded(number: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_written_as_json_writes_it() {
+        let odd = "a\u{1b}[31m\r\u{7}\u{7f}\u{9b}\u{202e}b\u{2066}\u{2028}";
+        let said = "a\\u001b[31m\\u000d\\u0007\\u007f\\u009b\\u202eb\\u2066\\u2028";
+        assert_eq!(printable(odd), said);
+        assert_eq!(one_line(&format!("{odd}\n\t")), format!("{said}\\n\\t"));
+        assert_eq!(printable("a\tb\nç 한 שלום"), "a\tb\nç 한 שלום");
+        let read: String = serde_json::from_str(&format!("\"{said}\"")).expect("JSON");
+        assert_eq!(read, odd);
+    }
 
     #[test]
     fn counts_have_separators() {

@@ -3,6 +3,8 @@
 mod alone;
 mod connections;
 #[cfg(unix)]
+mod edges;
+#[cfg(unix)]
 mod failing;
 mod help;
 mod life;
@@ -10,6 +12,7 @@ mod preview;
 mod query;
 mod source;
 mod stale;
+mod steering;
 mod target;
 mod verify;
 mod wire;

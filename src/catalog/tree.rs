@@ -1,6 +1,7 @@
 //! The schema as a tree of text: what `inspect` prints for people.
 
 use super::{Catalog, Column, Dbms, Table, TableKind};
+use crate::format;
 
 /// Draws the tables that `wanted` picks: database, schema, table, columns, keys, indexes.
 ///
@@ -55,7 +56,7 @@ impl Node {
     /// Writes the node after `prefix`, and its children after `below` and a branch.
     fn write(&self, out: &mut String, prefix: &str, below: &str) {
         out.push_str(prefix);
-        out.push_str(self.text.trim_end());
+        out.push_str(&format::one_line(self.text.trim_end()));
         out.push('\n');
         let last = self.children.len().saturating_sub(1);
         for (index, child) in self.children.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
+use super::format::one_line;
 use crate::item::{Attribute, write_plain};
 
 /// Lines that a key takes at most.
@@ -11,26 +12,13 @@ const KEY_LINES: usize = 4;
 pub(super) fn shown(value: Option<&Attribute>) -> String {
     match value {
         None => String::new(),
-        Some(Attribute::S(text)) => clean(text),
+        Some(Attribute::S(text)) => one_line(text),
         Some(other) => {
             let mut text = String::new();
             write_plain(&mut text, other);
-            clean(&text)
+            one_line(&text)
         }
     }
-}
-
-/// Text without what would move the terminal's cursor.
-pub(super) fn clean(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for sign in text.chars() {
-        if sign.width().is_none() || sign.is_control() {
-            out.extend(sign.escape_default());
-        } else {
-            out.push(sign);
-        }
-    }
-    out
 }
 
 /// Cuts a text to a number of columns.
@@ -90,7 +78,6 @@ mod tests {
         assert_eq!(fit("김지우", 6), "김지우");
         assert_eq!(fit("김지우", 5), "김지…");
         assert_eq!(fit("abc", 2), "a…");
-        assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
         assert_eq!(wrapped("abcdefg", 3), ["abc", "def", "g"]);
         assert_eq!(wrapped(&"x".repeat(20), 4).len(), KEY_LINES);
         assert!(wrapped(&"x".repeat(20), 4)[3].ends_with('…'));

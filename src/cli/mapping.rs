@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use super::catalog;
 use super::failure::Failure;
-use super::output::Output;
+use super::format::one_line;
+use super::output::{Output, colored};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::mapping::model::Model;
@@ -76,7 +77,8 @@ impl Checked {
             .filter(|diagnostic| diagnostic.severity() <= least)
             .cloned()
             .collect();
-        render(&self.path.display().to_string(), &self.text, &wanted, color)
+        let path = self.path.display().to_string();
+        colored(&render(&one_line(&path), &self.text, &wanted, color))
     }
 
     /// Whether it is proved from the schema that no two items have one key.
@@ -150,13 +152,9 @@ impl Outlined {
     /// Shows its errors.
     pub(super) fn tell(&self, path: &Path, output: &Output) {
         if !self.errors.is_empty() {
-            let name = path.display().to_string();
-            output.note(&render(
-                &name,
-                &self.text,
-                &self.errors,
-                output.color_stderr(),
-            ));
+            let name = one_line(&path.display().to_string());
+            let color = output.color_stderr();
+            output.note(&colored(&render(&name, &self.text, &self.errors, color)));
         }
     }
 }

@@ -62,14 +62,19 @@ pub fn run() -> ExitCode {
     }
     let arguments = match query::flags::parse(&words) {
         Ok(arguments) => arguments,
-        // clap answers --help, --version and wrong usage (exit code 2) by itself.
-        Err(Stop::Clap(error)) => usage::explained(error).exit(),
+        // clap answers --help, --version and wrong usage (exit code 2).
+        Err(Stop::Clap(error)) => return usage::told(&usage::explained(error)),
         Err(Stop::Failure(failure, form)) => {
             return failed(&Output::new(Color::Auto), &failure, form);
         }
     };
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
+    if let Err(error) = room_for_files() {
+        let message = format!("cannot open {FILES} files: {error}");
+        let failure = Failure::failed(message).with_help("raise the limit: ulimit -n 1024");
+        return failed(&output, &failure, arguments.command.form());
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -90,6 +95,24 @@ pub fn run() -> ExitCode {
         Ok(Outcome::Interrupted) => ExitCode::from(failure::INTERRUPTED),
         Err(failure) => failed(&output, &failure, form),
     }
+}
+
+/// Files that the smallest command has open at once. The runtime panics where it finds no room for its own.
+const FILES: usize = 16;
+
+#[cfg(unix)]
+fn room_for_files() -> std::io::Result<()> {
+    let open = || std::fs::File::open("/dev/null");
+    std::iter::repeat_with(open)
+        .take(FILES)
+        .collect::<std::io::Result<Vec<_>>>()
+        .map(drop)
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on Unix")]
+fn room_for_files() -> std::io::Result<()> {
+    Ok(())
 }
 
 /// Says why a command failed, to people and to programs.
@@ -142,7 +165,7 @@ fn start_logging(verbose: u8) {
         .with_targets(silent);
     tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_writer(std::io::stderr)
+        .with_writer(|| output::Stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_target(false)
         .finish()

@@ -1,5 +1,7 @@
-//! Where words go: results to stdout, everything else to stderr.
+//! Where words go: results to stdout, everything else to stderr. What reaches a terminal goes through [`shown`], or was
+//! made `printable`: names, values and messages are others', and steer nothing.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,17 +9,79 @@ use serde::Serialize;
 
 use super::args::Color;
 use super::failure::{Failure, Form};
+use super::format::printable;
 
-/// Bold red, bold yellow, bold green, bold cyan, dim, and the end of them.
-const RED: &str = "\x1b[1;31m";
-const YELLOW: &str = "\x1b[1;33m";
-const CYAN: &str = "\x1b[1;36m";
-const BOLD: &str = "\x1b[1m";
-const RESET: &str = "\x1b[0m";
+const RED: &str = "1;31";
+const YELLOW: &str = "1;33";
+const CYAN: &str = "1;36";
+const BOLD: &str = "1";
+const RESET: &str = "0";
+/// Stands for the escape character where a style of ours begins or ends: no character of Unicode, ever.
+const STYLE: char = '\u{fdd0}';
 
 /// Says something on stderr; where nobody listens any more, it is lost.
 pub(super) fn tell(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
+}
+
+fn styled(style: &str, text: &str) -> String {
+    format!("{STYLE}[{style}m{text}{STYLE}[{RESET}m")
+}
+
+/// A text whose colours are ours, such as a renderer's that has replaced the control characters of what it was given.
+pub(super) fn colored(text: &str) -> String {
+    text.replace('\u{1b}', &STYLE.to_string())
+}
+
+/// A text as a terminal gets it: our styles, where they are wanted, and nothing else that steers it.
+pub(super) fn shown(text: &str, color: bool) -> Cow<'_, str> {
+    let text = printable(text);
+    if !text.contains(STYLE) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for (at, piece) in text.split(STYLE).enumerate() {
+        let style = |piece: &str| -> Option<usize> {
+            let inner = piece.strip_prefix('[')?;
+            let end = inner.find(|sign: char| !sign.is_ascii_digit() && sign != ';')?;
+            inner.get(end..)?.starts_with('m').then_some(end + 2)
+        };
+        match style(piece).filter(|_| at > 0) {
+            Some(_) if color => {
+                out.push('\u{1b}');
+                out.push_str(piece);
+            }
+            Some(length) => out.push_str(piece.get(length..).unwrap_or_default()),
+            None => out.push_str(piece),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// A message's text: further lines are set in, so that none of another's passes for one of ours.
+fn set_in(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let mut out = lines.next().unwrap_or_default().to_owned();
+    for line in lines {
+        let space = if line.starts_with("    ") { "" } else { "    " };
+        out.push_str(&format!("\n{space}{line}"));
+    }
+    out
+}
+
+/// Stderr for writers that know nothing of this, with their own colours.
+pub(super) struct Stderr;
+
+impl io::Write for Stderr {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = colored(&String::from_utf8_lossy(bytes));
+        io::stderr().write_all(shown(&text, true).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
 }
 
 /// The two streams, and whether they take colours.
@@ -69,6 +133,7 @@ impl Output {
         } else {
             "\n"
         };
+        let text = shown(text, self.color);
         let written = write!(stdout, "{text}{newline}").and_then(|()| stdout.flush());
         self.written(written)
     }
@@ -104,13 +169,13 @@ impl Output {
 
     /// Says something about what is going on.
     pub(super) fn note(&self, text: &str) {
-        self.say("", "", text);
+        self.say(text);
     }
 
     /// Text that stands out on stdout, where that can be shown.
     pub(super) fn bold(&self, text: &str) -> String {
         if self.color {
-            format!("{BOLD}{text}{RESET}")
+            styled(BOLD, text)
         } else {
             text.to_owned()
         }
@@ -118,7 +183,7 @@ impl Output {
 
     /// Warns.
     pub(super) fn warning(&self, text: &str) {
-        self.say(YELLOW, "warning", &format!(": {text}"));
+        self.message(YELLOW, "warning", text);
     }
 
     /// Says why a command failed.
@@ -126,12 +191,12 @@ impl Output {
         if failure.message.is_empty() {
             return;
         }
-        self.say(RED, "error", &format!(": {}", failure.message));
+        self.message(RED, "error", &failure.message);
         for cause in &failure.causes {
-            self.note(&format!("  because: {cause}"));
+            self.note(&format!("  because: {}", set_in(cause)));
         }
         if let Some(help) = &failure.help {
-            self.say(CYAN, "   help", &format!(": {help}"));
+            self.message(CYAN, "   help", help);
         }
     }
 
@@ -139,7 +204,7 @@ impl Output {
     #[expect(clippy::unused_self, reason = "the streams belong to the output")]
     pub(super) fn ask(&self, question: &str) -> bool {
         let mut stderr = io::stderr().lock();
-        if write!(stderr, "{question} [y/N] ")
+        if write!(stderr, "{} [y/N] ", printable(question))
             .and_then(|()| stderr.flush())
             .is_err()
         {
@@ -149,13 +214,12 @@ impl Output {
         io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
     }
 
-    fn say(&self, style: &str, styled: &str, text: &str) {
-        let mut stderr = io::stderr().lock();
+    fn message(&self, style: &str, kind: &str, text: &str) {
+        self.say(&format!("{}: {}", styled(style, kind), set_in(text)));
+    }
+
+    fn say(&self, text: &str) {
         // Nothing sensible is left to do when stderr is gone.
-        let _ = if self.color_stderr && !style.is_empty() {
-            writeln!(stderr, "{style}{styled}{RESET}{text}")
-        } else {
-            writeln!(stderr, "{styled}{text}")
-        };
+        let _ = writeln!(io::stderr(), "{}", shown(text, self.color_stderr));
     }
 }

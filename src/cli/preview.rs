@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
-use super::output::Output;
+use super::output::{Output, shown};
 use super::{Outcome, catalog, mapping, target};
 use crate::diagnostic::nearest;
 use crate::item::write_item;
@@ -98,7 +98,7 @@ fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> 
         return output.text(text);
     };
     let mut file = items::create(path)?;
-    let written = file.write_all(text.as_bytes());
+    let written = file.write_all(shown(text, false).as_bytes());
     written.map_err(|error| items::failure(path, &error))
 }
 

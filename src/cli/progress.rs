@@ -103,9 +103,10 @@ impl Progress for Bars {
                 Some(rows) => ProgressBar::new(rows),
                 None => ProgressBar::no_length(),
             };
-            let bar = self
-                .all
-                .add(bar.with_style(style.clone()).with_prefix(name));
+            let bar = self.all.add(
+                bar.with_style(style.clone())
+                    .with_prefix(format::one_line(&name)),
+            );
             bars.insert(*item_type, bar);
         }
     }

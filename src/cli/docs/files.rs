@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Docs, DocsFormat};
 use crate::cli::failure::Failure;
+use crate::cli::format::printable;
 use crate::cli::output::Output;
 
 /// How much of a file is looked into for a marker.
@@ -103,6 +104,7 @@ fn spare(path: &Path, format: DocsFormat) -> Result<(), Failure> {
 
 /// Puts a text where it belongs.
 pub(super) fn put(place: &Place, text: &str, output: &Output) -> Result<(), Failure> {
+    let text = &*printable(text);
     let path = match place {
         Place::Stdout => return output.text(text),
         Place::File(path) => path,

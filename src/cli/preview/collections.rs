@@ -4,7 +4,8 @@
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{life, rejected};
-use crate::cli::cells::{clean, fit, pad, shown, wrapped};
+use crate::cli::cells::{fit, pad, shown, wrapped};
+use crate::cli::format::one_line;
 use crate::cli::format::{bytes, counted};
 use crate::cli::output::Output;
 use crate::item::{Attribute, Item, sort_order};
@@ -178,7 +179,10 @@ impl<'t> Layout<'t> {
             if is_key(name) {
                 continue;
             }
-            let (name, value) = (fit(&clean(name), widest), fit(&shown(Some(value)), widest));
+            let (name, value) = (
+                fit(&one_line(name), widest),
+                fit(&shown(Some(value)), widest),
+            );
             let wide = name.width().max(value.width());
             if used > 0 && used + GAP + wide > self.attributes {
                 lines.push(output.bold(names.trim_end()));

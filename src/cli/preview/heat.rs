@@ -1,6 +1,6 @@
 //! Hot partitions and large item collections, as people read them.
 
-use crate::cli::cells::clean;
+use crate::cli::format::one_line;
 use crate::cli::format::{bytes, count, counted};
 use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
 use crate::price::PARTITION_WRITES;
@@ -59,7 +59,7 @@ fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
                 "   {:>6.2} %  {:>12}  {}",
                 hot.share * 100.0,
                 figure(hot.least),
-                clean(&hot.key)
+                one_line(&hot.key)
             )
         })
         .collect();
@@ -96,7 +96,7 @@ pub(super) fn rated(places: &[PlaceForecast]) -> Option<String> {
             } else {
                 String::new()
             };
-            out.push(format!("   {rate:>10.1}  {}{over}", clean(key)));
+            out.push(format!("   {rate:>10.1}  {}{over}", one_line(key)));
         }
     }
     (!out.is_empty()).then(|| out.join("\n"))
@@ -113,7 +113,7 @@ pub(super) fn collections(found: &Collections) -> String {
         let certain = hot.least > found.limit;
         out.push(format!(
             " {} {} the limit: between {} and {}",
-            clean(&hot.key),
+            one_line(&hot.key),
             if certain { "is over" } else { "may be over" },
             bytes(hot.least),
             bytes(hot.most),

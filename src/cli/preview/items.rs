@@ -6,8 +6,10 @@ use std::path::Path;
 
 use crate::cli::args::PreviewFormat;
 use crate::cli::failure::Failure;
+use crate::cli::format::printable;
 use crate::item::write_item;
 use crate::preview::{ItemSink, ItemTypeSample, SampleItem, Surveyed};
+use crate::private;
 use crate::value::quote;
 
 /// Makes a file that is not there yet. A mistyped name must not cost the mapping, or a SQLite
@@ -15,7 +17,8 @@ use crate::value::quote;
 pub(super) fn create(path: &Path) -> Result<File, Failure> {
     let made = match std::fs::metadata(path) {
         Ok(metadata) if !metadata.is_file() => File::options().write(true).open(path),
-        _ => File::create_new(path),
+        // It holds rows.
+        _ => private::options().write(true).create_new(true).open(path),
     };
     made.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
@@ -67,7 +70,7 @@ impl ItemSink for Lines {
             _ => self.line.push_str(item.json),
         }
         self.line.push('\n');
-        self.out.write_all(self.line.as_bytes())
+        self.out.write_all(printable(&self.line).as_bytes())
     }
 
     fn finish(&mut self) -> io::Result<()> {

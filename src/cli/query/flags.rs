@@ -213,6 +213,7 @@ fn help(parameter: &Parameter) -> String {
         }
         ParameterKind::Time(_) => "A date or time: 2026-01-31T14:05:00",
         ParameterKind::Binary => "Bytes in base64",
+        ParameterKind::Hex => "Bytes in hexadecimal digits",
     };
     match &parameter.from_clock {
         Some(template) => format!("{kind} [default: {template}]"),

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::cli::cells::{clean, fit, pad, shown};
+use crate::cli::cells::{fit, pad, shown};
+use crate::cli::format::one_line;
 use crate::item::Item;
 use crate::mapping::model::{AccessPattern, Table};
 
@@ -20,7 +21,7 @@ pub(super) fn table(
 ) -> String {
     let names = names(items, table, pattern);
     let column = |name: &String| -> (usize, Vec<String>) {
-        let head = fit(&clean(name), WIDEST);
+        let head = fit(&one_line(name), WIDEST);
         let cells = items.iter().map(|item| fit(&shown(item.get(name)), WIDEST));
         let cells: Vec<String> = std::iter::once(head).chain(cells).collect();
         (
