@@ -48,6 +48,15 @@ pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> 
                 "give the bytes in base64, as the AWS CLI takes them",
             )
         }
+        ParameterKind::Hex => {
+            if let Some(bytes) = bytes(text) {
+                return Ok(Value::Bytes(bytes));
+            }
+            (
+                "pairs of hexadecimal digits",
+                "give the bytes as the key has them: 0a1bff",
+            )
+        }
         ParameterKind::Time(kind) => {
             if let Some(time) = time(text, kind) {
                 return Ok(Value::Time(time));
@@ -76,6 +85,16 @@ pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> 
         message: format!("`{text}` is not {wanted}, which `{}` takes", parameter.name),
         help,
     })
+}
+
+/// The bytes that hexadecimal digits stand for.
+fn bytes(digits: &str) -> Option<Vec<u8>> {
+    let value = |digit: &u8| char::from(*digit).to_digit(16);
+    let pairs = digits.as_bytes().chunks(2).map(|pair| match pair {
+        [high, low] => u8::try_from(value(high)? * 16 + value(low)?).ok(),
+        _ => None,
+    });
+    pairs.collect()
 }
 
 /// A time of a column's kind and digits; of the kind that it looks like where these are not known.
@@ -197,6 +216,9 @@ mod tests {
         );
         assert!(text(ParameterKind::Boolean, "yes").is_err());
         assert!(text(ParameterKind::Binary, "?").is_err());
+        for odd in ["0", "0g", "+1", "é"] {
+            assert!(text(ParameterKind::Hex, odd).is_err(), "{odd}");
+        }
         assert_eq!(text(ParameterKind::Text, "").as_deref(), Ok(""));
     }
 }

@@ -68,7 +68,7 @@ impl<'m> Elements<'m> {
         let Some(explode) = self.explodes.get(self.open.len()) else {
             return Ok(());
         };
-        let elements = match find(&explode.array, row) {
+        let elements = match &*find(&explode.array, row) {
             Value::Null => Vec::new(),
             Value::List(elements) | Value::Set(elements) => elements.clone(),
             Value::Unfit(unfit) => {

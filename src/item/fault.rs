@@ -56,6 +56,13 @@ impl Fault {
         self
     }
 
+    /// The same fault, with another of the same row.
+    pub(super) fn and(mut self, other: &Self) -> Self {
+        let name = other.attribute.as_deref().unwrap_or_default();
+        self.message = format!("{}; and `{name}`: {}", self.message, other.message);
+        self
+    }
+
     pub(super) fn is(&self, code: &str) -> bool {
         self.code == code
     }

@@ -5,6 +5,7 @@
 
 mod finish;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::expiry::Clock;
@@ -14,7 +15,7 @@ use super::limits::Limits;
 use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
 use crate::mapping::model::{Expired, Model, Node, Part, Place, Template};
 use crate::mapping::template::Context;
-use crate::value::Value;
+use crate::value::{Value, parse_document};
 
 /// Makes items from rows. Pure: the same row gives the same item.
 #[derive(Debug, Clone)]
@@ -146,15 +147,26 @@ impl Folder {
 
     fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
         item.attributes.reserve_exact(shape.attributes.len());
+        // The first fault, which tells of the others.
+        let mut faulty: Option<Fault> = None;
         for field in &shape.attributes {
-            let value = self
-                .node(&field.node, row, field.keep_null)
-                .map_err(|fault| fault.at(&field.name))?;
-            if let Some(value) = value {
-                item.attributes.push((field.name.clone(), value));
-            } else if self.limits.is_table_key(&field.name) {
-                return Err(null_key(field).at(&field.name));
-            }
+            let fault = match self.node(&field.node, row, field.keep_null) {
+                Ok(Some(value)) => {
+                    item.attributes.push((field.name.clone(), value));
+                    continue;
+                }
+                Ok(None) if self.limits.is_table_key(&field.name) => null_key(field),
+                Ok(None) => continue,
+                Err(fault) => fault,
+            };
+            let fault = fault.at(&field.name);
+            faulty = Some(match faulty {
+                None => fault,
+                Some(first) => first.and(&fault),
+            });
+        }
+        if let Some(fault) = faulty {
+            return Err(fault);
         }
         let declared = |name: &str| shape.attributes.iter().any(|f| f.name.as_ref() == name);
         let keep_null = |name: &str| shape.keep_nulls && !self.limits.is_key(name);
@@ -260,7 +272,7 @@ pub(super) fn not_converted(error: &ConvertError) -> Fault {
 }
 
 /// The document at a place; NULL where a member on the way is missing.
-pub(super) fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
+pub(crate) fn find<'r>(place: &Place, row: &'r [Value]) -> Cow<'r, Value> {
     let mut value = row.get(place.column).unwrap_or(&Value::Null);
     for step in &place.path {
         value = match value {
@@ -268,11 +280,16 @@ pub(super) fn find<'r>(place: &Place, row: &'r [Value]) -> &'r Value {
                 .iter()
                 .find(|(name, _)| name == step)
                 .map_or(&Value::Null, |(_, member)| member),
-            Value::Unfit(_) => return value,
+            Value::Unfit(_) => return Cow::Borrowed(value),
             _ => &Value::Null,
         };
     }
-    value
+    match value {
+        Value::Text(text) if place.is_json => Cow::Owned(
+            parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason())),
+        ),
+        value => Cow::Borrowed(value),
+    }
 }
 
 /// Adds the members of documents to what is declared; a name that is there already is a fault.
@@ -283,14 +300,15 @@ fn spread(
     declared: &dyn Fn(&str) -> bool,
     keep_null: &dyn Fn(&str) -> bool,
 ) -> Result<(), Fault> {
-    let mut before: Vec<&Arc<str>> = Vec::new();
+    let mut before: Vec<Arc<str>> = Vec::new();
     let first = made.len();
     for place in places {
-        let members = members(place, row)?;
+        let document = find(place, row);
+        let members = members(place, &document)?;
         for (name, value) in members {
             // A declared attribute clashes even where its column is NULL: otherwise the name
             // would mean two things in one table.
-            if declared(name) || before.contains(&name) {
+            if declared(name) || before.contains(name) {
                 return Err(Fault::new(
                     "attribute-clash",
                     "a member of the spread document has the name of another attribute",
@@ -303,7 +321,7 @@ fn spread(
             }
         }
         if places.len() > 1 {
-            before.extend(members.iter().map(|(name, _)| name));
+            before.extend(members.iter().map(|(name, _)| name.clone()));
         }
     }
     // Databases keep the members of JSON objects in orders of their own.
@@ -314,8 +332,8 @@ fn spread(
 }
 
 /// The members that a spread adds; none for NULL.
-fn members<'r>(place: &Place, row: &'r [Value]) -> Result<&'r [(Arc<str>, Value)], Fault> {
-    match find(place, row) {
+fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Value)], Fault> {
+    match document {
         Value::Null => Ok(&[]),
         Value::Map(members) => Ok(members),
         Value::Unfit(unfit) => Err(Fault::new("unfit-value", unfit.why.to_string())

@@ -21,6 +21,7 @@ pub use expiry::Expiry;
 pub use explode::Elements;
 pub(crate) use fault::KEY_NULL;
 pub use fault::Reject;
+pub(crate) use fold::find;
 pub use fold::{Folded, Folder};
 pub use json::{write_attribute, write_item};
 pub(crate) use key::BuildFingerprintHasher;

@@ -348,4 +348,6 @@ pub struct Place {
     pub path: Vec<Arc<str>>,
     /// How the mapping writes it: `id`, `s.service`, `setting.color`.
     pub written: Arc<str>,
+    /// Whether what stands there is text that holds JSON, of `explode` and `$spread`.
+    pub is_json: bool,
 }

@@ -17,9 +17,12 @@ const FEW: usize = 16;
 /// Why a text is not a JSON document that DynamoDB could hold.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// When the text is not well-formed JSON, or an object names a member twice.
+    /// When the text is not well-formed JSON.
     #[error("not a JSON document")]
     Malformed(#[source] serde_json::Error),
+    /// When an object names a member twice, or a string holds half of a surrogate pair: JSON, and no document of ours.
+    #[error("not a document that DynamoDB could hold")]
+    Odd(#[source] serde_json::Error),
     /// When the document nests deeper than anything that DynamoDB could hold.
     #[error("nested deeper than {MAX_DEPTH} levels")]
     TooDeep,
@@ -33,8 +36,42 @@ pub enum DocumentError {
 /// [`DocumentError`] when the text is malformed, names a member twice, or nests too deeply.
 pub fn parse_document(text: &str) -> Result<Value, DocumentError> {
     // The syntax is proved here, for the whole text at once; what follows only takes it apart.
-    serde_json::from_str::<IgnoredAny>(text).map_err(DocumentError::Malformed)?;
+    serde_json::from_str::<IgnoredAny>(text).map_err(|error| {
+        // It goes no deeper than a few levels more.
+        if nests_too_deep(text) {
+            DocumentError::TooDeep
+        } else {
+            DocumentError::Malformed(error)
+        }
+    })?;
     Cursor(text).value(0)
+}
+
+impl DocumentError {
+    /// What a value is for it that a database keeps as JSON.
+    #[must_use]
+    pub fn reason(&self) -> UnfitReason {
+        match self {
+            Self::Malformed(_) | Self::Odd(_) => UnfitReason::NotJson,
+            Self::TooDeep => UnfitReason::TooDeep,
+        }
+    }
+}
+
+/// Whether more brackets are open somewhere than a document may have levels.
+fn nests_too_deep(text: &str) -> bool {
+    let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
+    text.bytes().any(|byte| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > MAX_DEPTH
+    })
 }
 
 /// What is left to read of a well-formed text.
@@ -71,7 +108,7 @@ impl<'t> Cursor<'t> {
             };
             if doubled {
                 let error = serde::de::Error::custom("a member is named twice");
-                return Err(DocumentError::Malformed(error));
+                return Err(DocumentError::Odd(error));
             }
             self.peek();
             self.eat(b':');
@@ -107,7 +144,7 @@ impl<'t> Cursor<'t> {
         });
         let quoted = self.take(end.map_or(self.0.len(), |end| end + 2));
         if escaped {
-            let text = serde_json::from_str(quoted).map_err(DocumentError::Malformed)?;
+            let text = serde_json::from_str(quoted).map_err(DocumentError::Odd)?;
             return Ok(Cow::Owned(text));
         }
         let plain = quoted.get(1..quoted.len().saturating_sub(1));

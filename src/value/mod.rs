@@ -127,6 +127,8 @@ pub enum UnfitReason {
     NotUtf8,
     /// Not well-formed JSON, in a column declared as JSON, or an object that names a member twice.
     NotJson,
+    /// JSON that nests deeper than is read at all.
+    TooDeep,
     /// A type whose printed form could not be taken apart.
     Unreadable,
     /// Embedded children whose parent shares its key with another, so that nobody knows whose they are.
@@ -151,7 +153,7 @@ impl UnfitReason {
             Self::NotUtf8 => {
                 "say `| default(x)` to replace it, or cast it to bytes in `from: { sql: … }`"
             }
-            Self::NotJson => "say `| string` to keep it as text",
+            Self::NotJson | Self::TooDeep => "say `| string` to keep it as text",
             Self::Unreadable => "say `| string` to keep it as the database prints it",
             Self::SharedKey => "name columns under `key` that tell every row of the query apart",
             Self::TooManyChildren => {
@@ -175,6 +177,7 @@ impl fmt::Display for UnfitReason {
             Self::NotJson => {
                 "the value is no JSON document, or an object in it names a member twice"
             }
+            Self::TooDeep => "the JSON nests deeper than the 32 levels that DynamoDB takes",
             Self::Unreadable => "the value could not be read",
             Self::SharedKey => {
                 "two parents have one key, so that their children cannot be told apart"

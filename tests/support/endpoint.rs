@@ -22,6 +22,8 @@ pub(crate) enum Step {
     CutOff,
     /// Never answers.
     Stall,
+    /// Answers without end.
+    Endless,
 }
 
 /// A request as it came.
@@ -113,6 +115,14 @@ async fn serve(stream: TcpStream, steps: Arc<Vec<Step>>, seen: Arc<Mutex<Vec<Req
                 let _ = stream
                     .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{\"Unproc")
                     .await;
+                return;
+            }
+            Step::Endless => {
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/x-amz-json-1.0\r\ntransfer-encoding: chunked\r\n\r\n";
+                let mut bytes = head.as_bytes().to_vec();
+                while stream.write_all(&bytes).await.is_ok() {
+                    bytes = format!("10000\r\n{}\r\n", " ".repeat(0x10000)).into_bytes();
+                }
                 return;
             }
             Step::Stall => {

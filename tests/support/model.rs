@@ -38,6 +38,7 @@ pub(crate) fn place(column: usize) -> Place {
         column,
         path: Vec::new(),
         written: format!("c{column}").into(),
+        is_json: false,
     }
 }
 

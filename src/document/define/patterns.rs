@@ -322,7 +322,7 @@ pub(super) fn outline(ground: &Ground<'_>, pattern: &AccessPattern) -> Option<Re
             let letter = match parameter.kind {
                 ParameterKind::Number => "N",
                 ParameterKind::Boolean => "BOOL",
-                ParameterKind::Binary => "B",
+                ParameterKind::Binary | ParameterKind::Hex => "B",
                 ParameterKind::Text | ParameterKind::Time(_) => "S",
             };
             let value = json!({ letter: format!("{{{}}}", parameter.name) });

@@ -59,6 +59,7 @@ fn bind(segments: &[Segment], given: &Given) -> Vec<Part> {
                     column,
                     path,
                     written: written.written_path().into(),
+                    is_json: false,
                 },
                 filters,
                 family,

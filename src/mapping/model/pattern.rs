@@ -169,6 +169,8 @@ pub enum ParameterKind {
     Time(Option<(TimeKind, u8)>),
     /// As base64.
     Binary,
+    /// Bytes as hexadecimal digits, which `hex` makes of them.
+    Hex,
 }
 
 impl ParameterKind {
@@ -182,6 +184,7 @@ impl ParameterKind {
             Self::Time(Some((TimeKind::Date, _))) => "DATE",
             Self::Time(_) => "TIME",
             Self::Binary => "BASE64",
+            Self::Hex => "HEX",
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Coverage;
 use super::facts::{Origin, Subject};
-use crate::catalog::{Catalog, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use crate::mapping::model::{Gather, Node};
 use crate::source::{Relation, Scan, ScanColumn};
 
@@ -45,12 +45,24 @@ pub(in crate::mapping) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -
         unused_tables: Vec::new(),
         queries: Vec::new(),
     };
+    // A server of MySQL shows all of its databases, and most are somebody else's.
+    let named: BTreeSet<&str> = catalog
+        .tables
+        .iter()
+        .filter(|table| used.contains_key(&table.name) || in_query(table, covered))
+        .map(|table| table.name.schema.as_str())
+        .collect();
+    let is_ours = |table: &Table| {
+        !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb)
+            || named.is_empty()
+            || named.contains(table.name.schema.as_str())
+    };
     for table in &catalog.tables {
         match used.get(&table.name) {
             // What a query takes of a table is not known.
             _ if !is_base(table, covered) && in_query(table, covered) => {}
             Some(columns) => add(table, columns, covered, catalog, &mut coverage),
-            None if is_data(table) => {
+            None if is_data(table) && is_ours(table) => {
                 let name = catalog.display_name(&table.name);
                 coverage.unused_tables.push(name);
             }

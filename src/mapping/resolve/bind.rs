@@ -133,7 +133,7 @@ impl Binder<'_> {
         let [Segment::Placeholder(placeholder)] = written.segments.as_slice() else {
             return None;
         };
-        let (place, family) = self.place(&placeholder.path, yaml.span.clone())?;
+        let (place, family) = self.document(placeholder, yaml.span.clone())?;
         if !matches!(family, Family::Document | Family::Map | Family::Any) {
             self.diagnostics.push(
                 Diagnostic::new(
@@ -141,10 +141,36 @@ impl Binder<'_> {
                     yaml.span.clone(),
                     format!("`{text}` is {}, which has no members to spread", family.name()),
                 )
-                .with_help("$spread takes a JSON column, a composite, an hstore, or a member of a JSON column"),
+                .with_help("$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; of JSON that is kept in text say $spread: column | json"),
             );
         }
         Some(place)
+    }
+
+    /// The place of a document, for which `json` may stand as the one filter.
+    pub(super) fn document(
+        &mut self,
+        written: &WrittenPlaceholder,
+        span: Range<usize>,
+    ) -> Option<(Place, Family)> {
+        let is_json = match written.filters.as_slice() {
+            [] => false,
+            [call] if matches!(Filter::compile(call), Ok(Filter::Json)) => true,
+            _ => {
+                let message = "no other filter than `json` may stand here";
+                self.diagnostics.push(
+                    Diagnostic::new(Code::FilterArguments, span, message)
+                        .with_help("take the others away; a template goes through filters"),
+                );
+                return None;
+            }
+        };
+        let (place, family) = self.place(&written.path, span)?;
+        let family = match family {
+            Family::Text if is_json => Family::Document,
+            family => family,
+        };
+        Some((Place { is_json, ..place }, family))
     }
 
     fn template(&mut self, yaml: &Yaml, text: &str) -> Option<Template> {

@@ -145,6 +145,7 @@ impl Binder<'_> {
                     .column(alias.as_deref(), &column.name, &column.data_type),
                 path: Vec::new(),
                 written: written.into(),
+                is_json: false,
             },
             filters: Vec::new(),
             family: column.data_type.family(),

@@ -166,6 +166,7 @@ impl Binder<'_> {
                     column: self.pass.column(None, &column.name, &column.data_type),
                     path: Vec::new(),
                     written: column.name.as_str().into(),
+                    is_json: false,
                 },
                 filters: Vec::new(),
                 escape: None,

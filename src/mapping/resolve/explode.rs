@@ -69,7 +69,7 @@ impl Binder<'_> {
             );
             return None;
         };
-        let (place, family) = self.place(&placeholder.path, written.span.clone())?;
+        let (place, family) = self.document(placeholder, written.span.clone())?;
         if !matches!(
             family,
             Family::List | Family::Set | Family::Document | Family::Any
@@ -80,7 +80,7 @@ impl Binder<'_> {
                     written.value,
                     family.name()
                 ))
-                .with_help("explode takes a JSON column, an array, or a member of either"),
+                .with_help("explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json"),
             );
             return None;
         }

@@ -126,6 +126,7 @@ fn parts(segments: &[Segment]) -> Option<Vec<Part>> {
                     column: 0,
                     path: Vec::new(),
                     written: placeholder.written_path().into(),
+                    is_json: false,
                 },
                 filters,
                 family: Family::Any,

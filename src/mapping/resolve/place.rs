@@ -72,6 +72,7 @@ impl Binder<'_> {
                 .map(|member| member.as_str().into())
                 .collect(),
             written,
+            is_json: false,
         };
         Some((place, family))
     }
@@ -154,6 +155,7 @@ impl Binder<'_> {
             column,
             path: path.collect(),
             written,
+            is_json: false,
         };
         Some((place, family))
     }

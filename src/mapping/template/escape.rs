@@ -88,6 +88,7 @@ mod tests {
                 column: 0,
                 path: Vec::new(),
                 written: "x".into(),
+                is_json: false,
             },
             filters: Vec::new(),
             family: Family::Text,

@@ -138,7 +138,7 @@ fn from_text(text: &str, data_type: &DataType) -> Value {
         } => time(text, TimeKind::Timestamp, *digits),
         DataType::Timestamp { digits, zone: true } => time(text, TimeKind::Instant, *digits),
         DataType::Json => {
-            parse_document(text).unwrap_or_else(|_| Value::unfit(text, UnfitReason::NotJson))
+            parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason()))
         }
         DataType::Set { .. } if text.is_empty() => Value::Set(Vec::new()),
         DataType::Set { .. } => Value::Set(

@@ -132,7 +132,7 @@ impl Decoder {
             }
             Self::Json => {
                 return parse_document(text)
-                    .unwrap_or_else(|_| Value::unfit(text, UnfitReason::NotJson));
+                    .unwrap_or_else(|error| Value::unfit(text, error.reason()));
             }
             Self::Boolean => match text {
                 "t" | "1" => Some(Value::Bool(true)),

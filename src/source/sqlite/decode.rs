@@ -9,7 +9,9 @@ use sqlx::sqlite::SqliteValueRef;
 use sqlx::{Decode, Sqlite, TypeInfo as _, ValueRef as _};
 
 use crate::catalog::DataType;
-use crate::value::{Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document};
+use crate::value::{
+    DocumentError, Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
+};
 
 /// What a declared type means. Exact words first, as docs/types.md lists them, then SQLite's own
 /// rules, by which `INT` anywhere makes an integer. A type that neither knows is
@@ -191,7 +193,11 @@ fn from_text(text: &str, data_type: &DataType) -> Option<Value> {
             zone: false,
         } => time(text, TimeKind::Timestamp, *digits),
         DataType::Timestamp { digits, zone: true } => instant(text, *digits),
-        DataType::Json => parse_document(text).ok(),
+        DataType::Json => match parse_document(text) {
+            Ok(document) => Some(document),
+            Err(DocumentError::Malformed(_)) => None,
+            Err(error) => Some(Value::unfit(text, error.reason())),
+        },
         _ => None,
     }
 }

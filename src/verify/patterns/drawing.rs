@@ -293,7 +293,7 @@ impl<'a> Drawing<'_, 'a> {
             }
         }
         match (parameter.kind, &value) {
-            (ParameterKind::Binary, Value::Bytes(_)) => Some(value),
+            (ParameterKind::Binary | ParameterKind::Hex, Value::Bytes(_)) => Some(value),
             (ParameterKind::Boolean, Value::Number(number)) => match number.as_str() {
                 "0" => Some(Value::Bool(false)),
                 "1" => Some(Value::Bool(true)),

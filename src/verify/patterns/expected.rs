@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::coerce::{loosely_same, plain};
 use super::projection::{Compared, Projection};
-use crate::item::{Attribute, Folder, Item, same_unpacked, text_of, to_attribute};
+use crate::item::{self, Attribute, Folder, Item, same_unpacked, text_of, to_attribute};
 use crate::mapping::model::Place;
 use crate::value::Value;
 
@@ -213,17 +213,7 @@ impl Projection {
 
 /// The document at a place of a row.
 fn document(place: &Place, row: &[Value]) -> Option<Attribute> {
-    let mut value = row.get(place.column)?;
-    for name in &place.path {
-        let Value::Map(members) = value else {
-            return None;
-        };
-        let mut members = members.iter();
-        value = members
-            .find(|(other, _)| other == name)
-            .map(|(_, value)| value)?;
-    }
-    to_attribute(value, false).ok().flatten()
+    to_attribute(&item::find(place, row), false).ok().flatten()
 }
 
 fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {

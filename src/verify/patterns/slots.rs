@@ -367,6 +367,7 @@ fn places(item: &ItemType) -> Vec<Place> {
             column: *column,
             path: Vec::new(),
             written: name.clone(),
+            is_json: false,
         });
     }
     let mut once: Vec<Place> = Vec::new();

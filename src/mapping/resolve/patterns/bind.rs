@@ -221,6 +221,7 @@ impl<'a> Binder<'a> {
                 column,
                 path: Vec::new(),
                 written: written.written_path().into(),
+                is_json: false,
             },
             filters,
             family: Family::Any,

@@ -268,6 +268,6 @@ fn family(kind: ParameterKind) -> Family {
         ParameterKind::Number => Family::Number,
         ParameterKind::Boolean => Family::Boolean,
         ParameterKind::Time(_) => Family::Time,
-        ParameterKind::Binary => Family::Binary,
+        ParameterKind::Binary | ParameterKind::Hex => Family::Binary,
     }
 }

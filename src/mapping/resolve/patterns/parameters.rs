@@ -78,7 +78,8 @@ impl Parameters {
                 | Filter::Format(_)
                 | Filter::Plus(_),
             ) => ParameterKind::Time(None),
-            Some(Filter::Hex | Filter::Base64) => ParameterKind::Binary,
+            Some(Filter::Hex) => ParameterKind::Hex,
+            Some(Filter::Base64) => ParameterKind::Binary,
             _ => return,
         };
         if let Some(draft) = self.draft(at) {

@@ -121,6 +121,7 @@ impl Binder<'_> {
                     column: 0,
                     path: Vec::new(),
                     written: "now".into(),
+                    is_json: false,
                 },
                 filters,
                 family: given,
