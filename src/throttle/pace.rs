@@ -5,11 +5,13 @@
 //! share at any rate. A refusal alone does not tell one from the other, so every cut is a test. The
 //! rate falls to what was accepted, where a limit refuses nothing, and is held there. What is still
 //! refused then, as much as before the cut, is noise: that share is passed over from then on, and
-//! the rate is what was accepted, and as much more as noise refuses of it. Noise is tested again
-//! now and then, so that a limit is never taken for noise for long.
+//! the rate is what it was before, but for half as much again as is accepted without noise. Noise is
+//! tested again now and then, so that a limit is never taken for noise for long; and while no limit is
+//! known, a little that is refused is no reason to look for one at once.
 //!
 //! In between the rate grows: slowly where a limit was just found, and twice as fast again and
-//! again while nothing speaks against it. So it is back soon from wherever it was.
+//! again while nothing speaks against it. One refusal slows it but little: few answers are no proof.
+//! So it is back soon from wherever it was.
 
 use super::bucket::Bucket;
 use super::recent::Recent;
@@ -30,13 +32,13 @@ const DEVIATIONS: f64 = 2.5;
 /// Deviations by which a test must help to have found a limit: it need not be sure, but one refusal
 /// among some tens of answers is no sign.
 const SIGN: f64 = 1.5;
-/// Seconds after which noise is tested again, and the share that is not worth it.
+/// What is sent where noise was found, for what was accepted without it.
+const MORE: f64 = 1.5;
+/// Seconds after which what is refused is tested again.
 const AGAIN: f64 = 5.0;
-const LITTLE: f64 = 0.01;
 /// Growth of the rate, as a logarithm a second: after a limit was found, and at most; and the seconds in
-/// which it doubles. Slow rates grow by so many units a second at least.
+/// which it doubles.
 const SLOW: f64 = 0.02;
-const STEP: f64 = 2.0;
 const FAST: f64 = 1.2;
 const DOUBLING: f64 = 1.5;
 /// The deepest cut, since what was seen may have been a bad moment; and the slowest rate, in units a
@@ -75,11 +77,13 @@ pub(super) struct Pace {
 struct Test {
     /// Before it.
     before: Recent,
-    /// The units accepted a second then.
+    /// The units accepted a second then, and the rate.
     accepted: f64,
-    /// Whether more was refused than noise explains, and whether it follows one that did not help.
+    sent: f64,
+    /// Whether more was refused than noise explains.
     over: bool,
-    again: bool,
+    /// The rate before the first test, where this one follows one that did not help.
+    rate: Option<f64>,
 }
 
 impl Pace {
@@ -153,10 +157,18 @@ impl Pace {
         if gone < SOON || few && (self.test.is_none() || gone < LONG) {
             return;
         }
+        let refused_for_long = share > 0.0 && gone > AGAIN;
         match self.test {
-            Some(test) if gone >= TEST || share > MUCH && !test.again => self.conclude(now, test),
+            Some(test) if gone >= TEST || share > MUCH && test.rate.is_none() => {
+                self.conclude(now, test)
+            }
             Some(_) => {}
-            None if share > self.chance() || self.is_stale(now) => self.lower(now, false),
+            // Where no limit is known, a little is tested when it has gone on for a while.
+            None if share > self.chance() && (self.rate.is_finite() || share > MUCH)
+                || refused_for_long =>
+            {
+                self.lower(now, None);
+            }
             None => {}
         }
     }
@@ -171,12 +183,8 @@ impl Pace {
         noise + DEVIATIONS * deviation
     }
 
-    fn is_stale(&self, now: f64) -> bool {
-        self.noise.share() > LITTLE && now - self.cut > AGAIN
-    }
-
     /// Begins a test.
-    fn lower(&mut self, now: f64, again: bool) {
+    fn lower(&mut self, now: f64, rate: Option<f64>) {
         let share = self.recent.share();
         let mut accepted = self.recent.accepted / self.recent.seconds.max(SOON);
         if self.is_used(now) && self.rate.is_finite() {
@@ -189,8 +197,9 @@ impl Pace {
         self.test = Some(Test {
             before: self.recent,
             accepted,
+            sent: self.rate,
             over,
-            again,
+            rate,
         });
         let floor = if self.rate.is_finite() {
             self.rate * DEEPEST
@@ -210,31 +219,39 @@ impl Pace {
     fn conclude(&mut self, now: f64, test: Test) {
         let share = self.recent.share();
         let noise = self.noise.share();
-        let helped = share <= self.chance();
-        if helped {
+        let rate;
+        if share <= self.chance() {
             if share + DEVIATIONS * self.recent.deviation(noise) < noise {
                 self.noise = Recent::default();
             }
             self.noise.fade(0.5);
             self.noise.add(&self.recent);
             if test.over {
-                let less = if self.has_helped(&test) { 4.0 } else { 2.0 };
-                self.growth = (self.growth / less).max(SLOW.max(STEP / self.rate));
+                let less = if self.has_helped(&test) {
+                    4.0
+                } else if test.before.refused > 1.0 {
+                    2.0
+                } else {
+                    1.5
+                };
+                self.growth = (self.growth / less).max(SLOW);
             }
+            // What noise refuses may be sent on top of what the table takes.
+            let margin = if test.over { MARGIN } else { 1.0 };
+            rate = test.accepted * margin / (1.0 - self.noise.share().min(NOISE));
         } else {
             let before = test.before.share();
             let same = DEVIATIONS * self.recent.deviation(before);
-            if !test.again || share > NOISE || (share - before).abs() > same {
-                self.lower(now, true);
+            let is_noise = share <= NOISE && (share - before).abs() <= same;
+            let Some(first) = test.rate.filter(|_| is_noise) else {
+                self.lower(now, test.rate.or(Some(test.sent)));
                 return;
-            }
+            };
             self.noise = self.recent;
+            rate = first.min(test.accepted * MORE / (1.0 - share));
         }
         self.test = None;
         self.grown = now;
-        // What noise refuses may be sent on top of what the table takes.
-        let margin = if test.over { MARGIN } else { 1.0 };
-        let rate = test.accepted * margin / (1.0 - self.noise.share().min(NOISE));
         self.set(now, rate.max(self.rate));
     }
 

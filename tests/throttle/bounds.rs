@@ -1,5 +1,8 @@
 //! What holds for any ceiling, latency and cost.
 
+use std::time::Duration;
+
+use dynafold::throttle::{Admission, Answer, Gate, Kind, Settings};
 use proptest::prelude::*;
 
 use super::seeds;
@@ -109,4 +112,68 @@ fn whatever_was_before_the_granted_rate_is_found_in_seconds() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// Seconds until 1,000 units a second are written, of 2,500 that answers of 10 milliseconds allow one
+/// writer, after some time at a limit of some units; 3 % of the requests are refused all the time.
+fn seconds_until_it_is_fast(seed: u64) -> f64 {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (limit, lifted) = (1.0 + random.f64() * 50.0, 3.0 + random.f64() * 10.0);
+    let mut gate = Gate::new(Settings {
+        most_in_flight: 1,
+        ..Settings::default()
+    });
+    let latency = Duration::from_millis(10);
+    let (mut now, mut granted, mut second) = (0.0_f64, limit, (0.0, 0.0));
+    while now < 200.0 {
+        let units = gate.batch_units().floor().clamp(1.0, 25.0);
+        match gate.admit(Duration::from_secs_f64(now), units) {
+            Admission::At(at) => {
+                let gone = at.as_secs_f64() - now;
+                now += gone;
+                granted = (granted + gone * limit).min(limit);
+                continue;
+            }
+            Admission::Full => unreachable!("there is one writer"),
+            Admission::Go => {}
+        }
+        now += latency.as_secs_f64();
+        granted = (granted + latency.as_secs_f64() * limit).min(limit);
+        let took = if random.f64() < 0.03 {
+            0.0
+        } else if now > lifted {
+            units
+        } else {
+            units.min(granted.floor().max(0.0))
+        };
+        granted -= took;
+        let answer = Answer {
+            estimated: units,
+            consumed: Some(took),
+            refused: units - took,
+            latency,
+            kind: if took > 0.0 {
+                Kind::Took
+            } else {
+                Kind::Throttled
+            },
+        };
+        gate.answered(Duration::from_secs_f64(now), &answer, units - took);
+        if now - second.0 > 1.0 {
+            if second.1 > 1_000.0 && now > lifted + 1.0 {
+                return now - lifted;
+            }
+            second = (now, 0.0);
+        }
+        second.1 += took;
+    }
+    f64::INFINITY
+}
+
+#[test]
+fn it_leaves_a_slow_rate_in_seconds_though_there_is_noise() {
+    let mut all: Vec<f64> = (1..=seeds(2_000)).map(seconds_until_it_is_fast).collect();
+    all.sort_by(f64::total_cmp);
+    let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
+    assert!(median < 10.0 && most < 60.0, "{median} {most}");
 }
