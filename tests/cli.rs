@@ -6,8 +6,10 @@ mod connections;
 mod edges;
 #[cfg(unix)]
 mod failing;
+mod first;
 mod help;
 mod life;
+mod mistakes;
 mod preview;
 mod query;
 mod source;

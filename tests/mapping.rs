@@ -78,7 +78,7 @@ fn the_example_mapping_of_pattern_1_has_no_faults_and_the_risks_that_it_should_h
 
 #[test]
 fn a_starter_mapping_passes_check() {
-    let text = starter(&catalog());
+    let text = starter(&catalog()).text;
     let (model, diagnostics) = check(&text);
     assert!(model.is_some(), "{diagnostics:#?}\n{text}");
     insta::assert_snapshot!(text);
@@ -92,7 +92,7 @@ fn a_starter_names_item_types_first_after_the_tables_that_bare_names_find() {
     other.name.schema = "A first schema".to_owned();
     other.foreign_keys.clear();
     catalog.tables.insert(0, other);
-    let text = starter(&catalog);
+    let text = starter(&catalog).text;
     let (model, diagnostics) = check_with(&text, &catalog);
     assert!(model.is_some(), "{diagnostics:#?}\n{text}");
     let item_type = format!("  {}:\n    from: {name}\n", name.to_uppercase());

@@ -7,12 +7,14 @@
 
 mod json;
 mod merge;
+mod option;
 mod parameter;
 mod plan;
 mod recover;
 
 pub use json::to_json;
 pub use merge::{Shard, merge};
+pub use option::{OPTIONS, given, has_option};
 pub use parameter::{ParameterError, moment, read};
 pub use plan::{PlanError, plan};
 pub use recover::{end_of_range, recover};

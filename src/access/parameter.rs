@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use crate::catalog::Family;
 use crate::item::{evaluate, text_of};
 use crate::mapping::model::{Parameter, ParameterKind};
-use crate::mapping::template::Context;
+use crate::mapping::template::{Context, Filter};
 use crate::value::{Number, Time, TimeKind, Value};
 
 /// When a text is no value of a parameter.
@@ -130,7 +130,10 @@ pub fn moment(parameter: &Parameter, context: &Context) -> Result<Option<Value>,
         message: format!("`{}`: {message}", parameter.name),
         help: "give it on the command line, say --catalog or --source, or say its form under `params`: {now | plus(-7d) | iso}",
     };
-    if parameter.kind == ParameterKind::Text && template.family() == Family::Time {
+    // A day is written in one way.
+    let last = template.placeholders().last();
+    let is_day = last.is_some_and(|last| last.filters.last() == Some(&Filter::Date));
+    if parameter.kind == ParameterKind::Text && template.family() == Family::Time && !is_day {
         return Err(refused("how the moment is written is not known".to_owned()));
     }
     let clock = Time::canonical(context.now.to_string().into(), TimeKind::Instant);

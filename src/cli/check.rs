@@ -101,7 +101,7 @@ async fn answers(
         };
         let message = format!("the answers of `{name}` cannot be proved: {why}");
         let warning = Diagnostic::new(Code::UnprovedAnswer, span.clone(), message).with_help(
-            "`verify --patterns` compares by the columns of its `sql`; if it need not be proved: accept: [unproved-answer]",
+            "mend that, and `verify --patterns` proves them; if they need not be proved: accept: [unproved-answer]",
         );
         if *accepted {
             checked.accepted.push(warning);

@@ -7,7 +7,7 @@ use super::args::Init;
 use super::failure::Failure;
 use super::output::Output;
 use super::{Outcome, catalog, inspect};
-use crate::mapping::starter;
+use crate::mapping::{Starter, starter};
 
 pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Failure> {
     let to_stdout = arguments.output == Path::new("-");
@@ -19,7 +19,7 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
     }
     let mut catalog = catalog::show(&arguments.source, output).await?;
     inspect::narrow(&mut catalog, &arguments.tables, &[], output)?;
-    let text = starter(&catalog);
+    let Starter { text, left_out } = starter(&catalog);
     if to_stdout {
         output.text(&text)?;
         return Ok(Outcome::Well);
@@ -27,6 +27,9 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
     write(&arguments.output, &text)?;
     let file = arguments.output.display();
     output.text(&format!("wrote {file}"))?;
+    for left in left_out {
+        output.note(&format!("left out: {left}"));
+    }
     output.note(&format!(
         "next: dynafold check {file}, then dynafold preview {file} (with the same --source)"
     ));

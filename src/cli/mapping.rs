@@ -209,9 +209,11 @@ pub(super) async fn check(
     if let Some(source) = source {
         for condition in conditions {
             if let Err(error) = source.prepare(&condition.value).await {
-                let message = "the source refuses this condition";
+                let message = format!("the source refuses this condition: {}", reason(error)?);
                 let fault = Diagnostic::new(Code::Sql, condition.span, message);
-                diagnostics.push(fault.with_help(reason(error)?));
+                diagnostics.push(fault.with_help(
+                    "write it as it stands behind WHERE in the source's SQL; texts stand in single quotes",
+                ));
                 model = None;
             }
         }
@@ -228,9 +230,11 @@ pub(super) async fn check(
         }
         for (_, sql) in raw.answers() {
             if let Some(reason) = refused_sql(sql, catalog, source).await? {
-                let message = "the source refuses this query";
+                let message = format!("the source refuses this query: {reason}");
                 let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
-                diagnostics.push(fault.with_help(reason));
+                diagnostics.push(fault.with_help(
+                    "mend it as the source's own client would ask: it is sent as it stands",
+                ));
                 refused = true;
             }
         }

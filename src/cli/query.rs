@@ -13,7 +13,7 @@ use super::failure::Failure;
 use super::format::counted;
 use super::output::Output;
 use super::{Outcome, target};
-use crate::access::{Plan, moment, plan, read, to_json};
+use crate::access::{Plan, has_option, moment, plan, read, to_json};
 use crate::diagnostic::nearest;
 use crate::item::{Item, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
@@ -22,7 +22,7 @@ use crate::target::{Answer, TargetError, answer};
 use crate::value::Value;
 use patterns::Ground;
 
-/// Columns of a table where there is no terminal.
+/// The width of a table where there is no terminal.
 const COLUMNS: u16 = 100;
 
 pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, Failure> {
@@ -154,10 +154,19 @@ fn values(
     if missing.is_empty() {
         return Ok(values);
     }
-    Err(
-        Failure::usage(format!("`{}` needs {}", pattern.name, missing.join(", ")))
-            .with_help(format!("it is called as {}", patterns::synopsis(pattern))),
-    )
+    let called = format!("it is called as {}", patterns::synopsis(pattern));
+    let taken = pattern.parameters.iter().find(|parameter| {
+        let name = format!("`{}`", parameter.name);
+        !has_option(&parameter.name) && missing.contains(&name)
+    });
+    let help = match taken {
+        Some(taken) => format!(
+            "{called}; `--{}` is an option of `query` itself",
+            taken.name
+        ),
+        None => called,
+    };
+    Err(Failure::usage(format!("`{}` needs {}", pattern.name, missing.join(", "))).with_help(help))
 }
 
 /// Whether a text has the length of a date, which is its midnight where a moment is wanted.
@@ -259,7 +268,8 @@ fn show(
         QueryFormat::Table => {
             if !answer.items.is_empty() {
                 let width = comfy_table::Table::new().width().unwrap_or(COLUMNS);
-                let table = table::table(&answer.items, &ground.table, pattern, usize::from(width));
+                let room = (!arguments.wide).then(|| usize::from(width));
+                let table = table::table(&answer.items, &ground.table, arguments.keys, room);
                 output.text(&table)?;
             }
         }

@@ -1,4 +1,4 @@
-//! Says what to do about a missing argument: clap only says that it is missing.
+//! Says what to do about an argument that is missing or not known: clap only says so.
 
 use std::process::ExitCode;
 
@@ -6,6 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::format::printable;
 use super::output::tell;
+use crate::diagnostic::nearest;
 
 /// How a missing argument's name begins, and the tip for it.
 const TIPS: &[(&str, &str)] = &[
@@ -19,8 +20,41 @@ const TIPS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The same error, with a tip for each missing argument that has one.
+/// Options that other tools call otherwise.
+const OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
+
+/// The tip for an argument that is not known; that it could be written as a value helps nobody.
+fn unknown(word: &str) -> String {
+    match word.strip_prefix("--") {
+        None if word.contains(':') => "a database is named by --source URL".to_owned(),
+        None => "all that is said to a command, but for the mapping, has an option".to_owned(),
+        Some("mapping") => "the mapping file stands without an option".to_owned(),
+        Some(option) => match nearest(option, OPTIONS) {
+            Some(near) => format!("it may be called '--{near}' here; --help lists the options"),
+            None => "--help lists the options".to_owned(),
+        },
+    }
+}
+
+/// Whether the argument that clap suggests is like the one that was given.
+fn is_near(word: &str, suggested: Option<&ContextValue>) -> bool {
+    match suggested {
+        Some(ContextValue::String(suggested)) => nearest(word, [suggested.as_str()]).is_some(),
+        _ => false,
+    }
+}
+
+/// The same error, with a tip for each missing argument that has one, and for one that is not known.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument
+        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
+        && !is_near(word, error.get(ContextKind::SuggestedArg))
+    {
+        let tip = unknown(word).into();
+        error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        return error;
+    }
     if error.kind() != ErrorKind::MissingRequiredArgument {
         return error;
     }

@@ -137,7 +137,7 @@ codes! {
     /// An access pattern finds item types beyond those that it promises.
     ExtraItems = "extra-items", Warning;
     /// An access pattern can never find what it promises, or no row meets a condition.
-    NeverMatches = "never-matches", Warning;
+    NeverMatches = "never-matches", Error;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
     ParameterForm = "parameter-form", Warning;
     /// A range of an access pattern takes in other items at its bound than it, or its query, says.

@@ -89,10 +89,83 @@ impl Diagnostic {
     }
 }
 
-/// The name among `known` that is most like `wrong`, if one is like it at all.
+/// Names of the language, each with what SQL, AWS and other tools call the same, in lower case without
+/// `_` and `-`.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("dynafold", "version"),
+    ("access_patterns", "patterns queries accesspattern"),
+    ("partition", "pk hash hashkey partitionkey"),
+    ("sort", "sk range rangekey sortkey"),
+    ("indexes", "gsi gsis globalsecondaryindexes globalindexes"),
+    ("local_indexes", "lsi lsis localsecondaryindexes"),
+    ("project", "projection projected include"),
+    ("billing", "capacity billingmode throughput"),
+    ("on-demand", "payperrequest ondemand"),
+    ("ttl", "timetolive"),
+    ("from", "table source"),
+    ("filter", "where condition having"),
+    ("where", "filter condition having"),
+    ("columns", "fields select"),
+    ("omit", "exclude except skip drop without"),
+    ("keep", "null include"),
+    ("key", "keys primarykey"),
+    ("begins_with", "prefix startswith"),
+    ("gt", "after greater"),
+    ("lt", "before less"),
+    ("ge", "gte from since"),
+    ("le", "lte until"),
+    ("asc", "ascending ascend forward"),
+    ("desc", "descending descend backward reverse"),
+    ("consistent", "consistentread stronglyconsistent"),
+    ("$when", "$if $unless $case $condition"),
+    ("$value", "$val $then"),
+    ("$embed", "$from $table $children $nest"),
+    ("$where", "$filter"),
+    ("$order", "$sort $orderby"),
+    ("$each", "$item $select $project"),
+    ("$type", "$cast"),
+    ("source", "database db url uri connection"),
+    ("output", "out outfile"),
+    ("deny-warnings", "strict"),
+    ("S", "string text str"),
+    ("N", "number int integer numeric decimal"),
+    ("B", "binary bytes blob"),
+    ("BOOL", "boolean"),
+    ("L", "list array"),
+    ("M", "map object json"),
+    ("lower", "lowercase tolower downcase lcase"),
+    ("upper", "uppercase toupper upcase ucase"),
+    (
+        "pad",
+        "lpad padleft leftpad padstart zfill zeropad zeropadded",
+    ),
+    ("truncate", "substr substring left slice cut trunc"),
+    ("trim", "strip btrim"),
+    ("default", "coalesce ifnull nvl"),
+    ("iso", "isoformat toisostring iso8601"),
+    ("format", "dateformat strftime tochar"),
+    ("epoch", "unixtimestamp unixtime timestamp"),
+    ("string", "str tostring text"),
+    ("number", "int integer tonumber numeric"),
+    ("bool", "boolean"),
+    ("pseudonym", "hash sha256 md5 mask"),
+    ("redact", "hide"),
+];
+
+/// The name among `known` that is meant by `wrong`: another word for it, or the one that is most like
+/// it, if one is like it at all.
 #[must_use]
 pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = wrong.to_lowercase();
+    let known: Vec<&str> = known.into_iter().collect();
+    let spoken = lower.replace(['-', '_', ' '], "");
+    let mut other = OTHER_WORDS
+        .iter()
+        .filter(|(_, words)| words.split(' ').any(|word| word == spoken))
+        .filter_map(|(ours, _)| known.iter().find(|name| *name == ours));
+    if let Some(meant) = other.next() {
+        return Some(meant);
+    }
     known
         .into_iter()
         .map(|name| {

@@ -16,4 +16,4 @@ pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, Siz
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
 pub(crate) use resolve::{aligned, is_fickle_sql, kind_of, writing};
-pub use starter::starter;
+pub use starter::{Starter, starter};

@@ -33,6 +33,8 @@ pub struct Spanned<T> {
 pub struct Raw {
     pub(super) table: RawTable,
     pub(super) items: Vec<RawItem>,
+    /// The names of all item types that are written, those that could not be read too.
+    pub(super) written: Vec<String>,
     pub(super) patterns: Vec<RawPattern>,
     pub(super) acceptances: Vec<RawAcceptance>,
     put_in: PutIn,
@@ -146,6 +148,7 @@ impl Raw {
                 .iter()
                 .filter_map(read_item)
                 .collect(),
+            written: names(named(root.get("items"))),
             patterns: named(root.get("access_patterns"))
                 .iter()
                 .filter_map(read_pattern)
@@ -186,6 +189,18 @@ impl Raw {
             acceptance.within.contains(&at) && codes.any(|one| one.value == code.as_str())
         })
     }
+}
+
+/// The names of item types, those too that are indented into another one.
+fn names(items: &[Entry]) -> Vec<String> {
+    let inside = |item: &Entry| {
+        let entries = item.value.entries().iter();
+        let inner = entries.filter(|entry| entry.value.get("from").is_some());
+        inner.map(|entry| entry.key.clone()).collect::<Vec<_>>()
+    };
+    let each = items.iter().map(|item| (item.key.clone(), inside(item)));
+    each.flat_map(|(name, inner)| std::iter::once(name).chain(inner))
+        .collect()
 }
 
 fn named(node: Option<&Node>) -> &[Entry] {

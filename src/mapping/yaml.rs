@@ -138,6 +138,9 @@ pub fn parse(text: &str) -> Result<Node, Box<Diagnostic>> {
     .map_err(Box::new)
 }
 
+/// Lines above the one where text is found to be no YAML in which the cause is looked for.
+const LOOK_BACK: usize = 4;
+
 struct Builder<'t> {
     text: &'t str,
     parser: Parser<'t, granit_parser::StrInput<'t>>,
@@ -176,6 +179,9 @@ impl<'t> Builder<'t> {
             Some(Err(error)) => {
                 let at = byte(error.marker()).unwrap_or(self.text.len());
                 let info = error.info();
+                if let Some(fault) = self.misread(at) {
+                    return Err(fault);
+                }
                 let is_tab = |word| matches!(word, "tab" | "tabs");
                 Err(if info.split(' ').any(is_tab) {
                     Diagnostic::new(Code::Yaml, at..at, "a tab where YAML takes only spaces")
@@ -194,6 +200,92 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// The likely cause of text that is no YAML, in the lines that end with the one where it was
+    /// noticed: a template that a comment cuts, or a line that is indented as no other.
+    fn misread(&self, at: usize) -> Option<Diagnostic> {
+        let end = self
+            .text
+            .get(at..)?
+            .find('\n')
+            .map_or(self.text.len(), |end| at + end);
+        let (mut indents, mut opens) = (vec![0], true);
+        let mut from = 0;
+        for line in self.text.get(..end)?.split_inclusive('\n') {
+            let is_near = self.text.get(from..end)?.lines().count() <= LOOK_BACK;
+            if let Some(fault) = self.cut(from, line).filter(|_| is_near) {
+                return Some(fault);
+            }
+            let words = line.trim_start_matches(' ');
+            let indent = line.len() - words.len();
+            let is_block = !words.trim().is_empty() && !words.starts_with(['#', '\t', '}', ']']);
+            if is_block {
+                while indents.last().is_some_and(|last| *last > indent) {
+                    indents.pop();
+                    opens = false;
+                }
+                let fits = indents.last() == Some(&indent);
+                if !fits && !opens && is_near && words.contains(':') {
+                    let others: Vec<String> = indents.iter().map(ToString::to_string).collect();
+                    let message = format!(
+                        "this line is indented by {indent} spaces, which no line above it is"
+                    );
+                    return Some(
+                        Diagnostic::new(
+                            Code::Yaml,
+                            from + indent..from + line.trim_end().len(),
+                            message,
+                        )
+                        .with_help(format!(
+                            "indent it as the lines that it belongs to: those above are indented by {}",
+                            others.join(", ")
+                        )),
+                    );
+                }
+                if !fits {
+                    indents.push(indent);
+                }
+                let code = words.trim_end();
+                opens =
+                    code.ends_with([':', '|', '>', '-', ',', '{', '[']) || words.starts_with("- ");
+            }
+            from += line.len();
+        }
+        None
+    }
+
+    /// A template without quotes that ends where ` #` begins a comment: `ORG #{id}`.
+    fn cut(&self, from: usize, line: &str) -> Option<Diagnostic> {
+        let (mut quote, mut before) = (None, ' ');
+        for (at, sign) in line.char_indices() {
+            match (sign, quote) {
+                ('"' | '\'', None) if matches!(before, ' ' | '[' | '{' | ',') => quote = Some(sign),
+                (sign, Some(open)) if sign == open => quote = None,
+                ('#', None) if before.is_whitespace() => {
+                    let comment = line.get(at + 1..)?.trim_end();
+                    let is_template = comment.split([' ', '}']).next()?.contains('{');
+                    let is_after = !line.get(..at)?.trim().is_empty();
+                    let text = line.get(..at)?.rsplit([':', '{', ',']).next()?.trim();
+                    let template = comment.split_inclusive('}').next()?;
+                    return (is_template && is_after).then(|| {
+                        let span = from + at..from + at + 1 + comment.len();
+                        Diagnostic::new(
+                            Code::UnquotedTemplate,
+                            span,
+                            "` #` begins a comment, so that the template ends before it",
+                        )
+                        .with_label("YAML leaves this out")
+                        .with_help(format!(
+                            "put the template in double quotes: \"{text} #{template}\""
+                        ))
+                    });
+                }
+                _ => {}
+            }
+            before = sign;
+        }
+        None
+    }
+
     fn node(&mut self, event: Event<'t>, span: &Span) -> Result<Node, Diagnostic> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
@@ -202,6 +294,19 @@ impl<'t> Builder<'t> {
         let start = self.range(span).start;
         let (node, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
+                if style == ScalarStyle::Plain {
+                    let end = self.range(span).end;
+                    let rest = self.text.get(end..).unwrap_or_default();
+                    let rest = rest.lines().next().unwrap_or_default();
+                    let before = self.text.get(..start).unwrap_or_default();
+                    let begin = before.rfind('\n').map_or(0, |at| at + 1);
+                    let line = self.text.get(begin..end + rest.len()).unwrap_or_default();
+                    if rest.trim_start().starts_with('#')
+                        && let Some(fault) = self.cut(begin, line)
+                    {
+                        return Err(fault);
+                    }
+                }
                 let node = Node {
                     span: self.range(span),
                     content: Content::Scalar {

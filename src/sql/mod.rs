@@ -35,6 +35,12 @@ pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
 pub(crate) use select::{Output, Select, Source};
 pub(crate) use text::Sql;
 
+/// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
+pub(crate) fn is_keyword(name: &str) -> bool {
+    let words = sqlparser::keywords::ALL_KEYWORDS;
+    words.binary_search(&name.to_uppercase().as_str()).is_ok()
+}
+
 use std::ops::Range;
 
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".

@@ -300,7 +300,7 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
     };
     for source in Source::each(script).await {
         let catalog = catalog(&source.url()).await;
-        let text = starter(&catalog);
+        let text = starter(&catalog).text;
         let product = source.product();
         assert!(
             text.contains("join: { parent: [\"country_code\"] }"),

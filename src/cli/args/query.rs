@@ -69,6 +69,12 @@ pub(in crate::cli) struct Query {
     /// The moment from which `params` count, in RFC 3339 [default: the clock]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     pub(in crate::cli) now: Option<Timestamp>,
+    /// Show the table's keys too
+    #[arg(long)]
+    pub(in crate::cli) keys: bool,
+    /// Show every column, and whole values, however wide the table gets
+    #[arg(long)]
+    pub(in crate::cli) wide: bool,
     /// How to show the answer
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(in crate::cli) format: QueryFormat,

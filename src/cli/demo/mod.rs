@@ -240,6 +240,8 @@ fn settings(paths: &Paths) -> Query {
         catalog: None,
         source: None,
         now: None,
+        keys: false,
+        wide: false,
         format: QueryFormat::Table,
     }
 }

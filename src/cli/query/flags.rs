@@ -8,6 +8,7 @@ use std::path::Path;
 use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches as _};
 
 use super::patterns::{self, Ground};
+use crate::access::has_option;
 use crate::cli::args::{Arguments, Color, Command};
 use crate::cli::failure::{Failure, Form};
 use crate::cli::output::Output;
@@ -154,18 +155,15 @@ pub(in crate::cli) fn with_parameters(
     let under = |arg: Arg| arg.help_heading(OPTIONS);
     command.mut_args(under).mut_subcommand("query", |query| {
         let known: Vec<Arg> = query.get_arguments().cloned().collect();
-        // `--help` and the global options come later than these.
-        let is_taken = |name: &str| {
-            known.iter().any(|arg| arg.get_long() == Some(name))
-                || ["help", "version", "verbose", "color"].contains(&name)
-        };
-        let (options, others): (Vec<&Parameter>, Vec<&Parameter>) =
-            pattern.parameters.iter().partition(|parameter| {
-                !is_taken(&parameter.name) && !parameter.name.contains(['=', ' '])
-            });
+        let (options, others): (Vec<&Parameter>, Vec<&Parameter>) = pattern
+            .parameters
+            .iter()
+            .partition(|parameter| has_option(&parameter.name));
         let after = others.iter().map(|parameter| {
             let name = &parameter.name;
-            format!("`{name}` is the name of an option: give it as --param {name}=VALUE")
+            format!(
+                "the parameter `{name}` has the name of an option: give it as --param {name}=VALUE"
+            )
         });
         let after: Vec<String> = after.collect();
         let known = known.into_iter().map(|arg| {
@@ -243,6 +241,18 @@ mod tests {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
         let named = named(&words, &Arguments::command())?;
         Some((named.mapping, named.pattern))
+    }
+
+    #[test]
+    fn a_parameter_never_takes_the_name_of_an_option() {
+        let command = Arguments::command();
+        let query = command.find_subcommand("query").unwrap();
+        let all = query.get_arguments().chain(command.get_arguments());
+        let mut names: Vec<&str> = all.filter_map(Arg::get_long).collect();
+        names.extend(["help", "version"]);
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, crate::access::OPTIONS);
     }
 
     #[test]

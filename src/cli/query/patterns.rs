@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::access::given;
 use crate::cli::args::{Query, SourceArguments};
 use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
@@ -92,7 +93,7 @@ pub(in crate::cli) fn outlined(path: &Path, output: Option<&Output>) -> Result<G
 /// A pattern with its parameters, as it is called: `name --userId NUMBER`.
 pub(in crate::cli) fn synopsis(pattern: &AccessPattern) -> String {
     let parameters = pattern.parameters.iter().map(|parameter| {
-        let word = format!("--{} {}", parameter.name, parameter.kind.placeholder());
+        let word = given(&parameter.name, parameter.kind.placeholder());
         match parameter.from_clock {
             Some(_) => format!(" [{word}]"),
             None => format!(" {word}"),

@@ -6,7 +6,7 @@ use super::super::definition::{Answer, Origin, Parameter, Pattern, PatternCost, 
 use super::Ground;
 use super::items::tracer;
 use super::places::{plainly, shown};
-use crate::access::{plan, to_json};
+use crate::access::{given, plan, to_json};
 use crate::item::Attribute;
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, KeyType, Node, Operand, ParameterKind, Part, Placeholder,
@@ -253,7 +253,8 @@ pub(super) fn command(
             Some((_, value)) => word(value),
             None => parameter.kind.placeholder().to_owned(),
         };
-        command.push_str(&format!(" --{} {value}", parameter.name));
+        command.push(' ');
+        command.push_str(&given(&parameter.name, &value));
     }
     if ground.target.is_empty() {
         command.push_str(" --target TARGET");

@@ -93,7 +93,10 @@ pub(super) fn tokens(text: &str) -> Result<Vec<(Token, Range<usize>)>, Expressio
                 Some(known) => (Token::Sign(known), known.len()),
                 None => {
                     let span = at..at + sign.len_utf8();
-                    return Err(fault(span, format!("`{sign}` is not expected here")));
+                    return Err(match sign {
+                        '"' => fault(span, "a text stands in single quotes: 'text'".to_owned()),
+                        sign => fault(span, format!("`{sign}` is not expected here")),
+                    });
                 }
             },
         };

@@ -25,7 +25,13 @@ pub(super) fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
         return;
     };
     for entry in node.entries() {
-        if !family.contains(&entry.key.as_str()) {
+        // Of a directive that is none, its name is told.
+        let is_unknown = entry.key.starts_with('$')
+            && !VALUES
+                .iter()
+                .any(|(_, all)| all.contains(&entry.key.as_str()))
+            && entry.key != "$spread";
+        if !family.contains(&entry.key.as_str()) && !is_unknown {
             let message = format!("`{}` cannot stand beside `{main}`", entry.key);
             faults.push(
                 Diagnostic::new(Code::Directive, entry.key_span.clone(), message)

@@ -54,6 +54,12 @@ pub(in crate::mapping) fn validate(
             _ => faults.push(wrong_shape(node, shape, what)),
         },
         Shape::OneOf(shapes) => match shapes.iter().find(|shape| takes(shape, node)) {
+            Some(Shape::Word(now)) if node.text().is_some_and(|text| is_no_word(text, now)) => {
+                let text = node.text().unwrap_or_default();
+                let message = format!("{what} cannot be `{text}`");
+                let fault = Diagnostic::new(Code::WrongValue, node.span.clone(), message);
+                faults.push(fault.with_help(format!("write {}", words(shape))));
+            }
             Some(shape) => validate(node, shape, what, faults),
             None => faults.push(wrong_shape(node, shape, what)),
         },
@@ -115,10 +121,15 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
     }
 }
 
+/// Whether a text is none of the words, nor meant for one.
+fn is_no_word(text: &str, words: &[&str]) -> bool {
+    !words.contains(&text) && nearest(text, words.iter().copied()).is_none()
+}
+
 fn possible(words: &[&str]) -> String {
     match words {
         [] => "take it away".to_owned(),
-        [only] => format!("`{only}` is what can be said here"),
+        [only] => format!("write `{only}`"),
         words => format!("one of {}", quoted(words)),
     }
 }
@@ -141,8 +152,13 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 );
             }
             None => {
-                let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
-                let help = match nearest(&entry.key, known.iter().copied()) {
+                let near = meant(&entry.key, fields);
+                let inside =
+                    |field: &Field| field.required && entry.value.get(field.name).is_some();
+                let help = match near {
+                    _ if fields.iter().any(inside) => {
+                        format!("it stands inside {what}: indent it less, as far as {what} itself")
+                    }
                     Some(near) => format!("did you mean `{near}`?"),
                     None if is_bare_directive(&entry.key) => format!(
                         "`${0}` is a directive: under `attributes`, say NAME: {{ ${0}: … }}",
@@ -166,7 +182,12 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
         }
     }
     for field in fields.iter().filter(|field| field.required) {
-        if node.get(field.name).is_none() {
+        let entries = node.entries();
+        let is_misspelled = entries.iter().any(|entry| {
+            let is_known = fields.iter().any(|field| field.name == entry.key);
+            !is_known && meant(&entry.key, fields) == Some(field.name)
+        });
+        if node.get(field.name).is_none() && !is_misspelled {
             faults.push(
                 Diagnostic::new(
                     Code::MissingKey,
@@ -178,6 +199,11 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
             );
         }
     }
+}
+
+/// The field that is meant by a name which none has.
+fn meant(wrong: &str, fields: &[Field]) -> Option<&'static str> {
+    nearest(wrong, fields.iter().map(|field| field.name))
 }
 
 /// The first entry of a map: underlining the whole of it would drown the fault.
@@ -283,6 +309,36 @@ fn wrong_shape(node: &Node, shape: &Shape, what: &str) -> Diagnostic {
         },
         format!("{what} must be {}, not {}", words(shape), node.shape()),
     )
+    .with_help(reshaped(node, shape))
+}
+
+/// How a node is written in the shape that is asked for.
+fn reshaped(node: &Node, shape: &Shape) -> String {
+    match (shape, node.text()) {
+        _ if node.is_empty() => "give it a value, or take the key away".to_owned(),
+        (Shape::List(_) | Shape::Some(_), Some(text)) => {
+            format!("put brackets around it: [{text}]")
+        }
+        (Shape::List(_) | Shape::Some(_), None) => "write a list: [first, second]".to_owned(),
+        (Shape::Text | Shape::Template, _) => "write one text, in quotes".to_owned(),
+        (Shape::OneOf(shapes), _) => match shapes
+            .iter()
+            .find(|shape| matches!(shape, Shape::Record(_)))
+        {
+            Some(shape) => reshaped(node, shape),
+            None => format!("write {}", words(shape)),
+        },
+        (Shape::Record(fields), _) => {
+            let needed = fields.iter().filter(|field| field.required);
+            let needed: Vec<String> = needed.map(|field| format!("{}: …", field.name)).collect();
+            match needed.as_slice() {
+                [] => format!("write {}", words(shape)),
+                needed => format!("write a map: {{ {} }}", needed.join(", ")),
+            }
+        }
+        (Shape::Named(_) | Shape::Tree, _) => "write a map of names: { name: … }".to_owned(),
+        _ => format!("write {}", words(shape)),
+    }
 }
 
 fn words(shape: &Shape) -> String {

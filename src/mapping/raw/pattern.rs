@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{RawMatch, Spanned, name_of, read_pairs, spanned, texts};
-use crate::mapping::yaml::{Entry, Node};
+use crate::mapping::yaml::{Content, Entry, Node};
 
 #[derive(Debug)]
 pub(in crate::mapping) struct RawPattern {
@@ -27,7 +27,9 @@ pub(in crate::mapping) struct RawPattern {
 
 pub(super) fn read_pattern(entry: &Entry) -> Option<RawPattern> {
     let pattern = &entry.value;
-    let key = pattern.get("key")?;
+    let key = pattern
+        .get("key")
+        .filter(|key| matches!(key.content, Content::Map { .. }))?;
     let word = |name: &str| pattern.get(name).and_then(Node::text);
     let consistent = |node: &Node| {
         let value = match node.text()? {

@@ -50,8 +50,21 @@ impl Binder<'_> {
         for name in raw.omit.iter().filter(|_| self.scope.known) {
             let names = || chosen.iter().map(|chosen| chosen.written.as_str());
             if names().all(|written| written != name.value) {
-                self.diagnostics
-                    .push(unknown_column(name, "what is carried", names()));
+                let is_column = self
+                    .scope
+                    .columns
+                    .iter()
+                    .any(|column| column.name == name.value);
+                let fault = unknown_column(name, &format!("`{}`", self.scope.written), names());
+                self.diagnostics.push(if is_column {
+                    Diagnostic {
+                        message: format!("`{}` is not among the `columns` anyway", name.value),
+                        ..fault
+                    }
+                    .with_help("take it out of `omit`")
+                } else {
+                    fault
+                });
             }
         }
         let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);

@@ -33,7 +33,7 @@ pub(super) fn check(
         expired.is_some_and(|expired| expired.value != Expired::Load)
     };
     if let Some(ttl) = &raw.table.ttl
-        && resolved.len() == raw.items.len()
+        && resolved.len() == raw.written.len()
         && !raw.items.iter().any(is_told)
     {
         check_ttl_is_set(ttl, resolved, diagnostics);

@@ -112,7 +112,7 @@ pub fn resolve(
     let ground = Ground {
         table: &table,
         makes: &makes,
-        is_complete: resolved.len() == raw.items.len(),
+        is_complete: resolved.len() == raw.written.len(),
         catalog: Some(catalog),
     };
     let bound = patterns::bind(raw, &ground, &mut diagnostics);

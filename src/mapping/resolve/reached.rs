@@ -35,7 +35,7 @@ pub(super) fn check(
     let mut all = Vec::new();
     let mut work = Work::all();
     // Of a faulty item type nothing can be said, so that what finds it seems to find nothing.
-    if resolved.len() < raw.items.len() {
+    if resolved.len() < raw.written.len() {
         return all;
     }
     for (pattern, bound) in raw.patterns.iter().zip(bound) {
@@ -55,19 +55,24 @@ pub(super) fn check(
         let found: Vec<_> = found.collect();
         let nothing = found.iter().all(|(_, _, reach)| *reach == Reach::Never);
         if pattern.items.is_empty() && nothing {
-            never(
+            let items: Vec<&Resolved> = resolved.iter().collect();
+            let span = pattern.name.span.clone();
+            diagnostics.push(never(
                 pattern,
                 "any item type",
-                pattern.name.span.clone(),
-                diagnostics,
-            );
+                span,
+                &items,
+                &conditions,
+                world,
+            ));
         }
         let mut extra: Vec<&str> = Vec::new();
         for (item, promised, reach) in &found {
             match (promised, reach) {
                 (Some(name), Reach::Never) => {
                     let what = format!("`{}`", item.item.name);
-                    never(pattern, &what, name.span.clone(), diagnostics);
+                    let span = name.span.clone();
+                    diagnostics.push(never(pattern, &what, span, &[item], &conditions, world));
                 }
                 (None, Reach::Yes) => extra.push(&item.item.name),
                 _ => {}
@@ -96,13 +101,64 @@ pub(super) fn check(
     all
 }
 
-fn never(pattern: &RawPattern, what: &str, span: Range<usize>, diagnostics: &mut Vec<Diagnostic>) {
-    let message = format!("`{}` can never find {what}", pattern.name.value);
-    diagnostics.push(
-        Diagnostic::new(Code::NeverMatches, span, message)
-            .with_other(pattern.key_span.clone(), "no key fits this condition")
-            .with_help("hold the condition against the item's key: the same texts, filters and widths, in an index that the item is in"),
+/// Items of a pattern that finds none which are shown beside it.
+const SHOWN: usize = 3;
+
+/// A pattern that finds no item: what it asks for, and what the items have there.
+fn never(
+    pattern: &RawPattern,
+    what: &str,
+    span: Range<usize>,
+    items: &[&Resolved],
+    conditions: &[(&KeyAttribute, Condition)],
+    world: &World,
+) -> Diagnostic {
+    let keys = |attribute: &str| pattern.key.iter().find(move |entry| entry.key == attribute);
+    let is_culprit = |condition: &&[(&KeyAttribute, Condition)]| {
+        let mut items = items.iter();
+        items.all(|item| reach(item.subject(), condition, world) == Reach::Never)
+    };
+    let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
+    let culprit = culprits.next().or_else(|| conditions.first());
+    let name = culprit.map_or("", |(key, _)| &key.name);
+    let asked = keys(name).map_or_else(|| "anything".to_owned(), |entry| asked(&entry.value));
+    let has = items.iter().take(SHOWN).map(|item| {
+        let has = match item.subject().template(name) {
+            Some(template) => format!("{name} = {template}"),
+            None => format!("no {name}"),
+        };
+        format!("{} has {has}", item.item.name)
+    });
+    let has: Vec<String> = has.collect();
+    let message = format!(
+        "`{}` can never find {what}: it asks for {name} {asked}, and {}",
+        pattern.name.value,
+        has.join(", ")
     );
+    let mut fault = Diagnostic::new(Code::NeverMatches, span, message)
+        .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or ask another index");
+    if let Some(entry) = keys(name) {
+        fault = fault.with_other(entry.value.span.clone(), "what is asked for");
+    }
+    for item in items.iter().take(SHOWN) {
+        if let Some(span) = item.spans.get(name) {
+            fault = fault.with_other(span.clone(), format!("what {} has", item.item.name));
+        }
+    }
+    fault
+}
+
+/// A condition as it is written.
+fn asked(condition: &Node) -> String {
+    if let Some(text) = condition.text() {
+        return format!("= {text}");
+    }
+    let each = condition.entries().iter().map(|entry| {
+        let bounds = entry.value.elements().iter().chain([&entry.value]);
+        let texts: Vec<&str> = bounds.filter_map(Node::text).collect();
+        format!("{} {}", entry.key, texts.join(" and "))
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic>) {

@@ -77,7 +77,7 @@ fn empty_indexes(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     // Of a faulty item type nothing can be said.
-    if resolved.len() < raw.items.len() {
+    if resolved.len() < raw.written.len() || raw.written.is_empty() {
         return;
     }
     let indexes = table.indexes.iter().chain(&table.local_indexes);

@@ -9,16 +9,29 @@ use std::fmt::Write as _;
 use self::names::Names;
 use self::owner::owner;
 use super::template::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
-use crate::catalog::{Catalog, Column, DataType, Family, ForeignKey, Table, TableKind, TableName};
+use crate::catalog::{
+    Catalog, Column, DataType, Dbms, Family, ForeignKey, Table, TableKind, TableName,
+};
 
-/// Writes a mapping for a catalog, as YAML.
+/// A starter mapping.
+#[derive(Debug)]
+pub struct Starter {
+    /// The mapping, as YAML.
+    pub text: String,
+    /// Tables and views that are not in it, each with why.
+    pub left_out: Vec<String>,
+}
+
+/// Writes a mapping for a catalog.
 #[must_use]
-pub fn starter(catalog: &Catalog) -> String {
+pub fn starter(catalog: &Catalog) -> Starter {
     let is_base = |table: &&Table| matches!(table.kind, TableKind::Table | TableKind::Partitioned);
     let tables: Vec<&Table> = catalog.tables.iter().filter(is_base).collect();
     let names = Names::choose(catalog, &tables);
     let mut out = header(catalog, &names);
     let mut left: Vec<String> = Vec::new();
+    let mut patterns = String::new();
+    let mut unserved = String::new();
     let mut items = 0;
     for table in &tables {
         if !table.readable {
@@ -29,7 +42,18 @@ pub fn starter(catalog: &Catalog) -> String {
                 catalog.display_name(&table.name)
             ));
         } else {
-            item(&mut out, catalog, table, &names);
+            let pattern = item(&mut out, catalog, table, &names);
+            patterns.push_str(&pattern);
+            for key in other_parents(catalog, table) {
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    unserved,
+                    "#   {} by {} (of {})",
+                    catalog.display_name(&table.name),
+                    key.columns.join(", "),
+                    catalog.display_name(&key.references),
+                );
+            }
             items += 1;
         }
     }
@@ -42,24 +66,45 @@ pub fn starter(catalog: &Catalog) -> String {
             catalog.display_name(&table.name)
         ));
     }
+    for line in &mut left {
+        *line = line.replace(['\n', '\r'], " ");
+    }
     if !left.is_empty() {
         out.push_str("# Left out:\n");
-        for line in left {
-            // Writing to a String cannot fail.
-            let _ = writeln!(out, "#   {}", line.replace('\n', " "));
+        for line in &left {
+            let _ = writeln!(out, "#   {line}");
         }
         out.push('\n');
     }
     out.push_str(ACCESS_PATTERNS);
-    out
+    out.push_str(&patterns);
+    if !unserved.is_empty() {
+        out.push_str("# No key serves these: each needs an index, or is not asked.\n");
+        out.push_str(&unserved);
+    }
+    Starter {
+        text: out,
+        left_out: left,
+    }
 }
 
 const ACCESS_PATTERNS: &str =
-    "# Who asks what? Write down every access pattern; each needs its partition key as a whole.
+    "# Who asks what? Each access pattern needs its partition key as a whole.
+# The keys above serve these: keep those that are asked, and write down all others.
 # access_patterns:
-#   findUser:
-#     key: { PK: \"USER#{userId}\" }
 ";
+
+/// The foreign keys by which no item of a table is found.
+fn other_parents<'t>(
+    catalog: &'t Catalog,
+    table: &'t Table,
+) -> impl Iterator<Item = &'t ForeignKey> {
+    let owner = owner(catalog, table);
+    table
+        .foreign_keys
+        .iter()
+        .filter(move |key| owner.is_none_or(|owner| owner.columns != key.columns))
+}
 
 fn header(catalog: &Catalog, names: &Names) -> String {
     let mut table: String = catalog
@@ -110,14 +155,16 @@ items:
     )
 }
 
-fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
+/// Writes an item type. Gives the access pattern that its key serves, as a comment.
+fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> String {
     let name = names.item_type(&table.name);
     if let Some(comment) = &table.comment {
         let _ = writeln!(out, "  # {}", comment.replace(['\n', '\r'], " "));
     }
     let owner = owner(catalog, table);
     let mut join = String::new();
-    let (partition, sort, why) = match owner {
+    let called = table.name.name.as_str();
+    let (partition, sort, why, asked) = match owner {
         Some(key) => {
             let parent = names.item_type(&key.references);
             // In the order of the parent's own key, whatever the order of the foreign key.
@@ -143,11 +190,15 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
                 .cloned()
                 .collect();
             let spelled = spelled_by_parent(catalog, table, key);
-            let partition = match &spelled {
-                Some((alias, theirs)) => {
-                    key_template(parent, theirs, theirs.row_key(), Some(alias), false)
+            let (partition, asked) = match &spelled {
+                Some((alias, theirs)) => (
+                    key_template(parent, theirs, theirs.row_key(), Some(alias), false),
+                    key_template(parent, theirs, theirs.row_key(), None, false),
+                ),
+                None => {
+                    let template = key_template(parent, table, &ours, None, false);
+                    (template.clone(), template)
                 }
-                None => key_template(parent, table, &ours, None, false),
             };
             if let Some((alias, _)) = &spelled {
                 let columns: Vec<String> = key.columns.iter().map(|name| quoted(name)).collect();
@@ -156,17 +207,45 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
                     columns.join(", ")
                 );
             }
+            let theirs = catalog.table(&key.references);
+            let is_beside = theirs.is_some_and(|theirs| self::owner(catalog, theirs).is_none());
+            let why = if is_beside {
+                format!("  # beside its {parent}, in one item collection")
+            } else {
+                format!("  # those of one {parent} in one item collection")
+            };
+            let sort = if rest.is_empty() {
+                quoted(&format!("{name}#"))
+            } else {
+                format!("{{ begins_with: {} }}", quoted(&format!("{name}#")))
+            };
+            // A parent's spelling is not what the column holds.
+            let by = if spelled.is_none() { ours } else { Vec::new() };
+            let asked = (
+                format!("{called}_of_{}", key.references.name),
+                quoted(&asked),
+                sort,
+                by,
+            );
             (
                 partition,
                 key_template(name, table, &rest, None, true),
-                format!("  # beside its {parent}, in one item collection"),
+                why,
+                asked,
             )
         }
-        None => (
-            key_template(name, table, table.row_key(), None, false),
-            format!("{name}#"),
-            String::new(),
-        ),
+        None => {
+            let partition = key_template(name, table, table.row_key(), None, false);
+            let sort = format!("{name}#");
+            let by = table.row_key().join("_");
+            let asked = (
+                format!("{called}_by_{by}"),
+                quoted(&partition),
+                quoted(&sort),
+                table.row_key().to_vec(),
+            );
+            (partition, sort, String::new(), asked)
+        }
     };
     let _ = writeln!(
         out,
@@ -178,6 +257,57 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) {
         names.sort,
         quoted(&sort),
     );
+    let (pattern, partition, sort, by) = asked;
+    let sql = sql(catalog, table, &by).map(|sql| format!("#     sql: {}\n", quoted(&sql)));
+    format!(
+        "#   {}:\n#     items: [{}]\n#     key: {{ {}: {partition}, {}: {sort} }}\n{}",
+        scalar(&pattern),
+        scalar(name),
+        names.partition,
+        names.sort,
+        sql.unwrap_or_default(),
+    )
+}
+
+/// The SQL that a pattern answers; `None` where a name would need more than quotes.
+fn sql(catalog: &Catalog, table: &Table, by: &[String]) -> Option<String> {
+    let is_word = |name: &str| {
+        let mut letters = name.chars();
+        let first = letters
+            .next()
+            .is_some_and(|c| c.is_ascii_lowercase() || c == '_');
+        first && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+    };
+    let quote = match catalog.dbms {
+        Dbms::Mysql | Dbms::Mariadb => '`',
+        Dbms::Postgres | Dbms::Sqlite => '"',
+    };
+    let identifier = |name: &str| match crate::sql::is_keyword(name) {
+        true => format!("{quote}{name}{quote}"),
+        false => name.to_owned(),
+    };
+    let name = table.name.name.as_str();
+    let is_found = catalog
+        .find(name)
+        .is_some_and(|found| found.name == table.name);
+    if by.is_empty()
+        || !is_found
+        || ![name]
+            .into_iter()
+            .chain(by.iter().map(String::as_str))
+            .all(is_word)
+    {
+        return None;
+    }
+    let each = by
+        .iter()
+        .map(|column| format!("{} = :{column}", identifier(column)));
+    let each: Vec<String> = each.collect();
+    Some(format!(
+        "SELECT * FROM {} WHERE {}",
+        identifier(name),
+        each.join(" AND ")
+    ))
 }
 
 /// The parent of a foreign key whose texts the database compares without regard to case, accents or

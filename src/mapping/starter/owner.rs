@@ -5,9 +5,9 @@ use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
 /// Mean number of children that may stand beside a parent, where the key does not ask for it.
 const MOST_CHILDREN: u64 = 100;
 
-/// The foreign key to the parent that a table's items stand beside: one that is never NULL and
-/// leads to the key of a table that stands for itself. The one that the primary key begins with
-/// comes first, then others within the primary key.
+/// The foreign key to the parent in whose partition a table's items stand: one that is never NULL and
+/// leads to the parent's key. The one that the primary key begins with comes first, then others
+/// within the primary key, then those to a table that has no parent itself.
 pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
     let stands_alone = |key: &ForeignKey| {
         let parent = catalog.table(&key.references);
@@ -23,9 +23,9 @@ pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t Forei
         places.max()
     };
     let keys = table.foreign_keys.iter();
-    keys.filter(|key| leads_to_key(catalog, table, key) && stands_alone(key))
+    keys.filter(|key| leads_to_key(catalog, table, key))
         .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
-        .min_by_key(place)
+        .min_by_key(|key| (place(key), !stands_alone(key)))
 }
 
 /// Whether a parent is a short list, such as languages, whose few rows would each gather a large

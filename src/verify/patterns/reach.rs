@@ -207,8 +207,11 @@ fn readable(
             _ => return several("its filters make one text of several"),
         }
         texts += usize::from(!is_number);
-        if texts > 1 || (texts > 0 && is_open) {
-            return several("its texts may hold what stands between them");
+        if texts > 1 {
+            return several(&may_hold(template));
+        }
+        if texts > 0 && is_open {
+            return several("it asks for the beginning of a text, which a shorter value finds too");
         }
         let is_apart = |edge: Option<char>| {
             edge.is_some_and(|edge| !edge.is_ascii_alphanumeric() && !"+-.".contains(edge))
@@ -228,6 +231,19 @@ fn readable(
         }
     }
     Ok(())
+}
+
+/// That a text value may contain what stands before or behind it in a template.
+fn may_hold(template: &Template) -> String {
+    let texts = template.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    // The first one stands before all values.
+    let between = texts.skip(1).find(|text| !text.is_empty()).unwrap_or("#");
+    format!(
+        "a text may itself contain `{between}`, so that two different pairs of values can make one key"
+    )
 }
 
 fn is_number(pattern: &AccessPattern, one: &Placeholder) -> bool {

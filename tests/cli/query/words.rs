@@ -210,8 +210,7 @@ async fn a_request_is_shown_as_it_would_be_sent_and_an_answer_as_it_is_wanted() 
         .query(&["lastNotes", "--grp", "b", "--repeat", "5"])
         .exits(0);
     assert!(
-        text.stdout
-            .starts_with("PK   SK           body   grp  points  state\n"),
+        text.stdout.starts_with("body   state  grp  points\n"),
         "{}",
         text.stdout
     );

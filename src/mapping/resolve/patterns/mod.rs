@@ -70,8 +70,9 @@ fn bind_one(
 ) -> Option<Bound> {
     let faults = diagnostics.len();
     for item in &pattern.items {
-        let names = raw.items.iter().map(|item| item.name.value.as_str());
-        if names.clone().all(|name| name != item.value) {
+        let names = raw.written.iter().map(String::as_str);
+        // Without any item type that one is the fault.
+        if !raw.written.is_empty() && names.clone().all(|name| name != item.value) {
             diagnostics.push(not_there(item, "item type", names));
         }
     }
