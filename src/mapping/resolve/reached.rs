@@ -114,9 +114,10 @@ fn never(
     world: &World,
 ) -> Diagnostic {
     let keys = |attribute: &str| pattern.key.iter().find(move |entry| entry.key == attribute);
+    let mut work = Work::one();
     let is_culprit = |condition: &&[(&KeyAttribute, Condition)]| {
         let mut items = items.iter();
-        items.all(|item| reach(item.subject(), condition, world) == Reach::Never)
+        items.all(|item| reach(item.subject(), condition, world, &mut work) == Reach::Never)
     };
     let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
     let culprit = culprits.next().or_else(|| conditions.first());
