@@ -329,7 +329,7 @@ mod tests {
     fn what_would_lose_something_is_refused() {
         assert!(matches!(
             parse_document(r#"{"a":1,"a":2}"#),
-            Err(DocumentError::Malformed(_))
+            Err(DocumentError::Odd(_))
         ));
         let mut many: Vec<String> = (0..40).map(|at| format!("\"m{at}\": {at}")).collect();
         assert!(parse_document(&format!("{{{}}}", many.join(","))).is_ok());
@@ -339,7 +339,13 @@ mod tests {
         assert!(parse_document("[1,]").is_err());
         assert!(parse_document("{a:1}").is_err());
         assert!(parse_document("").is_err());
-        let deep = format!("{}{}", "[".repeat(120), "]".repeat(120));
-        assert!(parse_document(&deep).is_err());
+        for levels in [101, 120, 20_000] {
+            let deep = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+            let refused = parse_document(&deep);
+            assert!(matches!(refused, Err(DocumentError::TooDeep)), "{levels}");
+        }
+        let brackets = format!("\"{}\\\"[", "[".repeat(200));
+        let refused = parse_document(&brackets);
+        assert!(matches!(refused, Err(DocumentError::Malformed(_))));
     }
 }
