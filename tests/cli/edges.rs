@@ -58,7 +58,7 @@ async fn few_file_descriptors_are_an_error_and_no_panic() {
         vec!["schema"],
         vec!["demo", "d"],
     ];
-    for descriptors in [4, 6, 7, 8, 10, 16, 19, 20, 22, 24, 28, 32] {
+    for descriptors in [4, 6, 8, 10, 16, 19, 22, 28] {
         for arguments in &commands {
             let ran = behind(&format!("ulimit -n {descriptors}"), &folder, arguments);
             let what = format!("{descriptors} {arguments:?}: {ran:?}");

@@ -68,26 +68,21 @@ async fn names_and_values_of_a_database_steer_no_terminal_and_no_page() {
     let folder = &database.folder();
     let url = database.url();
     let source = ["--source", url.as_str()];
-    for format in ["tree", "mermaid", "json"] {
-        calm(
-            folder,
-            &[&["inspect"][..], &source, &["--format", format]].concat(),
-        )
-        .exits(0);
-    }
-    let tree = calm(folder, &[&["inspect"][..], &source].concat()).exits(0);
+    let run = |words: &str| {
+        let words: Vec<&str> = words.split(' ').chain(source).collect();
+        calm(folder, &words).exits(0)
+    };
+    run("inspect --format mermaid");
+    run("inspect --format json");
+    let tree = run("inspect");
     assert!(
         !tree.stdout.lines().any(|line| line.starts_with("error: y")),
         "{}",
         tree.stdout
     );
-    let starter = calm(folder, &[&["init", "-o", "-"][..], &source].concat()).exits(0);
+    let starter = run("init -o -");
     std::fs::write(folder.join("starter.yaml"), &starter.stdout).unwrap();
-    calm(
-        folder,
-        &[&["check", "starter.yaml", "--proofs"][..], &source].concat(),
-    )
-    .exits(0);
+    run("check starter.yaml --proofs");
 
     let yaml = |text: String| {
         let json = serde_json::to_string(&text).unwrap();
@@ -100,44 +95,21 @@ async fn names_and_values_of_a_database_steer_no_terminal_and_no_page() {
         "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }} }}\nitems:\n  U:\n    from: u\n    key: {{ PK: {quoted}, SK: \"{{id | pad(10)}}\" }}\n    accept: [key-unproved, key-not-unique]\naccess_patterns:\n  p: {{ key: {{ PK: \"U#{{v}}\" }}, description: {key} }}\n"
     );
     std::fs::write(folder.join("m.yaml"), &mapping).unwrap();
+    for words in [
+        "check m.yaml --proofs",
+        "check m.yaml --proofs --format json",
+        "preview m.yaml",
+        "preview m.yaml --format json",
+        "preview m.yaml --format ndjson",
+        "preview m.yaml --format dynamodb-json",
+        "preview m.yaml --all",
+        "migrate m.yaml --append --target local:t.ddb",
+        "verify m.yaml --target local:t.ddb",
+        "docs m.yaml --as html --as markdown -o out/ --force",
+    ] {
+        run(words);
+    }
     let target = ["--target", "local:t.ddb"];
-    for format in ["text", "json"] {
-        calm(
-            folder,
-            &[
-                &["check", "m.yaml", "--proofs", "--format", format][..],
-                &source,
-            ]
-            .concat(),
-        )
-        .exits(0);
-    }
-    for format in ["table", "json", "ndjson", "dynamodb-json"] {
-        calm(
-            folder,
-            &[&["preview", "m.yaml", "--format", format][..], &source].concat(),
-        )
-        .exits(0);
-    }
-    calm(
-        folder,
-        &[&["preview", "m.yaml", "--all"][..], &source].concat(),
-    )
-    .exits(0);
-    calm(
-        folder,
-        &[
-            &["migrate", "m.yaml", "--yes", "--append", "--fresh"][..],
-            &source,
-            &target,
-        ]
-        .concat(),
-    );
-    calm(
-        folder,
-        &[&["verify", "m.yaml"][..], &source, &target].concat(),
-    )
-    .exits(0);
     let value = ODD.to_owned();
     for format in ["table", "json", "ndjson"] {
         let asked = [
@@ -152,17 +124,6 @@ async fn names_and_values_of_a_database_steer_no_terminal_and_no_page() {
         let found = calm(folder, &[&asked[..], &target].concat()).exits(0);
         assert!(found.stdout.contains("u001b"), "{}", found.stdout);
     }
-    calm(
-        folder,
-        &[
-            &[
-                "docs", "m.yaml", "--as", "html", "--as", "markdown", "-o", "out/", "--force",
-            ][..],
-            &source,
-        ]
-        .concat(),
-    )
-    .exits(0);
     for file in std::fs::read_dir(folder.join("out")).unwrap() {
         let path = file.unwrap().path();
         steers_nothing(

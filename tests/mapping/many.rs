@@ -41,7 +41,8 @@ fn checked(text: &str, catalog: &Catalog) -> (Resolution, Duration) {
     let (begun, clock) = (spent(), Instant::now());
     let (raw, faults) = Raw::read(text, &|_| None);
     let resolution = resolve(&raw.unwrap(), faults, catalog, &Described::new());
-    let took = spent().zip(begun).map(|(end, begun)| end - begun);
+    let took = spent().zip(begun);
+    let took = took.and_then(|(end, begun)| end.checked_sub(begun));
     (resolution, took.unwrap_or_else(|| clock.elapsed()))
 }
 
@@ -51,7 +52,8 @@ fn proofs(resolution: &Resolution) -> &Proofs {
 }
 
 /// How the keys of 3,000 item types are written, and how many of their pairs are apart by their beginnings.
-const FORMS: [(&str, fn(usize) -> String, usize); 5] = [
+type Form = (&'static str, fn(usize) -> String, usize);
+const FORMS: [Form; 5] = [
     (
         "each begins with its own text",
         |at| format!(r#"PK: "T{at}#{{user_id}}", SK: "T{at}#""#),

@@ -93,9 +93,12 @@ struct Keys<'t> {
     nodes: Vec<(&'t str, &'t Node)>,
 }
 
-/// Item types in the order of the texts that a key attribute of theirs begins with.
+/// An item type, behind the text that a key attribute of its begins with.
+type Sorted<'k, 't> = (&'t str, &'k Keys<'t>);
+
+/// Item types in the order of these texts.
 struct Order<'k, 't> {
-    sorted: Vec<(&'t str, &'k Keys<'t>)>,
+    sorted: Vec<Sorted<'k, 't>>,
 }
 
 impl<'k, 't> Order<'k, 't> {
@@ -121,7 +124,7 @@ impl<'k, 't> Order<'k, 't> {
     }
 
     /// Hands over each item type with all before it whose text its own begins with.
-    fn walk(&self, act: &mut dyn FnMut(&[(&'t str, &'k Keys<'t>)], &'k Keys<'t>)) {
+    fn walk(&self, act: &mut dyn FnMut(&[Sorted<'k, 't>], &'k Keys<'t>)) {
         let mut before: Vec<(&str, &Keys<'_>)> = Vec::new();
         for (text, keys) in &self.sorted {
             while before
