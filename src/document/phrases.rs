@@ -213,8 +213,8 @@ pub(super) fn prices(figures: &Figures) -> String {
     let Some(date) = &prices.date else {
         return format!("There are {}.", prices.told());
     };
-    let source = prices.usd.source.iter();
-    let source: String = source.map(|source| format!(" ({source})")).collect();
+    let source = prices.usd.source.as_ref();
+    let source = source.map_or_else(String::new, |source| format!(" ({source})"));
     format!(
         "Prices of {date} in {}{source}, without taxes and free tiers; check yours.",
         prices.region

@@ -212,7 +212,7 @@ impl<'t> Builder<'t> {
         let mut from = 0;
         for line in self.text.get(..end)?.split_inclusive('\n') {
             let is_near = self.text.get(from..end)?.lines().count() <= LOOK_BACK;
-            if let Some(fault) = self.cut(from, line).filter(|_| is_near) {
+            if let Some(fault) = Self::cut(from, line).filter(|_| is_near) {
                 return Some(fault);
             }
             let words = line.trim_start_matches(' ');
@@ -254,7 +254,7 @@ impl<'t> Builder<'t> {
     }
 
     /// A template without quotes that ends where ` #` begins a comment: `ORG #{id}`.
-    fn cut(&self, from: usize, line: &str) -> Option<Diagnostic> {
+    fn cut(from: usize, line: &str) -> Option<Diagnostic> {
         let (mut quote, mut before) = (None, ' ');
         for (at, sign) in line.char_indices() {
             match (sign, quote) {
@@ -302,7 +302,7 @@ impl<'t> Builder<'t> {
                     let begin = before.rfind('\n').map_or(0, |at| at + 1);
                     let line = self.text.get(begin..end + rest.len()).unwrap_or_default();
                     if rest.trim_start().starts_with('#')
-                        && let Some(fault) = self.cut(begin, line)
+                        && let Some(fault) = Self::cut(begin, line)
                     {
                         return Err(fault);
                     }

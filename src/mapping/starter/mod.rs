@@ -257,6 +257,17 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> St
         names.sort,
         quoted(&sort),
     );
+    commented(catalog, table, names, asked)
+}
+
+/// An access pattern as a comment: its name, what is asked for under the keys, and the columns of its SQL.
+fn commented(
+    catalog: &Catalog,
+    table: &Table,
+    names: &Names,
+    asked: (String, String, String, Vec<String>),
+) -> String {
+    let name = names.item_type(&table.name);
     let (pattern, partition, sort, by) = asked;
     let sql = sql(catalog, table, &by).map(|sql| format!("#     sql: {}\n", quoted(&sql)));
     format!(
@@ -282,9 +293,12 @@ fn sql(catalog: &Catalog, table: &Table, by: &[String]) -> Option<String> {
         Dbms::Mysql | Dbms::Mariadb => '`',
         Dbms::Postgres | Dbms::Sqlite => '"',
     };
-    let identifier = |name: &str| match crate::sql::is_keyword(name) {
-        true => format!("{quote}{name}{quote}"),
-        false => name.to_owned(),
+    let identifier = |name: &str| {
+        if crate::sql::is_keyword(name) {
+            format!("{quote}{name}{quote}")
+        } else {
+            name.to_owned()
+        }
     };
     let name = table.name.name.as_str();
     let is_found = catalog
