@@ -160,7 +160,7 @@ impl Pace {
         let refused_for_long = share > 0.0 && gone > AGAIN;
         match self.test {
             Some(test) if gone >= TEST || share > MUCH && test.rate.is_none() => {
-                self.conclude(now, test)
+                self.conclude(now, test);
             }
             Some(_) => {}
             // Where no limit is known, a little is tested when it has gone on for a while.
