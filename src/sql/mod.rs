@@ -31,6 +31,7 @@ mod text;
 pub(crate) use condition::{Comparator, Condition, Test};
 pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
 pub(crate) use order::{InResult, SortKey};
+pub(crate) use origin::table;
 pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
 pub(crate) use select::{Output, Select, Source};
 pub(crate) use text::Sql;

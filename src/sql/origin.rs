@@ -7,14 +7,27 @@ use crate::catalog::{Catalog, Column, Table};
 /// A column of a table, with the place of the relation that it is read from.
 pub(super) type Origin<'c> = (usize, &'c Table, &'c Column);
 
-/// A table by the name that a query has for it.
-fn table<'c>(catalog: &'c Catalog, schema: Option<&Name>, name: &Name) -> Option<&'c Table> {
-    let in_schema = |table: &&Table| match schema {
-        Some(schema) => schema.is(&table.name.schema),
-        None => catalog.search_path.contains(&table.name.schema),
+/// A table by the name that a query has for it: of the first schema of the search path that has one of that name.
+/// Where names are told apart by case, MySQL on Linux say, the one that is spelt so comes first.
+pub(crate) fn table<'c>(
+    catalog: &'c Catalog,
+    schema: Option<&Name>,
+    name: &Name,
+) -> Option<&'c Table> {
+    let of = |is_schema: &dyn Fn(&str) -> bool| {
+        let mut tables = catalog.tables.iter();
+        let fits = |table: &&Table| is_schema(&table.name.schema) && name.is(&table.name.name);
+        let found = || tables.clone().filter(fits);
+        let spelt = found().find(|table| table.name.name == name.text);
+        spelt.or_else(|| tables.find(fits))
     };
-    let mut tables = catalog.tables.iter().filter(in_schema);
-    tables.find(|table| name.is(&table.name.name))
+    match schema {
+        Some(schema) => of(&|known| schema.is(known)),
+        None => {
+            let mut path = catalog.search_path.iter();
+            path.find_map(|schema| of(&|known| known == schema))
+        }
+    }
 }
 
 impl Select {
@@ -80,5 +93,25 @@ impl Select {
         let is = |called: &Name| called.is(&name.text);
         let mut relations = self.relations.iter();
         relations.position(|relation| relation.called.as_ref().is_some_and(is))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Query;
+    use super::*;
+    use crate::catalog::sample::shop;
+
+    #[test]
+    fn a_table_without_a_schema_is_of_the_first_schema_that_has_one() {
+        let mut catalog = shop();
+        let mut other = catalog.find("orders").cloned().unwrap();
+        other.name.schema = "later".to_owned();
+        // The order of the catalog says nothing.
+        catalog.tables.insert(0, other);
+        catalog.search_path = vec!["none".into(), "public".into(), "later".into()];
+        let query = Query::read("SELECT * FROM orders", Some(catalog.dbms)).unwrap();
+        let found = query.select().and_then(|select| select.table(0, &catalog));
+        assert_eq!(found.map(|table| &*table.name.schema), Some("public"));
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::example::text;
 use crate::support::cli::{command, run};
 use crate::support::source::Source;
-use crate::support::{postgres, sqlite};
+use crate::support::{mysql, postgres, sqlite};
 
 fn word<'n>(node: &'n Node, key: &str) -> Option<&'n str> {
     node.get(key).and_then(Node::text)
@@ -100,9 +100,22 @@ async fn every_pattern_has_the_verdict_that_its_rows_allow() {
     let mut count = 0;
     for world in all.get("worlds").unwrap().entries() {
         let script = word(&world.value, "script").unwrap();
-        let mut sources = vec![Source::Sqlite(sqlite::Database::new(script).await)];
-        if word(&world.value, "on").is_none() {
+        let mut sources = Vec::new();
+        let on = word(&world.value, "on");
+        if on.is_none_or(|on| on == "sqlite") {
+            sources.push(Source::Sqlite(sqlite::Database::new(script).await));
+        }
+        if on.is_none() {
             sources.push(Source::Postgres(postgres::Database::with(script).await));
+        }
+        let servers = mysql::servers().into_iter();
+        // A world of MySQL's is one of MariaDB's too.
+        for (product, server) in servers.filter(|(product, _)| {
+            on == Some(*product) || (on == Some("mysql") && *product == "mariadb")
+        }) {
+            let database = mysql::Database::new(&server).await;
+            database.run(script).await;
+            sources.push(Source::Mysql(product, database));
         }
         for source in sources {
             count += hold(&world.value, &source);

@@ -11,7 +11,7 @@ type Of<'a> = (usize, &'a str);
 
 /// What the joins of a query say, beside its conditions.
 pub(super) struct Joins<'a> {
-    /// Pairs of columns that an inner join follows along a foreign key.
+    /// Pairs of columns by which outer joins lead to a unique key.
     followed: Vec<[Of<'a>; 2]>,
     /// Whether each item type's row stands in the result, and no other relation repeats it.
     pub(super) keeps_rows: bool,
@@ -38,7 +38,7 @@ impl<'a> Joins<'a> {
         }
     }
 
-    /// Whether a condition says no more than that a join follows a foreign key.
+    /// Whether a condition says no more than that an outer join leads to a unique key.
     pub(super) fn say(
         &self,
         shape: &Shape<'a>,
@@ -54,8 +54,8 @@ impl<'a> Joins<'a> {
     }
 }
 
-/// The relations of a query, reached one from the other along foreign keys, or by outer joins along unique keys.
-/// `None` where one may take rows of the item types away, or repeat them.
+/// The relations of a query, reached one from the other by outer joins. `None` where one may take rows of the item
+/// types away, as every inner join may, or repeat them.
 fn follow<'a>(
     shape: &Shape<'a>,
     select: &Select,
@@ -63,46 +63,28 @@ fn follow<'a>(
     root: usize,
     pairs: &[[Of<'a>; 2]],
 ) -> Option<Vec<[Of<'a>; 2]>> {
-    let mut reached = HashSet::from([root]);
-    // Those of which every row of the result has a row.
-    let mut certain = HashSet::from([root]);
+    let mut reached = vec![root];
     let mut followed = Vec::new();
     loop {
-        let before = reached.len();
-        for at in 0..select.relations.len() {
-            if reached.contains(&at) {
-                continue;
+        let next = (0..select.relations.len()).find_map(|at| {
+            if reached.contains(&at) || !shape.may_be_missing(at) {
+                return None;
             }
-            if shape.may_be_missing(at) {
-                // Where an item type's own rows stand beside another's, they are counted row by row.
-                let is_base = bases.contains(&at);
-                let mut others = reached.iter();
-                let found = others.find_map(|other| {
-                    let back = || is_base.then(|| by_key(shape, at, *other, pairs)).flatten();
-                    by_key(shape, *other, at, pairs).or_else(back)
-                });
-                if is_base || found.is_some() {
-                    followed.extend(found.into_iter().flatten());
-                    reached.insert(at);
-                }
-                continue;
-            }
-            let mut leads = certain
-                .iter()
-                .filter_map(|from| along(shape, *from, at, pairs));
-            if let Some(found) = leads.next() {
-                followed.extend(found);
-                reached.insert(at);
-                certain.insert(at);
-            }
-        }
-        if reached.len() == select.relations.len() {
-            return Some(followed);
-        }
-        if reached.len() == before {
-            return None;
-        }
+            // Where an item type's own rows stand beside another's, they are counted row by row.
+            let is_base = bases.contains(&at);
+            let found = reached.iter().find_map(|other| {
+                let back = || is_base.then(|| by_key(shape, at, *other, pairs)).flatten();
+                by_key(shape, *other, at, pairs).or_else(back)
+            });
+            (is_base || found.is_some()).then(|| (at, found.unwrap_or_default()))
+        });
+        let Some((at, pairs)) = next else {
+            break;
+        };
+        reached.push(at);
+        followed.extend(pairs);
     }
+    (reached.len() == select.relations.len()).then_some(followed)
 }
 
 /// The pairs of a whole unique key of a relation that the query holds equal to columns of another.
@@ -120,29 +102,6 @@ fn by_key<'a>(
         };
         key.iter().map(pair).collect()
     })
-}
-
-/// The pairs of a foreign key from one relation to a unique key of another, all of which the query holds equal.
-fn along<'a>(
-    shape: &Shape<'a>,
-    from: usize,
-    to: usize,
-    pairs: &[[Of<'a>; 2]],
-) -> Option<Vec<[Of<'a>; 2]>> {
-    by_key(shape, from, to, pairs)?;
-    let (source, table) = (shape.table(from)?, shape.table(to)?);
-    let keys = source.foreign_keys.iter();
-    keys.filter(|key| key.references == table.name)
-        .find_map(|key| {
-            let own = key.columns.iter().zip(&key.referenced_columns);
-            let pair = |(own, theirs): (&'a String, &'a String)| {
-                let pair = [(from, own.as_str()), (to, theirs.as_str())];
-                joined(pairs, from, own)
-                    .any(|other| other == (to, theirs))
-                    .then_some(pair)
-            };
-            own.map(pair).collect()
-        })
 }
 
 /// What a column is held equal to.

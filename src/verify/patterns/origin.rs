@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use super::draw::Ground;
-use super::shape::table;
 use crate::catalog::{Catalog, Column, TableName};
 use crate::mapping::model::{
     AccessPattern, ItemType, Node, Origin, Parameter, Part, SortCondition, Template,
@@ -12,7 +11,7 @@ use crate::mapping::model::{
 use crate::mapping::template::Filter;
 use crate::mapping::{aligned, writing};
 use crate::source::{Relation, ScanColumn};
-use crate::sql::{Bound, ColumnRef, Comparison, Query};
+use crate::sql::{Bound, ColumnRef, Comparison, Query, table};
 
 /// A parameter of a pattern, or of its SQL alone.
 pub(super) struct Given<'a> {

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::joins::Joins;
 use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
 use crate::sql::{
-    ColumnRef, Comparator, Condition, Limit, Name, Operand, Output, Query, Select, Set, Source,
-    Test,
+    Around, ColumnRef, Comparator, Condition, Limit, Name, Output, Query, Select, Set, Source,
+    Test, Value, table,
 };
 
 /// A query whose columns are known.
@@ -271,14 +271,22 @@ impl<'a> Shape<'a> {
             let of_bases = bases.iter().filter_map(|at| select.relations.get(*at));
             let conditions = select.conditions.iter();
             let conditions = conditions.chain(of_bases.flat_map(|relation| &relation.on));
-            let is_further = |condition: &&Condition| {
-                !known.contains(&condition.text)
-                    && !is_key(condition)
+            // A parameter is of the key once; what else it is compared with is more.
+            let mut bound: HashSet<&str> = HashSet::new();
+            for condition in conditions {
+                let names = key(condition);
+                let is_key = names.is_some_and(|names| {
+                    let again = names.into_iter().filter(|name| !bound.insert(name));
+                    again.count() == 0
+                });
+                if !is_key
+                    && !known.contains(&condition.text)
                     && !joins.say(self, select, condition, dbms)
                     && !self.is_needed(condition, select, bases, needed)
-            };
-            let conditions = conditions.filter(is_further);
-            named.extend(conditions.map(|condition| format!("`{}`", condition.text)));
+                {
+                    named.push(format!("`{}`", condition.text));
+                }
+            }
             for (is, what) in [
                 (select.distinct, "DISTINCT"),
                 (select.groups, "GROUP BY"),
@@ -292,27 +300,85 @@ impl<'a> Shape<'a> {
                 .iter()
                 .filter(|relation| !matches!(relation.source, Source::Table { .. }));
             named.extend(queries.map(|_| "a query within it".to_owned()));
+            named.extend(select.outputs.iter().flat_map(made));
         }
         named.dedup();
         named
     }
 }
 
-/// Whether a condition holds parameters against a column, which the key condition does too.
-fn is_key(condition: &Condition) -> bool {
-    let plain = |operand: &Operand| operand.parameter().is_some();
+/// The parameters that a condition holds against a column, as the key condition does too.
+fn key(condition: &Condition) -> Option<Vec<&str>> {
     match &condition.test {
-        Test::Compare { left, right, op } => {
-            left.column().is_some() && plain(right) && *op != Comparator::NotEqual
+        Test::Compare { left, right, op } if *op != Comparator::NotEqual => {
+            left.column()?;
+            Some(vec![right.parameter()?])
         }
         Test::Between {
             operand,
-            negated,
+            negated: false,
             low,
             high,
-        } => operand.column().is_some() && !negated && plain(low) && plain(high),
-        _ => false,
+        } => {
+            operand.column()?;
+            Some(vec![low.parameter()?, high.parameter()?])
+        }
+        _ => None,
     }
+}
+
+/// Functions that make one value of the values of one row.
+const OF_ONE_ROW: [&str; 24] = [
+    "abs",
+    "cast",
+    "char_length",
+    "coalesce",
+    "concat",
+    "convert",
+    "date",
+    "date_format",
+    "date_trunc",
+    "datetime",
+    "extract",
+    "hex",
+    "ifnull",
+    "json_extract",
+    "length",
+    "lower",
+    "nullif",
+    "replace",
+    "round",
+    "strftime",
+    "substr",
+    "substring",
+    "trim",
+    "upper",
+];
+
+/// What a column of the result takes beside the row's own values.
+fn made(output: &Output) -> Vec<String> {
+    let Output::One { value, .. } = output else {
+        return Vec::new();
+    };
+    let mut named = Vec::new();
+    let around = value.around.iter().filter_map(|around| match around {
+        Around::Function(name) => Some(name),
+        _ => None,
+    });
+    let mut functions: Vec<&String> = around.collect();
+    if let Value::Expression(expression) = &value.value {
+        functions.extend(&expression.functions);
+        if expression.has_query {
+            named.push("a query within it".to_owned());
+        }
+        if expression.has_window {
+            named.push("a window function".to_owned());
+        }
+    }
+    let others = functions.into_iter();
+    let others = others.filter(|name| !OF_ONE_ROW.contains(&name.as_str()));
+    named.extend(others.map(|name| format!("`{name}()` in its SELECT")));
+    named
 }
 
 /// The columns of a result; `None` where that is not plain to see.
@@ -422,31 +488,23 @@ fn resolved<'a>(
     }
 }
 
-/// A table by the name that a query has for it.
-pub(super) fn table<'a>(
-    catalog: &'a Catalog,
-    schema: Option<&Name>,
-    name: &Name,
-) -> Option<&'a Table> {
-    let in_schema = |table: &&Table| match schema {
-        Some(schema) => schema.is(&table.name.schema),
-        None => catalog.search_path.contains(&table.name.schema),
-    };
-    let mut tables = catalog.tables.iter().filter(in_schema);
-    tables.find(|table| name.is(&table.name.name))
-}
-
 /// Whether values of a column are equal to the database exactly where their texts are, to the byte. Of a view's column
 /// that is not told.
 pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
     let is_told = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    let declared = column.declared.to_lowercase();
     match &column.data_type {
-        DataType::Integer { .. } => true,
+        // YEAR of MySQL takes 5 for 2005.
+        DataType::Integer { .. } => declared.contains("int"),
         DataType::Text { .. } => {
-            // Other types of PostgreSQL's are text here too: citext, `character`, inet.
-            let is_plain = dbms != Dbms::Postgres
-                || column.declared == "text"
-                || column.declared.starts_with("character varying");
+            // Other types are text here too: citext, `character` and inet of PostgreSQL, INET6 of MariaDB.
+            let is_plain = match dbms {
+                Dbms::Postgres => declared == "text" || declared.starts_with("character varying"),
+                Dbms::Mysql | Dbms::Mariadb => {
+                    declared.contains("char") || declared.contains("text")
+                }
+                Dbms::Sqlite => true,
+            };
             is_told && is_plain && !column.insensitive && column.ambiguous_charset.is_none()
         }
         _ => false,

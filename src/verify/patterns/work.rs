@@ -14,14 +14,14 @@ use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::{Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::access::plan;
-use crate::catalog::{Column, DataType, TableName};
+use crate::catalog::{Column, DataType, TableKind, TableName};
 use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::is_fickle_sql;
 use crate::mapping::model::{AccessPattern, ItemType, Node, ParameterKind, Part};
 use crate::source::{ScanColumn, Source, SourceError};
-use crate::sql::{InResult, Limit, Query};
+use crate::sql::{InResult, Limit, Query, Read, table};
 use crate::target::{Target, answer};
 
 /// The proof of one pattern.
@@ -141,12 +141,17 @@ impl Work<'_, '_> {
             possible: drawn.possible,
         };
         let is_proved = doubts.is_empty();
+        let seen = if self.may_hide(&shape.query) {
+            "of the rows that row security lets this reader see: "
+        } else {
+            ""
+        };
         Ok(Found {
             verdict: if is_proved { Verdict::Proved } else { agrees },
             because: if is_proved {
-                "every call that finds a row or an item was asked and compared".to_owned()
+                format!("{seen}every call that finds a row or an item was asked and compared")
             } else {
-                doubts.join("; ")
+                format!("{seen}{}", doubts.join("; "))
             },
             // Without parameters there is one call.
             reach: reach
@@ -241,6 +246,7 @@ impl Work<'_, '_> {
             .map(|one| one.name.as_str())
             .collect();
         let mut relations: Vec<(&TableName, usize)> = Vec::new();
+        let mut bound: Vec<(usize, &str)> = Vec::new();
         for name in &names {
             let Some((at, table, column)) = shape.equal(name) else {
                 doubts.push(format!(
@@ -268,6 +274,13 @@ impl Work<'_, '_> {
             {
                 doubts.push(format!("its SQL reads `{}` twice", table.name.name));
             }
+            if bound.contains(&(at, column.name.as_str())) {
+                doubts.push(format!(
+                    "several parameters are compared with `{}`",
+                    column.name
+                ));
+            }
+            bound.push((at, &column.name));
             relations.push((&table.name, at));
             let drawn_from = drawn.origins.iter().find(|(other, ..)| **other == **name);
             if drawn_from.is_none_or(|(_, of, from)| *of != table.name || *from != column.name) {
@@ -357,12 +370,27 @@ impl Work<'_, '_> {
     /// Whether an item type has the TTL attribute.
     fn may_expire(&self, projections: &[Projection]) -> bool {
         let model = self.proving.ground.model;
-        let types = projections
-            .iter()
-            .filter_map(|one| model.item_types.get(one.item_type));
-        let mut names = types.flat_map(|item| &item.attributes);
-        let ttl = model.table.ttl.as_ref();
-        ttl.is_some_and(|ttl| names.any(|(name, _)| **name == **ttl))
+        let Some(ttl) = &model.table.ttl else {
+            return false;
+        };
+        projections.iter().any(|projection| {
+            let item = model.item_types.get(projection.item_type);
+            let mut attributes = item.into_iter().flat_map(|item| &item.attributes);
+            // A document may give it too.
+            attributes.any(|(name, _)| **name == **ttl) || !projection.spreads.is_empty()
+        })
+    }
+
+    /// Whether row security may hide rows of what the SQL reads; of a view, rows of any table.
+    fn may_hide(&self, query: &Query) -> bool {
+        let catalog = self.proving.ground.catalog;
+        let is_hidden = |read: &Read| match table(catalog, read.schema.as_ref(), &read.name) {
+            Some(table) if matches!(table.kind, TableKind::Table | TableKind::Partitioned) => {
+                table.row_security
+            }
+            _ => catalog.tables.iter().any(|table| table.row_security),
+        };
+        query.tables.iter().any(is_hidden)
     }
 
     /// The `where` of an item type.
