@@ -118,7 +118,6 @@ pub fn sort_order(a: Option<&Attribute>, b: Option<&Attribute>) -> Ordering {
 }
 
 fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> bool {
-    let by_name = |(a, _): &(Arc<str>, _), (b, _): &(Arc<str>, _)| a.cmp(b);
     // A document may have tens of thousands of members: to look each up would take minutes.
     a.len() == b.len()
         && sorted(a, by_name)
@@ -127,7 +126,11 @@ fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> boo
             .all(|((name, value), (other_name, other))| name == other_name && value.same(other))
 }
 
-fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
+pub(super) fn by_name((a, _): &(Arc<str>, Attribute), (b, _): &(Arc<str>, Attribute)) -> Ordering {
+    a.cmp(b)
+}
+
+pub(super) fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
     let mut sorted: Vec<&T> = members.iter().collect();
     sorted.sort_by(|a, b| order(a, b));
     sorted

@@ -3,6 +3,7 @@
 mod attribute;
 mod compress;
 mod convert;
+mod digest;
 mod expiry;
 mod explode;
 mod fault;
@@ -17,6 +18,7 @@ mod render;
 pub use attribute::{Attribute, Item, sort_order};
 pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute, to_set};
+pub(crate) use digest::Secret;
 pub use expiry::Expiry;
 pub use explode::Elements;
 pub(crate) use fault::KEY_NULL;

@@ -11,12 +11,12 @@ use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, Verify
 use super::worker::name;
 use super::{Options, Verify};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
-use crate::item::write_attribute;
+use crate::item::{Item, partition_fingerprint, write_attribute};
 use crate::load::{
     Broken, ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray,
     TableScan, Ticket, Unowned, Why, compare, rate, raw, selected,
 };
-use crate::mapping::model::Model;
+use crate::mapping::model::{Model, Table};
 use crate::proof::Proof;
 
 /// Everything that a run has come to.
@@ -452,8 +452,8 @@ impl Draw {
         }
     }
 
-    pub(super) fn take(&mut self, fingerprint: u128) {
-        let hash = order(fingerprint);
+    pub(super) fn take(&mut self, place: u128) {
+        let hash = order(place);
         if self.least.len() < self.most {
             self.least.push(hash);
         } else if let Some(mut last) = self.least.peek_mut() {
@@ -473,9 +473,15 @@ impl Draw {
     }
 }
 
+/// What stands for an item's key in a sample, the same in every run.
+pub(super) fn place(table: &Table, item: &Item) -> u128 {
+    let keys = std::iter::once(&table.partition).chain(&table.sort);
+    partition_fingerprint(keys.filter_map(|key| item.get(&key.name)))
+}
+
 /// The order in which items are taken into a sample.
-pub(super) fn order(fingerprint: u128) -> u64 {
-    xxh3_64(&fingerprint.to_le_bytes())
+pub(super) fn order(place: u128) -> u64 {
+    xxh3_64(&place.to_le_bytes())
 }
 
 fn count(length: usize) -> u64 {

@@ -100,9 +100,10 @@ impl Shared {
     }
 
     /// Whether an item is in the sample, where there is one.
-    fn samples(&self, fingerprint: u128) -> bool {
+    fn samples(&self, item: &Item) -> bool {
+        let table = &self.model.table;
         self.last
-            .is_none_or(|last| ending::order(fingerprint) <= last)
+            .is_none_or(|last| ending::order(ending::place(table, item)) <= last)
     }
 }
 
@@ -493,7 +494,7 @@ async fn draw(
                 if let Fate::Made(folded) = fate
                     && selection.holds_item(&verify.model.table, Some(&folded.item))
                 {
-                    draw.take(folded.fingerprint);
+                    draw.take(ending::place(&verify.model.table, &folded.item));
                 }
                 true
             })

@@ -191,7 +191,7 @@ impl Worker {
                     let reject = || shared.contest.reject(model, index, at.row, &folded);
                     return reject_at(tally, at.place, reject);
                 }
-                if !shared.samples(key) {
+                if !shared.samples(&folded.item) {
                     tally.with(index, |books| books.unsampled += 1);
                     return;
                 }

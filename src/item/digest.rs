@@ -1,0 +1,149 @@
+//! Hashes under a secret: nobody can make two keys or two items whose hashes are equal.
+
+use std::fmt;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+
+use siphasher::sip128::{Hasher128 as _, SipHasher13};
+
+use super::attribute::{by_name, sorted};
+use super::{Attribute, Item};
+
+/// What hashes are made under.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Secret([u8; 16]);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl From<[u8; 16]> for Secret {
+    fn from(bytes: [u8; 16]) -> Self {
+        Self(bytes)
+    }
+}
+
+impl Secret {
+    /// A new one, from the operating system's random numbers.
+    pub(crate) fn random() -> Self {
+        let random = RandomState::new();
+        let half = |half: u64| u128::from(random.hash_one(half));
+        Self((half(0) << 64 | half(1)).to_le_bytes())
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+
+    /// 128 bits that stand for values, one after the other.
+    pub(super) fn values<'a>(self, values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
+        let mut hasher = SipHasher13::new_with_key(&self.0);
+        for one in values {
+            value(&mut hasher, one);
+        }
+        hasher.finish128().as_u128()
+    }
+
+    /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
+    pub(crate) fn item(self, item: &Item) -> u128 {
+        let mut hasher = SipHasher13::new_with_key(&self.0);
+        members(&mut hasher, &item.attributes);
+        hasher.finish128().as_u128()
+    }
+}
+
+fn sized(hasher: &mut SipHasher13, bytes: &[u8]) {
+    hasher.write_usize(bytes.len());
+    hasher.write(bytes);
+}
+
+fn value(hasher: &mut SipHasher13, attribute: &Attribute) {
+    fn set<T: Ord>(hasher: &mut SipHasher13, set: &[T], bytes: impl Fn(&T) -> &[u8]) {
+        hasher.write_usize(set.len());
+        for one in sorted(set, Ord::cmp) {
+            sized(hasher, bytes(one));
+        }
+    }
+    sized(hasher, attribute.type_name().as_bytes());
+    match attribute {
+        Attribute::S(text) => sized(hasher, text.as_bytes()),
+        Attribute::N(number) => sized(hasher, number.as_str().as_bytes()),
+        Attribute::B(bytes) => sized(hasher, bytes),
+        Attribute::Bool(bool) => hasher.write_u8(u8::from(*bool)),
+        Attribute::Null => {}
+        Attribute::L(elements) => {
+            hasher.write_usize(elements.len());
+            for element in elements {
+                value(hasher, element);
+            }
+        }
+        Attribute::M(all) => members(hasher, all),
+        Attribute::Ss(all) => set(hasher, all, |text| text.as_bytes()),
+        Attribute::Ns(all) => set(hasher, all, |number| number.as_str().as_bytes()),
+        Attribute::Bs(all) => set(hasher, all, |bytes| bytes),
+    }
+}
+
+fn members(hasher: &mut SipHasher13, members: &[(std::sync::Arc<str>, Attribute)]) {
+    hasher.write_usize(members.len());
+    for (name, member) in sorted(members, by_name) {
+        sized(hasher, name.as_bytes());
+        value(hasher, member);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Number;
+
+    fn item(attributes: Vec<(&str, Attribute)>) -> Item {
+        let attributes = attributes.into_iter();
+        Item {
+            attributes: attributes
+                .map(|(name, value)| (name.into(), value))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn an_items_digest_does_not_depend_on_the_order_in_which_dynamodb_answers() {
+        let secret = Secret::random();
+        let text = |text: &str| Attribute::S(text.into());
+        let map = |members: Vec<(&str, Attribute)>| Attribute::M(item(members).attributes);
+        let numbers = |all: [i64; 2]| Attribute::Ns(all.map(Number::from).to_vec());
+        let one = item(vec![
+            ("PK", text("a")),
+            (
+                "m",
+                map(vec![("x", numbers([1, 2])), ("y", Attribute::Null)]),
+            ),
+        ]);
+        let other = item(vec![
+            (
+                "m",
+                map(vec![("y", Attribute::Null), ("x", numbers([2, 1]))]),
+            ),
+            ("PK", text("a")),
+        ]);
+        assert!(one.same(&other));
+        assert_eq!(secret.item(&one), secret.item(&other));
+        let others = [
+            item(vec![("PK", text("a"))]),
+            item(vec![("PK", text("am"))]),
+            item(vec![("PK", text("a")), ("m", text(""))]),
+            item(vec![("PK", text("a")), ("m", Attribute::L(Vec::new()))]),
+            item(vec![("PK", text("a")), ("m", map(Vec::new()))]),
+            item(vec![
+                ("PK", text("a")),
+                ("m", map(vec![("x", numbers([1, 3]))])),
+            ]),
+            one.clone(),
+        ];
+        let unique: std::collections::HashSet<_> =
+            others.iter().map(|item| secret.item(item)).collect();
+        assert_eq!(unique.len(), others.len());
+        assert_ne!(Secret::random().item(&one), secret.item(&one));
+    }
+}
