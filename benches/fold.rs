@@ -162,6 +162,7 @@ fn batch(folder: &Folder, row: &[Value], batcher: &mut Batcher) -> Option<Batch>
             item_type: 0,
             fingerprint: folded.fingerprint ^ number,
             partition: folded.partition,
+            ..Entry::default()
         };
         full = batcher.push(entry, |out| write_item(out, &folded.item));
     }

@@ -153,6 +153,7 @@ impl Mending {
             item_type,
             fingerprint: folded.fingerprint,
             partition: folded.partition,
+            ..Entry::default()
         };
         self.batcher.limit_units(self.delivery.pace.batch_units());
         let full = self

@@ -4,7 +4,8 @@
 //! fingerprints of both go to sorted runs on disk, so that memory does not grow with the table. An
 //! item is deleted only where its item type is one of the mapping's that the run was about, no row
 //! makes its key, and what has become of its row is what was asked for. Items from elsewhere are never
-//! touched. What earlier loads have done decides nothing: the same command does the same again.
+//! touched. What earlier loads have done decides nothing: the same command does the same again. A load
+//! that goes on deletes without being asked only what the journal says that it has sent, as it is.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -17,15 +18,16 @@ use tokio::task::JoinSet;
 use super::Prune;
 use super::ending::Failure;
 use super::ending::{Cancel, Why};
+use super::journal::Journal;
 use super::ledger::Ticket;
 use super::parcel::{Origin, Parcel};
 use super::report::Left;
 use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
 use super::writer::Delivery;
 use crate::batch::Batcher;
-use crate::item::{Attribute, Item, fingerprints, write_item};
+use crate::item::{Attribute, Item, Secret, fingerprints, write_item};
 use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
-use crate::proof::{Proof, ProofError};
+use crate::proof::{Options, Proof, ProofError};
 use crate::target::{Action, Batch, Entry, Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
@@ -60,6 +62,8 @@ pub(crate) struct Scan<'s> {
     pub(crate) strangers: bool,
     /// The partition that the run is about.
     pub(crate) partition: Option<Attribute>,
+    /// Under which digests of whole items are made, where they are wanted.
+    pub(crate) secret: Option<Secret>,
     /// The run's clock, in seconds since 1970.
     pub(crate) now: i64,
     pub(crate) cancel: &'s Cancel,
@@ -77,11 +81,13 @@ pub(crate) struct Stray {
     pub(crate) stale: Stale,
     /// Whether its TTL is over: DynamoDB deletes it when it comes to it.
     pub(crate) past: bool,
-    /// Whether an attempt of this run has sent it.
+    /// Stands for all that it holds.
+    digest: u128,
+    /// Whether an attempt of this run has sent it, as it is.
     sent: bool,
 }
 
-/// The keys of the table on disk: each its item type, its partition and its JSON.
+/// The keys of the table on disk: each its item type, its partition, its digest and its JSON.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: BufWriter<File>,
@@ -121,6 +127,7 @@ impl Spool {
         item_type: usize,
         partition: u64,
         past: bool,
+        digest: u128,
         json: &str,
     ) -> std::io::Result<u64> {
         let place = self.length;
@@ -131,8 +138,9 @@ impl Spool {
         self.file.write_all(head.as_flattened())?;
         self.file.write_all(&partition.to_le_bytes())?;
         self.file.write_all(&[u8::from(past)])?;
+        self.file.write_all(&digest.to_le_bytes())?;
         self.file.write_all(json.as_bytes())?;
-        self.length += u64::try_from(json.len() + 17).unwrap_or(u64::MAX);
+        self.length += u64::try_from(json.len() + 33).unwrap_or(u64::MAX);
         Ok(place)
     }
 
@@ -164,6 +172,8 @@ fn read_key(
     file.read_exact(&mut partition)?;
     let mut past = [0];
     file.read_exact(&mut past)?;
+    let mut digest = [0; 16];
+    file.read_exact(&mut digest)?;
     let mut json = vec![0; length];
     file.read_exact(&mut json)?;
     Ok(Stray {
@@ -172,6 +182,7 @@ fn read_key(
         json: String::from_utf8(json).map_err(std::io::Error::other)?,
         stale,
         past: past != [0],
+        digest: u128::from_le_bytes(digest),
         sent,
     })
 }
@@ -216,6 +227,7 @@ impl Scan<'_> {
                 }
                 let owner = owner.unwrap_or(STRANGER);
                 let past = self.is_past(&item);
+                let digest = self.secret.map_or(0, |secret| secret.item(&item));
                 let key = self.key(item);
                 let mut values = key.attributes.iter().map(|(_, value)| value);
                 let Some(partition) = values.next() else {
@@ -224,7 +236,7 @@ impl Scan<'_> {
                 let (fingerprint, partition) = fingerprints(partition, values.next());
                 json.clear();
                 write_item(&mut json, &key);
-                let place = spool.push(owner, partition, past, &json)?;
+                let place = spool.push(owner, partition, past, digest, &json)?;
                 keys.push(fingerprint, IN_TABLE | place)?;
             }
         }
@@ -232,6 +244,9 @@ impl Scan<'_> {
 
     /// What must be known of the items.
     fn wanted(&self) -> Wanted {
+        if self.secret.is_some() {
+            return Wanted::all();
+        }
         let table = &self.model.table;
         let mut names: Vec<Arc<str>> = match self.owners {
             None => std::iter::once(&table.partition)
@@ -339,6 +354,8 @@ pub(super) struct Pruning<'p> {
     /// The item types that are looked at.
     pub(super) wanted: &'p [bool],
     pub(super) partition: Option<Attribute>,
+    /// Memory and disk of the comparison with the journal.
+    pub(super) proof: &'p Options,
     pub(super) doing: Doing,
     pub(super) now: i64,
     pub(super) cancel: &'p Cancel,
@@ -352,22 +369,38 @@ pub(super) async fn prune(
     pruning: Pruning<'_>,
 ) -> Result<(u64, Left), Broken> {
     let (model, cancel) = (&delivery.model, pruning.cancel);
+    // Who asks for a deletion is not asked who has written the item.
+    let journal = delivery.journal.as_ref();
+    let journal = journal.filter(|_| pruning.prune.is_none());
     let scan = Scan {
         target: &delivery.target,
         model,
         owners: pruning.owners,
         strangers: pruning.prune.is_none(),
         partition: pruning.partition,
+        secret: journal.map(Journal::secret),
         now: pruning.now,
         cancel,
     };
     let spool = scan.read(&mut keys, pruning.wanted).await?;
+    let forgotten = delivery.ledger.forgotten();
+    let (keys, spool, overwritten) = match journal {
+        None => (keys, spool, 0),
+        Some(journal) => {
+            let mut strays = Strays::new(pruning.proof)?;
+            let compared = compare(keys, spool, &forgotten, async |stray| {
+                strays.take(&stray) && !cancel.is_cancelled()
+            })
+            .await;
+            let (digests, spool) = strays.sent(journal)?;
+            (digests, spool, compared?)
+        }
+    };
     let mut deletions = Deletions::new(delivery, pruning.doing);
     let mut left = Left::default();
-    let forgotten = delivery.ledger.forgotten();
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {
-            None => left.is_own(&stray, stray.sent),
+            None => left.is_own(&stray, pruning.owners.is_some()),
             Some(prune) => left.asked_for(prune, model, &stray),
         };
         if deletes {
@@ -377,16 +410,61 @@ pub(super) async fn prune(
     })
     .await;
     deletions.end().await;
-    compared.map(|overwritten| (overwritten, left))
+    compared.map(|more| (overwritten + more, left))
+}
+
+/// Items that no row makes, on their way to be compared with the journal.
+struct Strays {
+    digests: Proof,
+    spool: Spool,
+    failed: Option<Broken>,
+}
+
+impl Strays {
+    fn new(proof: &Options) -> Result<Self, Broken> {
+        Ok(Self {
+            digests: Proof::new(proof.clone()),
+            spool: Spool::new()?,
+            failed: None,
+        })
+    }
+
+    /// Takes one in; `false` where that fails, which [`Strays::sent`] tells.
+    fn take(&mut self, stray: &Stray) -> bool {
+        let mut push = || -> Result<(), Broken> {
+            let place = self.spool.push(
+                stray.item_type,
+                stray.partition,
+                stray.past,
+                stray.digest,
+                &stray.json,
+            )?;
+            Ok(self.digests.push(stray.digest, IN_TABLE | place)?)
+        };
+        self.failed = push().err();
+        self.failed.is_none()
+    }
+
+    /// Adds what has been sent.
+    fn sent(mut self, journal: &Journal) -> Result<(Proof, Spool), Broken> {
+        if let Some(failed) = self.failed {
+            return Err(failed);
+        }
+        if self.spool.length > 0 {
+            journal.read(&mut self.digests).map_err(Broken::Failed)?;
+        }
+        Ok((self.digests, self.spool))
+    }
 }
 
 impl Left {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself.
-    fn is_own(&mut self, stray: &Stray, sent: bool) -> bool {
+    /// `told_apart`: whether item types can be.
+    fn is_own(&mut self, stray: &Stray, told_apart: bool) -> bool {
         let owned = stray.item_type != STRANGER;
-        self.others += u64::from(!sent && owned);
-        self.strangers += u64::from(sent && !owned);
-        sent
+        self.others += u64::from(!stray.sent && owned);
+        self.strangers += u64::from(stray.sent && !owned && told_apart);
+        stray.sent
     }
 
     /// Whether what has become of an item's row is what is asked for.
@@ -488,6 +566,7 @@ impl<'d> Deletions<'d> {
             item_type,
             fingerprint,
             partition,
+            digest: 0,
         };
         self.batcher.limit_units(self.delivery.pace.batch_units());
         if let Some(batch) = self.batcher.push(entry, |out| out.push_str(json)) {

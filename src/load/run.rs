@@ -35,26 +35,26 @@ const BLOCKS_AHEAD: usize = 4;
 /// cannot be told from others.
 const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
 
-/// What is said of items that no row makes and this load has not sent, where the table was empty when it
-/// began.
+/// What is said of items that no row makes and that are not known to be what this load has sent, where
+/// the table was empty when it began.
 fn left_behind(items: u64) -> String {
     let (items, are) = match items {
         1 => ("1 item".to_owned(), "is"),
         items => (format!("{items} items"), "are"),
     };
     format!(
-        "{items} of the mapping's item types that no row makes, and that this load has not written, {are} in the table: somebody else has put them there. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
+        "{items} of the mapping's item types that no row makes {are} in the table, and this load is not known to have written what {are} there now. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
     )
 }
 
-/// What is said of items that a load has sent before its mapping was changed.
+/// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
 fn forgotten_types(items: u64) -> String {
     let items = match items {
         1 => "1 item".to_owned(),
         items => format!("{items} items"),
     };
     format!(
-        "{items} that this load wrote before its mapping was changed, of no item type that the mapping has now, deleted"
+        "{items} that an earlier attempt of this load wrote, as it wrote them, of no item type that the mapping has now, deleted"
     )
 }
 
@@ -207,15 +207,9 @@ impl Run {
         let partition = rules.selection.partition.clone();
         let (prunable, spared) = rules.prunable(&self.load.model);
         self.warnings.extend(spared);
-        let Some(mut keys) = rules.into_keys() else {
+        let Some(keys) = rules.into_keys() else {
             return 0;
         };
-        if let Some(journal) = self.delivery.journal.as_ref().filter(|_| looks)
-            && let Err(failure) = journal.read(&mut keys)
-        {
-            self.delivery.halt.set(Why::Failed(failure));
-            return 0;
-        }
         let step = if looks {
             Step::LookingForUnexpected
         } else {
@@ -231,6 +225,7 @@ impl Run {
                         owners: owners.as_ref().ok(),
                         wanted: &prunable,
                         partition,
+                        proof: &self.load.options.proof,
                         doing,
                         now: self.load.context.now.as_second(),
                         cancel: &self.load.cancel,

@@ -427,6 +427,7 @@ impl Worker {
 impl Worker {
     /// Puts an item into the batch.
     async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
+        let journal = self.delivery.journal.as_ref();
         let entry = Entry {
             action: Action::Put,
             size: folded.size,
@@ -434,6 +435,7 @@ impl Worker {
             item_type: index,
             fingerprint: folded.fingerprint,
             partition: folded.partition,
+            digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
         };
         let full = self
             .batcher

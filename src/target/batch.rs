@@ -33,6 +33,8 @@ pub struct Entry {
     pub fingerprint: u128,
     /// 64 bits that stand for its partition key.
     pub partition: u64,
+    /// 128 bits that stand for all that it holds, where the load keeps a journal; otherwise 0.
+    pub digest: u128,
 }
 
 /// Requests that go together: within the target's [`super::BatchLimit`], no two with one key.

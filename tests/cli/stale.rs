@@ -51,6 +51,7 @@ async fn plant(case: &Case, partition: &str, sort: &str) {
         item_type: 0,
         fingerprint: 1,
         partition: 1,
+        ..Entry::default()
     };
     let item = json!({ "PK": { "S": partition }, "SK": { "S": sort } }).to_string();
     batch.push(entry, |out| out.push_str(&item));
@@ -210,6 +211,51 @@ async fn a_row_that_row_security_hides_is_not_taken_for_gone() {
     let ran = run("verify", &[]).exits(0);
     let because = &ran.json()["claims"][0]["because"];
     assert_eq!(because, "the table holds exactly what the source makes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn row_security_of_a_table_that_only_a_condition_reads_is_told() {
+    let mut database = postgres::Database::with(
+        "CREATE TABLE teams (id int PRIMARY KEY);
+        CREATE TABLE members (id int PRIMARY KEY, team int NOT NULL);
+        INSERT INTO teams VALUES (1), (2);
+        INSERT INTO members VALUES (1, 1), (2, 2), (3, 2);
+        ALTER TABLE teams ENABLE ROW LEVEL SECURITY;
+        CREATE POLICY few ON teams USING (id = 1);",
+    )
+    .await;
+    let reader = database.role("reader").await;
+    let grant = format!("GRANT SELECT ON teams, members TO {reader}");
+    database.run(&grant).await;
+    let case = Case::new("", "").await;
+    let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
+    let url = database.url_as(&reader, "secret");
+    let run = |command: &str, further: &[&str]| {
+        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all).exits(0)
+    };
+    let seen = "of the rows that row security lets this reader see: ";
+    for (condition, caveat) in [
+        (
+            "where: EXISTS (SELECT 1 FROM teams t WHERE t.id = members.team)",
+            seen,
+        ),
+        (
+            "attributes: { of: { $value: \"{team}\", $when: \"team IN (SELECT id FROM teams)\" } }",
+            seen,
+        ),
+        ("where: team > 1 AND lower('A') = 'a'", ""),
+    ] {
+        case.map(&format!(
+            "  MEMBER:\n    from: members\n    key: {{ PK: \"M#{{id}}\", SK: \"-\" }}\n    {condition}\n"
+        ));
+        run("migrate", &["--replace", "--yes", "--fresh"]);
+        let because = run("verify", &[]).json()["claims"][0]["because"].clone();
+        let expected = format!("{caveat}the table holds exactly what the source makes");
+        assert_eq!(because, expected, "{condition}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

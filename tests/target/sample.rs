@@ -155,6 +155,7 @@ pub(super) fn entry(action: Action, item: &Item) -> Entry {
         item_type: 0,
         fingerprint: u128::from(hasher.finish()),
         partition: 0,
+        ..Entry::default()
     }
 }
 

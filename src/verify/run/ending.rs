@@ -532,6 +532,7 @@ pub(super) async fn look(
         owners,
         strangers: whole,
         partition: verify.options.partition.clone(),
+        secret: None,
         now: verify.context.now.as_second(),
         cancel: &verify.cancel,
     };

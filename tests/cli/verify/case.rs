@@ -147,6 +147,7 @@ async fn send(target: &dyn Target, table: &Table, action: Action, item: &Item) {
         item_type: 0,
         fingerprint,
         partition: hash,
+        ..Entry::default()
     };
     let key = || Item {
         attributes: item.attributes[..2].to_vec(),

@@ -44,6 +44,7 @@ pub(super) async fn plant(case: &Case, partition: &str, sort: &str, item_type: O
         item_type: 0,
         fingerprint: 1,
         partition: 1,
+        ..Entry::default()
     };
     let mut batch = Batch::new();
     batch.push(entry, |out| out.push_str(&json));

@@ -147,6 +147,51 @@ async fn going_on_deletes_nothing_that_somebody_else_may_have_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn going_on_deletes_no_item_that_somebody_else_has_put_in_the_place_of_its_own() {
+    let (source, _) = sqlite().await;
+    let case = Case::storm(&source.url(), SLOW);
+    killed(&case, &["--append"]);
+    let held = keys(&case).await;
+    let lines = held.iter().filter_map(|key| {
+        let (order, line) = key.strip_prefix("ORDER#")?.split_once(" LINE#")?;
+        Some((order.to_owned(), line.to_owned()))
+    });
+    let lines: Vec<_> = lines.take(4).collect();
+    for (order, line) in &lines {
+        let gone = "DELETE FROM order_lines WHERE order_id =";
+        source
+            .run(&format!("{gone} {order} AND line_no = {line};"))
+            .await;
+    }
+    // Of another item type, of none, of the mapping's own; the last is as the load has put it.
+    let types = [Some("BILLING"), None, Some("LINE")];
+    for ((order, line), item_type) in lines.iter().zip(types) {
+        plant(
+            &case,
+            &format!("ORDER#{order}"),
+            &format!("LINE#{line}"),
+            item_type,
+        )
+        .await;
+    }
+    case.set("");
+    let ended = case.migrate(&["--append"]).exits(3).json();
+    hold_loaded(&ended);
+    assert_eq!(total(&ended, "deleted"), 1, "{ended:#}");
+    let (order, line) = lines.last().expect("four lines were put");
+    assert_eq!(
+        gone(&case, &held).await,
+        [format!("ORDER#{order} LINE#{line}")]
+    );
+    let told = ended["warnings"].to_string();
+    assert!(
+        told.contains("1 item of the mapping's item types"),
+        "{told}"
+    );
+    assert!(!told.contains("its mapping"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_value_of_a_variable_is_another_load() {
     let (source, _) = sqlite().await;
     let case = Case::storm(&source.url(), SLOW);
