@@ -7,6 +7,7 @@ use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
+use crate::mapping::may_read_rows;
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{self, Relation, Scan, ScanColumn, Source};
 
@@ -90,8 +91,8 @@ pub(super) fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
     names.map(|item| item.name.to_string()).collect()
 }
 
-/// The tables of which row security may hide rows from a run, by the names that people write. Of SQL, a view
-/// among it, it is not told which tables it reads.
+/// The tables of which row security may hide rows from a run, by the names that people write. Of SQL that reads
+/// other rows, a view and a condition among it, it is not told which tables it reads.
 pub(super) fn row_security(model: &Model, catalog: &Catalog) -> Vec<String> {
     fn reads(scan: &Scan, catalog: &Catalog, table: &Table) -> bool {
         let is_it = |name: &TableName| {
@@ -102,12 +103,15 @@ pub(super) fn row_security(model: &Model, catalog: &Catalog) -> Vec<String> {
             Relation::Table(name) => is_it(name),
             Relation::Query(_) => true,
         };
-        let embedded = |column: &ScanColumn| match column {
+        let column = |column: &ScanColumn| match column {
             ScanColumn::Embed(embed) => reads(&embed.rows, catalog, table),
-            _ => false,
+            ScanColumn::Flag(sql) => may_read_rows(sql, catalog.dbms),
+            ScanColumn::Column { .. } | ScanColumn::Slot => false,
         };
-        from || scan.joins.iter().any(|join| is_it(&join.table))
-            || scan.columns.iter().any(embedded)
+        let mut conditions = scan.conditions.iter();
+        from || conditions.any(|sql| may_read_rows(sql, catalog.dbms))
+            || scan.joins.iter().any(|join| is_it(&join.table))
+            || scan.columns.iter().any(column)
     }
     let hidden = catalog.tables.iter().filter(|table| table.row_security);
     let read = hidden.filter(|table| {

@@ -5,9 +5,9 @@
 //! taken to be fickle unless it was read whole, reads stored tables alone, and calls no function but a
 //! few that are known. What only looks fickle is read again for nothing.
 
-use crate::catalog::{Catalog, TableKind, TableName};
+use crate::catalog::{Catalog, Dbms, TableKind, TableName};
 use crate::source::{Relation, Scan, ScanColumn};
-use crate::sql::{Query, Read};
+use crate::sql::{Query, Read, Unread};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
@@ -45,8 +45,7 @@ fn stores(kind: TableKind) -> bool {
 /// Whether a query, or a condition, may give something else though no row has changed.
 pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
     let dbms = Some(catalog.dbms);
-    let condition = || Query::read(&format!("SELECT 1 WHERE {text}"), dbms);
-    let Ok(query) = Query::read(text, dbms).or_else(|_| condition()) else {
+    let Ok(query) = Query::read(text, dbms).or_else(|_| condition(text, dbms)) else {
         return true;
     };
     let is_stored = |read: &Read| {
@@ -60,10 +59,40 @@ pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
     query.may_change || !query.tables.iter().all(is_stored)
 }
 
+fn condition(text: &str, dbms: Option<Dbms>) -> Result<Query, Unread> {
+    Query::read(&format!("SELECT 1 WHERE {text}"), dbms)
+}
+
+/// Whether a condition may read other rows than the one that it is about: it has a query within it, calls a
+/// function that is not known, or was not understood.
+pub(crate) fn may_read_rows(text: &str, dbms: Dbms) -> bool {
+    condition(text, Some(dbms)).map_or(true, |query| query.may_change || !query.tables.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::catalog::sample::shop;
+
+    #[test]
+    fn a_condition_reads_other_rows_where_it_has_a_query_or_an_unknown_function() {
+        let reads = |sql: &str| may_read_rows(sql, Dbms::Postgres);
+        for sql in [
+            "status = 'open' AND total > 10",
+            "lower(email) LIKE 'a%' OR id IN (1, 2)",
+        ] {
+            assert!(!reads(sql), "{sql}");
+        }
+        for sql in [
+            "EXISTS (SELECT 1 FROM orders o WHERE o.user_id = users.id)",
+            "status = 'open' OR id = ANY (ARRAY(TABLE ids))",
+            "total > (SELECT avg(total) FROM orders)",
+            "may_see(id)",
+            "id = ANY ((",
+        ] {
+            assert!(reads(sql), "{sql}");
+        }
+    }
 
     #[test]
     fn sql_over_rows_alone_is_steady() {

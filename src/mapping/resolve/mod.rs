@@ -41,7 +41,7 @@ use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Severity};
 use crate::source::Scan;
 
-pub(crate) use fickle::is_fickle_sql;
+pub(crate) use fickle::{is_fickle_sql, may_read_rows};
 pub use outline::{Outline, outline};
 pub(crate) use patterns::{aligned, kind_of, writing};
 
