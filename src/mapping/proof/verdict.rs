@@ -15,7 +15,10 @@ pub(super) fn keyless(origin: Origin) -> Injectivity {
             "other tables inherit from this one, and its keys do not hold over their rows",
         ),
         Origin::Multiplied => (Shown::Open, "a join may give several rows for one of ours"),
-        Origin::View => (Shown::Open, "a view has no key that tells its rows apart"),
+        Origin::View => (
+            Shown::Open,
+            "a view or a foreign table has no key that tells its rows apart",
+        ),
         Origin::Query | Origin::Unknown => (
             Shown::Open,
             "the query names no `key` that tells its rows apart",

@@ -197,7 +197,10 @@ impl Binder<'_> {
         let ours = self.column(on.owner.as_deref(), &on.ours);
         let both = ours.zip(parent.table.column(&on.theirs));
         let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
-        both.is_some_and(|(ours, theirs)| exact(ours) && exact(theirs))
+        let dbms = self.catalog.dbms;
+        both.is_some_and(|(ours, theirs)| {
+            exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)
+        })
     }
 
     fn origin(&self) -> Origin {
@@ -312,14 +315,23 @@ fn is_stored(table: &Table) -> bool {
 }
 
 /// Whether a join compares a column of a parent's key as that key does, or tells more values apart: else
-/// one value of ours may be equal to several of theirs.
+/// one value of ours may be equal to several of theirs. So it is between exact numbers, and between two
+/// columns of one type and one collation; of others nothing is claimed.
 fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
-    let is_float = |column: &Column| matches!(column.data_type, DataType::Float { .. });
+    use DataType::{Boolean, Decimal, Float, Integer};
+    let is_float = |column: &Column| matches!(column.data_type, Float { .. });
     let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
     let is_number = |column: &Column| {
-        use DataType::{Boolean, Decimal, Integer};
-        matches!(column.data_type, Integer { .. } | Decimal { .. } | Boolean)
+        // A year may be of two digits; an `oid` takes negative numbers for large ones.
+        let is_other = ["year", "year(2)", "year(4)", "oid"].contains(&column.declared.as_str());
+        matches!(column.data_type, Integer { .. } | Decimal { .. } | Boolean) && !is_other
     };
+    let collation = |column: &Column| {
+        let (charset, collation) = (&column.ambiguous_charset, &column.collation);
+        (charset.clone(), collation.clone(), column.insensitive)
+    };
+    let is_one_type = type_name(ours) == type_name(theirs) && collation(ours) == collation(theirs);
+    let are_numbers = is_number(ours) && is_number(theirs);
     match dbms {
         // What is no number's column has the other's value made one (datatype3.html, 4.2).
         Dbms::Sqlite => {
@@ -328,17 +340,26 @@ fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
                 || (is_text(ours) && is_text(theirs))
                 || ours.declared == theirs.declared
         }
-        // An exact number becomes a float, as which several are equal.
-        _ if is_float(ours) != is_float(theirs) => false,
-        Dbms::Postgres => true,
+        Dbms::Postgres => are_numbers || is_one_type,
+        // Names from a list are compared as text, whatever key has their numbers.
         Dbms::Mysql | Dbms::Mariadb => {
-            let kind = |column: &Column| std::mem::discriminant(&column.data_type);
-            let text = |column: &Column| {
-                let (charset, collation) = (&column.ambiguous_charset, &column.collation);
-                (charset.clone(), collation.clone(), column.insensitive)
-            };
-            (is_number(ours) && is_number(theirs))
-                || (kind(ours) == kind(theirs) && text(ours) == text(theirs))
+            let is_listed = matches!(ours.data_type, DataType::Enum { .. } | DataType::Set { .. });
+            are_numbers || (is_one_type && !is_listed)
         }
+    }
+}
+
+/// A column's type without its length; PostgreSQL's `varchar` is its `text`.
+fn type_name(column: &Column) -> String {
+    let declared = &column.declared;
+    let length = declared.find('(').zip(declared.find(')'));
+    let name = match length.and_then(|(from, to)| declared.get(..from).zip(declared.get(to + 1..)))
+    {
+        Some((before, behind)) => format!("{before}{behind}"),
+        None => declared.clone(),
+    };
+    match name.as_str() {
+        "character varying" => "text".to_owned(),
+        _ => name,
     }
 }

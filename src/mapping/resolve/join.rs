@@ -202,7 +202,7 @@ fn by_match<'a>(
             return None;
         }
         let message = format!(
-            "whether `{}` has one row for each of ours cannot be known: it is a view",
+            "whether `{}` has one row for each of ours cannot be known: it is a view or a foreign table",
             table.name.name
         );
         diagnostics.push(

@@ -68,6 +68,8 @@ fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
     let comment = text(row, 6)?;
     let kind = if text(row, 2)? == "VIEW" {
         TableKind::View
+    } else if !enforces_keys(&text(row, 7)?) {
+        TableKind::Foreign
     } else if text(row, 3)?.contains("partitioned") {
         TableKind::Partitioned
     } else {
@@ -80,6 +82,16 @@ fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
         estimated_bytes: optional(row, 5)?.and_then(|bytes| bytes.parse().ok()),
         ..Table::new(table_name(row, 0)?, kind)
     })
+}
+
+/// Whether a storage engine keeps rows of its own and enforces keys on them. `MERGE`, `FEDERATED`, `CONNECT`
+/// and `SPIDER` give rows of other tables, and declare keys that nothing enforces.
+fn enforces_keys(engine: &str) -> bool {
+    let engine = engine.to_ascii_lowercase();
+    matches!(
+        engine.as_str(),
+        "innodb" | "myisam" | "aria" | "memory" | "ndb" | "ndbcluster" | "rocksdb" | "tokudb"
+    )
 }
 
 fn add_columns(
@@ -150,21 +162,13 @@ fn column(row: &MySqlRow, dbms: Dbms) -> Result<Column, sqlx::Error> {
     })
 }
 
-/// Whether each character has one code in this character set. `cp932` has two for `≒`, which its
-/// `cp932_bin` tells apart; of the rest nothing is known here.
+/// Whether each code of this character set becomes another text in UTF-8. `cp932` has two for `≒`; what is
+/// no character becomes `?` or nothing, as bytes beyond 127 in `ascii` and half a surrogate pair in `ucs2`
+/// do; of the rest nothing is known here.
 fn is_exact(charset: &str) -> bool {
     matches!(
         charset,
-        "utf8"
-            | "utf8mb3"
-            | "utf8mb4"
-            | "ascii"
-            | "latin1"
-            | "ucs2"
-            | "utf16"
-            | "utf16le"
-            | "utf32"
-            | "binary"
+        "utf8" | "utf8mb3" | "utf8mb4" | "latin1" | "binary"
     )
 }
 
@@ -172,7 +176,19 @@ fn is_exact(charset: &str) -> bool {
 /// behind the shorter of two texts makes a difference before control characters alone.
 fn is_of_bytes(collation: &str) -> bool {
     let (charset, rest) = collation.split_once('_').unwrap_or((collation, "bin"));
-    rest.ends_with("bin") && charset != "latin1" && is_exact(charset)
+    let in_order = matches!(
+        charset,
+        "utf8"
+            | "utf8mb3"
+            | "utf8mb4"
+            | "ascii"
+            | "ucs2"
+            | "utf16"
+            | "utf16le"
+            | "utf32"
+            | "binary"
+    );
+    rest.ends_with("bin") && in_order
 }
 
 /// Whether texts of this type that differ are never equal in a collation. Most binary ones leave blanks
@@ -271,8 +287,17 @@ fn add_indexes(
 }
 
 fn sort_out_unique_keys(table: &mut Table) {
-    for index in std::mem::take(&mut table.indexes) {
+    let enforced = table.kind != TableKind::Foreign;
+    if !enforced && !table.primary_key.is_empty() {
+        table.indexes.push(Index {
+            name: "PRIMARY".to_owned(),
+            columns: std::mem::take(&mut table.primary_key),
+            unique: false,
+        });
+    }
+    for mut index in std::mem::take(&mut table.indexes) {
         let plain = |part: &String| table.column(part).is_some();
+        index.unique &= enforced;
         if index.unique && index.columns.iter().all(plain) {
             table.unique_keys.push(Key {
                 name: index.name,

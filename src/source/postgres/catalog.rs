@@ -67,6 +67,7 @@ struct ColumnEntry {
     comment: Option<String>,
     readable: bool,
     collation: Option<String>,
+    ambiguous_charset: Option<String>,
     insensitive: bool,
 }
 
@@ -266,7 +267,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         generated: entry.generated,
         invisible: false,
         comment: entry.comment,
-        ambiguous_charset: None,
+        ambiguous_charset: entry.ambiguous_charset,
         collation: entry.collation,
         insensitive: entry.insensitive,
     }

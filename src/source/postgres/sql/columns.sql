@@ -70,6 +70,14 @@ SELECT
         WHEN 'citext' IN (t.typname, base.typname) THEN 'citext'
         ELSE sorting.name
     END AS collation,
+    -- Each code of those that are named becomes another text in UTF-8: all were counted. EUC_JP has 22
+    -- characters with two codes.
+    CASE
+        WHEN (a.attcollation <> 0 OR t.typcategory = 'S')
+            AND pg_catalog.current_setting('server_encoding')
+                !~ '^(UTF8|SQL_ASCII|EUC_CN|EUC_KR|LATIN[0-9]+|ISO_8859_[5-8]|WIN[0-9]+|KOI8[RU])$'
+        THEN pg_catalog.current_setting('server_encoding')
+    END AS ambiguous_charset,
     t.typname = 'citext' OR base.typname IS NOT DISTINCT FROM 'citext'
         OR coll.collisdeterministic IS FALSE AS insensitive
 FROM relation

@@ -1,3 +1,21 @@
+-- What each type, and each domain over it, is compared as.
+, based (oid, base) AS (
+    SELECT oid, oid FROM pg_catalog.pg_type WHERE typtype <> 'd'
+    UNION ALL
+    SELECT t.oid, based.base
+    FROM based
+    JOIN pg_catalog.pg_type AS t ON t.typbasetype = based.oid AND t.typtype = 'd'
+)
+-- What each operator class takes for equal (strategy 3 of a B-tree).
+, equality (class, method, type, is_default, operator) AS (
+    SELECT class.oid, class.opcmethod, class.opcintype, class.opcdefault, member.amopopr
+    FROM pg_catalog.pg_opclass AS class
+    JOIN pg_catalog.pg_amop AS member
+        ON member.amopfamily = class.opcfamily
+        AND member.amoplefttype = class.opcintype
+        AND member.amoprighttype = class.opcintype
+        AND member.amopstrategy = 3
+)
 -- One row for each index, keys among them. A constraint and its index share a name. An index that
 -- is still being built, or whose building failed, proves nothing and is left out. One that tells apart
 -- what its column takes for equal is no unique key of that column.
@@ -18,11 +36,18 @@ CROSS JOIN LATERAL (
     ) AS parts,
     pg_catalog.bool_or(
         own.collisdeterministic IS FALSE AND i.indcollation[key.position - 1] <> a.attcollation
+        OR class.operator IS DISTINCT FROM coalesce(of_column.operator, of_class.operator)
     ) AS finer
     FROM pg_catalog.unnest(i.indkey::int2[]) WITH ORDINALITY AS key (number, position)
     LEFT JOIN pg_catalog.pg_attribute AS a
         ON a.attrelid = i.indrelid AND a.attnum = key.number AND key.number <> 0
     LEFT JOIN pg_catalog.pg_collation AS own ON own.oid = a.attcollation
+    LEFT JOIN based ON based.oid = a.atttypid
+    LEFT JOIN equality AS class ON class.class = i.indclass[key.position - 1]
+    LEFT JOIN equality AS of_column
+        ON of_column.type = based.base AND of_column.method = class.method AND of_column.is_default
+    LEFT JOIN equality AS of_class
+        ON of_class.type = class.type AND of_class.method = class.method AND of_class.is_default
     WHERE key.position <= i.indnkeyatts
 ) AS part
 WHERE relation.visible AND i.indisvalid
