@@ -4,24 +4,28 @@
 use dynafold::catalog::Catalog;
 use dynafold::claim::{Claim, ClaimKind};
 use dynafold::diagnostic::Code;
-use dynafold::mapping::{Described, Raw, resolve, starter};
+use dynafold::mapping::{Described, Proofs, Raw, resolve, starter};
 use dynafold::source::connect;
 
 use crate::support::source::Source;
-use crate::support::{postgres, sqlite};
+use crate::support::{mysql, postgres, sqlite};
 
 const INDEX: &str = ", indexes: { GSI1: { partition: GP } }";
 
 /// The claims of a kind, for a mapping with these item types.
 fn claims(catalog: &Catalog, items: &str, kind: ClaimKind) -> Vec<Claim> {
+    proofs(catalog, items).of(kind).cloned().collect()
+}
+
+/// What is shown of a mapping with these item types.
+fn proofs(catalog: &Catalog, items: &str) -> Proofs {
     let text = format!(
         "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK, sort: SK }}{INDEX} }}\nitems:\n{items}\n"
     );
     let (raw, faults) = Raw::read(&text, &|_| None);
     let resolution = resolve(&raw.expect("a mapping"), faults, catalog, &Described::new());
     let proofs = resolution.proofs;
-    let proofs = proofs.unwrap_or_else(|| panic!("{items}: {:?}", resolution.diagnostics));
-    proofs.of(kind).cloned().collect()
+    proofs.unwrap_or_else(|| panic!("{items}: {:?}", resolution.diagnostics))
 }
 
 fn is_proved(catalog: &Catalog, items: &str, kind: ClaimKind) -> bool {
@@ -150,6 +154,194 @@ async fn a_join_that_compares_more_loosely_than_the_parents_key_may_give_a_row_t
             .unwrap()
             .is_unique(&["code".to_owned()])
     );
+}
+
+/// An item type with these keys.
+fn keyed(from: &str, partition: &str, sort: &str) -> String {
+    format!("  T: {{ from: {from}, key: {{ PK: \"{partition}\", SK: \"{sort}\" }} }}")
+}
+
+/// Whether it is proved that children have one parent: that their own keys differ behind this join.
+fn has_one_parent(catalog: &Catalog, parent: &str, column: &str) -> bool {
+    let join =
+        format!("from: child, join: {{ p: {{ table: {parent}, match: {{ k: {column} }} }} }}");
+    let items = format!("  C: {{ {join}, key: {{ PK: \"C#{{id}}\", SK: C }} }}");
+    is_proved(catalog, &items, ClaimKind::KeysDiffer)
+}
+
+#[tokio::test]
+async fn a_claim_goes_by_all_that_mysql_and_mariadb_can_hold_and_by_the_keys_that_they_enforce() {
+    for (product, server) in mysql::servers() {
+        let database = mysql::Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE times (name varchar(10) COLLATE utf8mb4_bin, t time, PRIMARY KEY (name, t));
+                 INSERT INTO times VALUES ('a', '100:00:00'), ('a1', '00:00:00');
+                 CREATE TABLE twice (e enum('a','a','b') PRIMARY KEY);
+                 INSERT INTO twice VALUES (1), (2);
+                 CREATE TABLE once (e enum('a','b') PRIMARY KEY);
+                 CREATE TABLE m_1 (id int NOT NULL PRIMARY KEY) ENGINE=MyISAM;
+                 CREATE TABLE m_2 LIKE m_1;
+                 CREATE TABLE m_all (id int NOT NULL PRIMARY KEY) ENGINE=MERGE UNION=(m_1,m_2);
+                 INSERT INTO m_1 VALUES (2); INSERT INTO m_2 VALUES (2);
+                 CREATE TABLE in_ascii (k varchar(9) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY);
+                 CREATE TABLE in_ucs2 (k varchar(9) CHARACTER SET ucs2 COLLATE ucs2_bin PRIMARY KEY);
+                 INSERT INTO in_ucs2 VALUES (x'D800'), (x'D801');
+                 CREATE TABLE in_latin1 (k varchar(9) CHARACTER SET latin1 COLLATE latin1_bin PRIMARY KEY);
+                 CREATE TABLE sizes (id int PRIMARY KEY, b text, c char(0));",
+            )
+            .await;
+        if product == "mariadb" {
+            database
+                .run("CREATE TABLE years (y year(2) PRIMARY KEY); INSERT INTO years VALUES (1905), (2005);")
+                .await;
+        }
+        let catalog = catalog(database.url().as_str()).await;
+        for (from, key, proved) in [
+            ("times", "{name}{t}", false),
+            ("times", "{t}{name}", true),
+            ("twice", "{e}", false),
+            ("once", "{e}", true),
+            ("m_all", "M#{id}", false),
+            ("m_1", "M#{id}", true),
+            ("in_ascii", "{k}", false),
+            ("in_ucs2", "{k}", false),
+            ("in_latin1", "{k}", true),
+            ("years", "Y#{y}", false),
+        ] {
+            if catalog.find(from).is_none() {
+                continue;
+            }
+            let keys = is_proved(&catalog, &keyed(from, key, "T"), ClaimKind::KeysDiffer);
+            assert_eq!(keys, proved, "{product}: {from} {key}");
+        }
+        let sorted = |sort| {
+            is_proved(
+                &catalog,
+                &keyed("times", "{name}", sort),
+                ClaimKind::TextOrder,
+            )
+        };
+        assert!(!sorted("{t}") && sorted("{name}"), "{product}");
+        let two = "  A: { from: times, key: { PK: \"{t}\", SK: A } }\n  B: { from: once, key: { PK: \"100:00:00\", SK: A } }";
+        let claims = claims(&catalog, two, ClaimKind::KeysDiffer);
+        let pair = claims.iter().find(|claim| claim.of.item_types.len() == 2);
+        assert!(!pair.expect("a pair").is_proved(), "{product}");
+        // Numbers of two bytes that filters put, and a NULL of one: PK 3, SK 3, _type 6, b 3, m 3, c 2.
+        let sized = "  T: { from: sizes, nulls: keep, columns: [c], key: { PK: \"{id | pad(1)}\", SK: S }, attributes: { b: \"{b | present(1, 0)}\", m: \"{id | map(1: 1)}\" } }";
+        assert_eq!(
+            proofs(&catalog, sized).sizes[0].most_bytes,
+            Some(20),
+            "{product}"
+        );
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_join_leads_to_one_parent_only_where_it_compares_as_the_parents_key_does() {
+    for (product, server) in mysql::servers() {
+        let database = mysql::Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE bytes (k varbinary(10) PRIMARY KEY); INSERT INTO bytes VALUES ('1'), ('01');
+                 CREATE TABLE texts (k varchar(9) COLLATE utf8mb4_bin PRIMARY KEY);
+                 CREATE TABLE fixed (k char(45) COLLATE utf8mb4_bin PRIMARY KEY);
+                 INSERT INTO fixed VALUES ('::1'), ('0:0:0:0:0:0:0:1');
+                 CREATE TABLE numbers (k bigint PRIMARY KEY);
+                 CREATE TABLE days (k date PRIMARY KEY); INSERT INTO days VALUES ('2026-01-01');
+                 CREATE TABLE listed (k enum('a','a') PRIMARY KEY); INSERT INTO listed VALUES (1), (2);
+                 CREATE TABLE child (id int PRIMARY KEY, b bit(16), bytes varbinary(99), n int, day date,
+                     name varchar(20) COLLATE utf8mb4_bin, fixed char(45) COLLATE utf8mb4_bin, e enum('a','a'));
+                 CREATE TABLE dated (id int, n int, PRIMARY KEY (id, n));
+                 INSERT INTO dated VALUES (1, 20260101), (1, 260101);
+                 CREATE TABLE dates (id int PRIMARY KEY, k date); INSERT INTO dates VALUES (1, '2026-01-01');",
+            )
+            .await;
+        if product == "mariadb" {
+            database.run("ALTER TABLE child ADD i inet6").await;
+        }
+        let catalog = catalog(database.url().as_str()).await;
+        for (parent, column, proved) in [
+            ("bytes", "b", false),
+            ("bytes", "bytes", true),
+            ("texts", "name", true),
+            ("fixed", "fixed", true),
+            ("fixed", "i", false),
+            ("numbers", "n", true),
+            ("days", "day", true),
+            ("listed", "e", false),
+        ] {
+            if column != "i" || product == "mariadb" {
+                let one = has_one_parent(&catalog, parent, column);
+                assert_eq!(one, proved, "{product}: {parent} {column}");
+            }
+        }
+        // A day is equal to several numbers, so that it does not tell which.
+        let by_day = "dated, join: { p: { table: dates, match: { id: id, k: n } } }";
+        let keys = is_proved(
+            &catalog,
+            &keyed(by_day, "D#{p.id}", "D"),
+            ClaimKind::KeysDiffer,
+        );
+        assert!(!keys, "{product}");
+        database.drop().await;
+    }
+    let database = postgres::Database::with(
+        "CREATE EXTENSION citext; CREATE DOMAIN word AS citext; CREATE DOMAIN name_of AS word;
+         CREATE TABLE texts (k varchar(5) PRIMARY KEY); INSERT INTO texts VALUES ('a'), ('a ');
+         CREATE TABLE fixed (k char(5) PRIMARY KEY);
+         CREATE TABLE words (k citext PRIMARY KEY);
+         CREATE TABLE finer (k citext NOT NULL, d name_of NOT NULL);
+         CREATE UNIQUE INDEX k_as_text ON finer (k text_ops); CREATE UNIQUE INDEX d_as_text ON finer (d text_ops);
+         INSERT INTO finer VALUES ('A', 'A'), ('a', 'a');
+         CREATE TABLE alike (k text NOT NULL, d name_of NOT NULL);
+         CREATE UNIQUE INDEX k_by_pattern ON alike (k text_pattern_ops); CREATE UNIQUE INDEX d_as_itself ON alike (d);
+         CREATE TABLE numbers (k numeric PRIMARY KEY);
+         CREATE TABLE child (id int PRIMARY KEY, r char(2), t text, c citext, n int);
+         CREATE TABLE sizes (id int PRIMARY KEY, n numeric(3, -5) NOT NULL)",
+    )
+    .await;
+    let catalog = catalog(&database.url()).await;
+    for (parent, column, proved) in [
+        ("texts", "r", false),
+        ("texts", "t", true),
+        ("fixed", "r", true),
+        ("words", "c", true),
+        ("numbers", "n", true),
+        ("alike", "t", true),
+    ] {
+        let one = has_one_parent(&catalog, parent, column);
+        assert_eq!(one, proved, "{parent} {column}");
+    }
+    for (table, column, unique) in [
+        ("finer", "k", false),
+        ("finer", "d", false),
+        ("alike", "k", true),
+        ("alike", "d", true),
+    ] {
+        let found = catalog.find(table).unwrap().is_unique(&[column.to_owned()]);
+        assert_eq!(found, unique, "{table} {column}");
+    }
+    // PK 3, SK 3, _type 6, v 1; and -99900000 behind `n`.
+    let sized = "  T: { from: sizes, columns: [], key: { PK: \"{id | pad(1)}\", SK: S }, attributes: { v: \"n{n}\" } }";
+    assert_eq!(proofs(&catalog, sized).sizes[0].most_bytes, Some(24));
+}
+
+#[tokio::test]
+async fn text_of_an_encoding_in_which_a_character_has_several_codes_proves_no_key() {
+    for (encoding, proved) in [("EUC_JP", false), ("WIN1252", true)] {
+        let database = postgres::Database::encoded(encoding).await;
+        database
+            .run("CREATE TABLE t (k text PRIMARY KEY, n int NOT NULL UNIQUE)")
+            .await;
+        let catalog = catalog(&database.url()).await;
+        for (column, proved) in [("k", proved), ("n", true)] {
+            let items = keyed("t", &format!("T#{{{column}}}"), "T");
+            let keys = is_proved(&catalog, &items, ClaimKind::KeysDiffer);
+            assert_eq!(keys, proved, "{encoding}: {column}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -15,6 +15,11 @@ pub(crate) struct Database {
 impl Database {
     /// Creates an empty database.
     pub(crate) async fn create() -> Self {
+        Self::encoded("UTF8").await
+    }
+
+    /// Creates an empty database in one of the server's encodings: in others than UTF-8 with the collation `C`.
+    pub(crate) async fn encoded(encoding: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let server = std::env::var("DYNAFOLD_TEST_POSTGRES")
             .expect("DYNAFOLD_TEST_POSTGRES is not set: start the servers with tests/run");
@@ -30,8 +35,13 @@ impl Database {
         run(
             database.server.as_str(),
             &format!(
-                "CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'",
-                database.name
+                "CREATE DATABASE {} TEMPLATE template0 ENCODING '{encoding}'{}",
+                database.name,
+                if encoding == "UTF8" {
+                    ""
+                } else {
+                    " LC_COLLATE 'C' LC_CTYPE 'C'"
+                }
             ),
         )
         .await;

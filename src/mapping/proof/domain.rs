@@ -136,11 +136,21 @@ impl Domain {
                 } else {
                     vec![digits, negative]
                 };
-                Self::new(Kind::Number, forms, Some(20))
+                let domain = Self::new(Kind::Number, forms, Some(20));
+                if declared.eq_ignore_ascii_case("year(2)") {
+                    domain.losing("a year of two digits stands for two years")
+                } else {
+                    domain
+                }
             }
-            DataType::Decimal { precision, .. } => {
-                let digits = precision.and_then(|digits| usize::try_from(digits).ok());
-                figures(digits.map_or(NUMBER_BYTES, |digits| digits + 3)).unfit()
+            DataType::Decimal { precision, scale } => {
+                let digits = precision.and_then(|precision| {
+                    let (precision, scale) = (i32::try_from(precision).ok()?, scale.unwrap_or(0));
+                    // Digits before the point, which may be more than are kept, and behind it.
+                    usize::try_from((precision - scale).max(1) + scale.max(0)).ok()
+                });
+                let bytes = digits.map(|digits| digits.saturating_add(2));
+                figures(bytes.unwrap_or(NUMBER_BYTES).min(NUMBER_BYTES)).unfit()
             }
             DataType::Float { .. } => figures(NUMBER_BYTES)
                 .unfit()
@@ -150,24 +160,7 @@ impl Domain {
                 Self::new(Kind::Boolean, forms, Some(5)).unfit()
             }
             DataType::Text { max_chars } => Self::text(*max_chars),
-            DataType::Enum { values } => {
-                let longest = values.iter().map(String::len).max();
-                let mut forms: Vec<Form> = values.iter().map(|value| literal(value)).collect();
-                // What MySQL puts for a value that is none of them, and keeps apart from the member.
-                let twice = dbms != Dbms::Postgres && values.iter().any(String::is_empty);
-                if dbms != Dbms::Postgres && !twice {
-                    forms.push(Form::new());
-                }
-                if forms.len() > 8 {
-                    forms = vec![vec![many(letters(&forms))]];
-                }
-                let domain = Self::new(Kind::Text, forms, longest);
-                if twice {
-                    domain.losing("the empty member and a value that is no member look alike")
-                } else {
-                    domain
-                }
-            }
+            DataType::Enum { values } => Self::one_of(values, dbms),
             DataType::Uuid => Self::new(Kind::Uuid, vec![like(UUID)], Some(36)),
             DataType::Date => Self::new(
                 Kind::Time(TimeKind::Date, Some(0)),
@@ -186,12 +179,19 @@ impl Domain {
                     .unfit()
             }
             DataType::Time { digits, zone } => {
-                let (kind, form) = if *zone {
-                    (TimeKind::TimeOfDayWithOffset, some(Letters::figures()))
+                let (kind, forms) = if *zone {
+                    (
+                        TimeKind::TimeOfDayWithOffset,
+                        vec![some(Letters::figures())],
+                    )
+                } else if dbms == Dbms::Postgres {
+                    (TimeKind::TimeOfDay, vec![clock("", *digits, "")])
                 } else {
-                    (TimeKind::TimeOfDay, clock("", *digits, ""))
+                    // A span of time: -838:59:59 to 838:59:59.
+                    let forms = ["", "0", "-", "-0"].map(|before| clock(before, *digits, ""));
+                    (TimeKind::TimeOfDay, forms.into())
                 };
-                Self::new(Kind::Time(kind, Some(*digits)), vec![form], Some(32)).unfit()
+                Self::new(Kind::Time(kind, Some(*digits)), forms, Some(32)).unfit()
             }
             DataType::Binary { max_bytes } => {
                 let bytes = max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
@@ -217,6 +217,42 @@ impl Domain {
             DataType::Interval | DataType::Printed | DataType::Dynamic => {
                 Self::unknown("nothing is known of its text")
             }
+        }
+    }
+
+    /// One of these labels.
+    fn one_of(labels: &[String], dbms: Dbms) -> Self {
+        let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+        // `information_schema` writes `?` for letters beyond the first 65,536.
+        let vague = |letter: char| is_mysql && letter == '?';
+        let mut forms: Vec<Form> = labels.iter().map(|label| literal(label)).collect();
+        if is_mysql {
+            // What is put for a value that is none of them, and is kept apart from an empty label.
+            forms.push(Form::new());
+        }
+        let all = forms.len();
+        let mut distinct: Vec<Form> = Vec::new();
+        for form in forms {
+            if !distinct.contains(&form) {
+                distinct.push(form);
+            }
+        }
+        let twice = distinct.len() < all;
+        if labels.iter().any(|label| label.contains(vague)) {
+            distinct = vec![vec![many(Letters::ANY)]];
+        } else if distinct.len() > 8 {
+            distinct = vec![vec![many(letters(&distinct))]];
+        }
+        let width = |letter: char| if vague(letter) { 4 } else { letter.len_utf8() };
+        let longest = labels
+            .iter()
+            .map(|label| label.chars().map(width).sum())
+            .max();
+        let domain = Self::new(Kind::Text, distinct, longest);
+        if twice {
+            domain.losing("two of its values are written alike")
+        } else {
+            domain
         }
     }
 

@@ -8,6 +8,8 @@ use super::{SizeProof, World, Writes};
 use crate::catalog::DataType;
 use crate::item::{MAX_ITEM_BYTES, write_units};
 use crate::mapping::model::{Index, KeyAttribute, Node, Part, Projection, Table, Template};
+use crate::mapping::template::{Filter, canonical};
+use crate::value::Value;
 
 /// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
 const NUMBER: usize = 22;
@@ -193,6 +195,10 @@ fn of_template(subject: Subject<'_>, template: &Template, world: &World) -> Weig
                 _ => only.domain.bytes,
             },
         };
+        // A constant of a filter keeps its own type, and NULL may be written as such.
+        let constants = placeholder.filters.iter().filter_map(largest_constant);
+        let least = constants.max().unwrap_or_default().max(1);
+        let bytes = bytes.map(|bytes| bytes.max(least));
         return Weight::column(&placeholder.place.written, bytes);
     }
     let values = known
@@ -200,6 +206,23 @@ fn of_template(subject: Subject<'_>, template: &Template, world: &World) -> Weig
         .iter()
         .map(|each| Weight::column(&each.placeholder.place.written, escaped(each)));
     values.fold(Weight::of(literals(template)), Weight::and)
+}
+
+/// Bytes of the largest constant that a filter may put in a value's place.
+fn largest_constant(filter: &Filter) -> Option<usize> {
+    let size = |value: &Value| match value {
+        Value::Number(number) => number.size(),
+        value => canonical(value).map_or(1, str::len),
+    };
+    match filter {
+        Filter::Default(value) => Some(size(value)),
+        Filter::Present { yes, no } => Some(size(yes).max(size(no))),
+        Filter::Map { codes, other } => {
+            let codes = codes.iter().map(|(_, code)| code);
+            codes.chain(other).map(size).max()
+        }
+        _ => None,
+    }
 }
 
 /// Escaping makes three bytes of one at worst.
