@@ -96,7 +96,7 @@ impl Ready {
             output,
         )
         .await?;
-        source.begin().await?;
+        source.begin(&model.scans()).await?;
         Ok(Self {
             source,
             catalog,

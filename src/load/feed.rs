@@ -94,7 +94,7 @@ async fn read(
 }
 
 async fn passes(source: &mut dyn Source, model: &Model, begin: bool, sender: &mpsc::Sender<Read>) {
-    if begin && let Err(error) = source.begin().await {
+    if begin && let Err(error) = source.begin(&model.scans()).await {
         let _ = sender.send(Read::Failed(error)).await;
         return;
     }

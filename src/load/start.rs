@@ -112,7 +112,7 @@ pub(super) async fn set(
     let failed = |error| Unset::from(Failure::from(&error));
     let opened = async {
         if !load.begun {
-            source.begin().await.map_err(failed)?;
+            source.begin(&load.model.scans()).await.map_err(failed)?;
         }
         let stamp = source.identity().await.map_err(failed)?.stamp;
         let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| pass.fickle));

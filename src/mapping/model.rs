@@ -37,6 +37,11 @@ pub struct Model {
 }
 
 impl Model {
+    /// What is read of the source.
+    pub fn scans(&self) -> Vec<&Scan> {
+        self.passes.iter().map(|pass| &pass.scan).collect()
+    }
+
     /// Whether any template uses a filter.
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {

@@ -101,7 +101,7 @@ pub async fn sample_within(
     wanted: &(dyn Fn(&str) -> bool + Sync),
 ) -> Result<Vec<ItemTypeSample>, SourceError> {
     let share = most.bytes / model.item_types.len().max(1);
-    source.begin().await?;
+    source.begin(&model.scans()).await?;
     let mut sieve = Sieve::new(Folder::new(model, context));
     let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
     let mut samples = Vec::new();

@@ -114,6 +114,12 @@ pub enum SourceError {
         #[source]
         cause: sqlx::Error,
     },
+    /// When tables are emptied, rewritten or renamed again and again while they are about to be read.
+    #[error("{object} was emptied, rewritten or renamed after the snapshot was taken")]
+    Moved {
+        /// What was to be read.
+        object: String,
+    },
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
     Lost {
@@ -134,6 +140,7 @@ impl SourceError {
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
+            Self::Moved { .. } => Some("start the same command again once that has ended"),
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
@@ -144,7 +151,7 @@ impl SourceError {
     /// Whether reading the same again, over another connection, may succeed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost { .. })
+        matches!(self, Self::Lost { .. } | Self::Moved { .. })
     }
 }
 
@@ -173,8 +180,9 @@ pub trait Source: Send {
     /// found before the run.
     fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>>;
 
-    /// Opens the run's snapshot: read-only, and the same for every scan that follows.
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>>;
+    /// Opens the run's snapshot: read-only, and the same for every scan that follows. What these scans
+    /// read is held as the snapshot shows it: nobody can empty, rewrite or rename it until the run ends.
+    fn begin<'a>(&'a mut self, scans: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>>;
 
     /// Counts the rows of a relation, conditions left aside.
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>>;

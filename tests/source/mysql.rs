@@ -142,7 +142,7 @@ async fn published_databases_read_in_full() {
             catalog
                 .tables
                 .retain(|table| table.name.name != "sales_by_store");
-            source.begin().await.unwrap();
+            source.begin(&[]).await.unwrap();
             read_everything(source.as_mut(), &catalog).await;
             catalog
                 .tables

@@ -19,7 +19,7 @@ fn name(schema: &str, table: &str) -> TableName {
 }
 
 async fn rows(source: &mut dyn Source, scan: &Scan) -> Result<Vec<Row>, SourceError> {
-    source.begin().await?;
+    source.begin(&[]).await?;
     let chunks: Vec<Chunk> = source.scan(scan).try_collect().await?;
     Ok(chunks.into_iter().flat_map(|chunk| chunk.rows).collect())
 }

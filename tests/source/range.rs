@@ -114,7 +114,7 @@ async fn ranges_of_any_key_cover_every_row_exactly_once() {
         };
         let mut source = connect(&database.url()).await.unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         for shape in shapes::all(dialect) {
             let scan = scan_of(table(&catalog, shape.table));
             let ranges = source.cut(&scan, WANTED).await.unwrap();
@@ -145,7 +145,7 @@ async fn a_bound_that_says_more_than_a_value_is_still_one_value() {
     for database in Database::each(|_| create.to_owned()).await {
         let mut source = connect(&database.url()).await.unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let mut scan = scan_of(table(&catalog, "t"));
         for value in [
             "' OR 1 = 1 --",
@@ -178,7 +178,7 @@ async fn an_empty_table_and_a_small_one_are_one_range() {
     for database in Database::each(|_| create.to_owned()).await {
         let mut source = connect(&database.url()).await.unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         for (name, rows) in [("none", 0), ("few", 2)] {
             let scan = scan_of(table(&catalog, name));
             let ranges = source.cut(&scan, WANTED).await.unwrap();

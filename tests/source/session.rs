@@ -90,7 +90,7 @@ async fn a_fork_sees_what_the_first_sees_while_others_write() {
     for database in Database::each(rows).await {
         let product = database.product();
         let mut source = connect(&database.url()).await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let mut forks = Vec::new();
         for _ in 0..2 {
             if !matches!(database, Database::Sqlite(_)) {
@@ -125,7 +125,7 @@ async fn a_cancelled_query_is_gone_from_the_server_within_a_second() {
     for database in Database::each(rows).await {
         let product = database.product();
         let mut source = connect(&database.url()).await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let canceller = source.canceller().unwrap();
         let scan = slow(product);
         let marks = if product == "postgres" {
@@ -204,7 +204,7 @@ async fn a_query_whose_rows_nobody_takes_is_cancelled_too() {
     for database in Database::each(rows).await {
         let product = database.product();
         let mut source = connect(&database.url()).await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let canceller = source.canceller().unwrap();
         let scan = endless(product);
         let marks = if product == "postgres" {
@@ -233,7 +233,7 @@ async fn a_query_whose_rows_nobody_takes_is_cancelled_too() {
 async fn dropping_a_sqlite_source_interrupts_what_it_is_at() {
     let database = crate::support::sqlite::Database::new(&rows("sqlite")).await;
     let mut source = connect(&database.url()).await.unwrap();
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     let scan = slow("sqlite");
     {
         let reading = source.scan(&scan).try_collect::<Vec<_>>();
@@ -255,7 +255,7 @@ async fn a_session_that_the_server_ends_is_lost() {
             continue;
         }
         let mut source = connect(&database.url()).await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let scan = endless(product);
         let mut stream = source.scan(&scan);
         stream.next().await.unwrap().unwrap();
@@ -279,7 +279,7 @@ async fn a_session_that_the_server_ends_is_lost() {
 async fn an_identity_names_the_database_and_no_secret() {
     for database in Database::each(rows).await {
         let mut source = connect(&database.url()).await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let name = source.identity().await.unwrap().name;
         let url = url::Url::parse(&database.url()).unwrap();
         if let Some(password) = url.password() {
@@ -303,7 +303,7 @@ async fn an_identity_names_the_database_and_no_secret() {
 
 async fn stamp(database: &Database) -> Option<String> {
     let mut source = connect(&database.url()).await.unwrap();
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     source.identity().await.unwrap().stamp
 }
 
@@ -367,7 +367,7 @@ async fn a_transaction_in_progress_leaves_no_stamp() {
         .await
         .unwrap();
     let mut source = connect(&database.url()).await.unwrap();
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     assert_eq!(source.identity().await.unwrap().stamp, None);
     drop(source);
     sqlx::raw_sql("COMMIT").execute(&mut writer).await.unwrap();

@@ -1,5 +1,7 @@
 //! The SQLite source against real files.
 
+use std::time::Duration;
+
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
 use dynafold::source::{
     By, Join, Match, Range, Relation, Scan, ScanColumn, Source, SourceError, connect,
@@ -160,7 +162,7 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
     assert_eq!(catalog.notices.len(), 1, "{:?}", catalog.notices);
     assert_eq!(table(&catalog, "words").columns.len(), 1);
 
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     let (rows, unfit) = read_everything(source.as_mut(), &catalog).await;
     assert_eq!((rows, unfit), (8, 0));
 }
@@ -287,13 +289,42 @@ async fn the_snapshot_does_not_see_what_is_written_later() {
     let script = "PRAGMA journal_mode = WAL; CREATE TABLE t (a INT); INSERT INTO t VALUES (1)";
     let database = Database::new(script).await;
     let mut source = open(&database).await;
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     let writer = database.writer().await;
     let _writer = database.run_on(writer, "INSERT INTO t VALUES (2)").await;
     assert_eq!(source.count(&whole("t")).await.unwrap(), 1);
     drop(source);
     let mut source = open(&database).await;
     assert_eq!(source.count(&whole("t")).await.unwrap(), 2);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_a_file_has_the_log_of_the_file() {
+    let database = Database::new(
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
+    )
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link.db");
+    std::os::unix::fs::symlink(database.file(), &link).unwrap();
+    let stamp = async || {
+        tokio::time::sleep(Duration::from_millis(2100)).await;
+        let mut source = connect(&format!("sqlite:{}", link.display()))
+            .await
+            .unwrap();
+        source.begin(&[]).await.unwrap();
+        source.identity().await.unwrap()
+    };
+    let writer = database.writer().await;
+    let writer = database.run_on(writer, "INSERT INTO t VALUES (2)").await;
+    let before = stamp().await;
+    assert!(
+        before.stamp.is_some() && before.name.ends_with("shop.db"),
+        "{before:?}"
+    );
+    let _writer = database.run_on(writer, "UPDATE t SET a = 3").await;
+    assert_ne!(stamp().await.stamp, before.stamp);
 }
 
 #[tokio::test]
@@ -371,7 +402,7 @@ async fn published_databases_read_in_full() {
             .await
             .unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let (rows, unfit) = read_everything(source.as_mut(), &catalog).await;
         println!(
             "{file}: {rows} rows; {:?}; {:?}",

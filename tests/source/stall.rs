@@ -76,7 +76,7 @@ async fn open(database: &Database, url: &Url, patience: Duration) -> Box<dyn Sou
         source.set_patience(patience);
         Box::new(source)
     };
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     source
 }
 

@@ -57,7 +57,7 @@ impl Source for FakeSource {
     fn prepare<'a>(&'a mut self, _: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
         async { Ok(()) }.boxed()
     }
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
         async { Ok(()) }.boxed()
     }
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {

@@ -85,7 +85,7 @@ fn types(cases: &[Case]) -> Vec<&String> {
 pub(crate) async fn compare(source: &mut dyn Source, cases: &[Case]) {
     assert!(cases.len() > 50, "{} cases", cases.len());
     let catalog = source.catalog().await.unwrap();
-    source.begin().await.unwrap();
+    source.begin(&[]).await.unwrap();
     let mut faults = Vec::new();
     for (index, column_type) in types(cases).iter().enumerate() {
         let rows = read_all(source, catalog.find(&format!("t{index}")).unwrap()).await;

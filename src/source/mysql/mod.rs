@@ -220,7 +220,8 @@ impl Source for Mysql {
         })
     }
 
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
+    // A table that was rewritten behind the snapshot is refused by InnoDB when it is read.
+    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async {
             let begun = async {
                 let isolation = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";

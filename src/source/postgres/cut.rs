@@ -54,13 +54,6 @@ pub(super) async fn cut(
     source.step_aside().await?;
     let ranges = ranges(source, table, rows).await;
     let ranges = source.step_back(ranges).await?;
-    if ranges.first().is_some_and(|range| range.by == By::Place) {
-        // Rows keep their places as long as nobody rewrites the table, which this lock keeps off: it
-        // is a SELECT's, and is held to the end of the transaction.
-        let table = Sql.table(table);
-        let held = format!("SELECT 1 FROM {table} LIMIT 1");
-        source.ask(held, &Subject::Scan(scan)).await?;
-    }
     let whole = ranges.get(ranges.len() / 2).filter(|_| ranges.len() > 1);
     let Some(middle) = whole.filter(|_| scan.embeds().next().is_some()) else {
         return Ok(ranges);

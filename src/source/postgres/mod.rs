@@ -32,6 +32,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
@@ -59,6 +60,9 @@ const OPEN: &str = concat!(
     include_str!("sql/settings.sql")
 );
 
+/// How often a snapshot is taken anew where tables were rewritten before they could be locked.
+const ATTEMPTS: u32 = 10;
+
 /// One connection to a PostgreSQL server.
 pub struct Postgres {
     connection: PgConnection,
@@ -72,6 +76,12 @@ pub struct Postgres {
     /// Whether the planner was told to keep to indexes.
     by_index: bool,
     patience: Duration,
+}
+
+/// What `sql/moved.sql` says.
+#[derive(Deserialize)]
+struct Moved {
+    name: String,
 }
 
 /// What a URL may say after `?`.
@@ -267,6 +277,36 @@ impl Postgres {
         }
         Ok(())
     }
+
+    /// Opens a snapshot that shows what the scans read as it is, and locks that until the run ends.
+    /// TRUNCATE and whatever rewrites a table leave nothing of it for older snapshots, and a name is
+    /// looked up as it is now. Planning takes the lock of a SELECT on every table, view and partition.
+    async fn open_and_hold(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        let mut attempts = 0;
+        loop {
+            self.open_snapshot().await?;
+            for scan in scans {
+                self.prepare_here(scan).await?;
+                self.prepare_here(&scan.bare()).await?;
+            }
+            attempts += 1;
+            match self.check_held().await {
+                Err(SourceError::Moved { .. }) if attempts < ATTEMPTS => {}
+                held => return held,
+            }
+            self.execute("ROLLBACK", &Subject::Transaction).await?;
+            self.begun = false;
+        }
+    }
+
+    /// Checks that whatever the transaction holds is as the snapshot shows it.
+    async fn check_held(&mut self) -> Result<(), SourceError> {
+        let moved = self.entries::<Moved>(include_str!("sql/moved.sql")).await?;
+        match moved.into_iter().next() {
+            None => Ok(()),
+            Some(Moved { name: object }) => Err(SourceError::Moved { object }),
+        }
+    }
 }
 
 impl Source for Postgres {
@@ -298,8 +338,8 @@ impl Source for Postgres {
         })
     }
 
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
-        Box::pin(self.open_snapshot())
+    fn begin<'a>(&'a mut self, scans: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
+        Box::pin(self.open_and_hold(scans))
     }
 
     fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
@@ -329,7 +369,10 @@ impl Source for Postgres {
         Box::pin(async move {
             self.open_snapshot().await?;
             self.step_aside().await?;
-            let rows = scan::ask(self, sql, columns).await;
+            let rows = match scan::ask(self, sql, columns).await {
+                Ok(rows) => self.check_held().await.map(|()| rows),
+                refused => refused,
+            };
             self.step_back(rows).await
         })
     }

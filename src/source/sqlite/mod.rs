@@ -81,8 +81,9 @@ impl Sqlite {
         let options: SqliteConnectOptions = url
             .parse()
             .map_err(|error: sqlx::Error| SourceError::Url(error.to_string()))?;
-        let file = options.get_filename().to_owned();
-        if file.as_os_str().is_empty() || file.to_string_lossy().starts_with("file:sqlx-in-memory")
+        let named = options.get_filename().to_owned();
+        if named.as_os_str().is_empty()
+            || named.to_string_lossy().starts_with("file:sqlx-in-memory")
         {
             return Err(SourceError::Url(
                 "it names no file, and a database in memory would be empty".to_owned(),
@@ -96,24 +97,27 @@ impl Sqlite {
             .busy_timeout(BUSY_TIMEOUT)
             .row_buffer_size(ROWS_AHEAD)
             .disable_statement_logging();
-        let refused = |cause: sqlx::Error| SourceError::Connect {
-            place: format!("sqlite:{}", file.display()),
-            help: help(&file, &cause),
+        let refused = |file: &Path, cause: sqlx::Error| SourceError::Connect {
+            place: format!("sqlite:{}", named.display()),
+            help: help(file, &cause),
             cause,
         };
-        if let Err(cause) = readable(&file).await {
-            return Err(refused(sqlx::Error::Io(cause)));
-        }
+        let file = match readable(&named).await {
+            Ok(file) => file,
+            Err(cause) => return Err(refused(&named, sqlx::Error::Io(cause))),
+        };
+        let options = options.filename(&file);
         let mut connection = match open(&options).await {
             Err(cause) if wants_to_write(&cause) && !has_log(&file) => {
                 open(&options.immutable(true)).await
             }
             opened => opened,
         }
-        .map_err(refused)?;
+        .map_err(|cause| refused(&file, cause))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
-        let mut handle = connection.lock_handle().await.map_err(refused)?;
+        let handle = connection.lock_handle().await;
+        let mut handle = handle.map_err(|cause| refused(&file, cause))?;
         handle.set_progress_handler(STOP_INTERVAL, move || !stopped.load(Ordering::Relaxed));
         drop(handle);
         Ok(Self {
@@ -171,7 +175,7 @@ impl Source for Sqlite {
         })
     }
 
-    fn begin(&mut self) -> BoxFuture<'_, Result<(), SourceError>> {
+    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
         Box::pin(async {
             let began = SystemTime::now();
             let before = State::of(&self.file);
@@ -239,9 +243,8 @@ impl Source for Sqlite {
     }
 
     fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
-        let file = std::fs::canonicalize(&self.file).unwrap_or_else(|_| self.file.clone());
         Box::pin(std::future::ready(Ok(Identity {
-            name: format!("sqlite:{}", file.display()),
+            name: format!("sqlite:{}", self.file.display()),
             stamp: self.stamp.clone(),
         })))
     }
@@ -274,13 +277,14 @@ async fn open(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::
     Ok(connection)
 }
 
-/// Asks the operating system for the file, whose answers are plainer than SQLite's.
-async fn readable(file: &Path) -> Result<(), std::io::Error> {
+/// Asks the operating system for the file, whose answers are plainer than SQLite's. Gives the name
+/// that no link stands for: SQLite keeps the write-ahead log beside that one.
+async fn readable(file: &Path) -> Result<PathBuf, std::io::Error> {
     let found = tokio::fs::File::open(file).await?.metadata().await?;
     if found.is_dir() {
         return Err(std::io::ErrorKind::IsADirectory.into());
     }
-    Ok(())
+    tokio::fs::canonicalize(file).await
 }
 
 /// SQLite's extended result code; its lowest byte is the primary one.

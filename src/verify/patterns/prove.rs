@@ -101,7 +101,7 @@ async fn all(
     claims: &mut Vec<Claim>,
 ) -> Result<(), Failure> {
     source
-        .begin()
+        .begin(&proving.ground.model.scans())
         .await
         .map_err(|error| Failure::from(&error))?;
     let wanted = |pattern: &&AccessPattern| {

@@ -418,7 +418,7 @@ struct Setting {
 async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
     let failed = |error| Why::Failed(Failure::from(&error));
     let opened = async {
-        source.begin().await.map_err(failed)?;
+        source.begin(&verify.model.scans()).await.map_err(failed)?;
         let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
         Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
     };

@@ -124,7 +124,7 @@ async fn the_catalog_holds_keys_indexes_views_and_odd_names() {
         let far = catalog.table(&far).unwrap();
         assert_eq!(far.foreign_keys[0].references, parent.name);
 
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let ours = Catalog {
             tables: catalog
                 .tables
@@ -154,7 +154,7 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
         assert_eq!(child.foreign_keys.len(), 2, "{product}");
         assert_eq!(child.column("doc").unwrap().data_type, DataType::Json);
         assert_eq!(catalog.notices.len(), 1, "{:?}", catalog.notices);
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         assert_eq!(
             read_all(source.as_mut(), table(&catalog, "v")).await.len(),
             2

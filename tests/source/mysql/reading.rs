@@ -80,7 +80,7 @@ async fn the_server_refuses_every_write() {
         let catalog = source.catalog().await.unwrap();
         for begun in [false, true] {
             if begun {
-                source.begin().await.unwrap();
+                source.begin(&[]).await.unwrap();
             }
             let mut scan = query("SELECT 1 AS a", &[]);
             scan.keep_unmatched = true;
@@ -119,7 +119,7 @@ async fn the_snapshot_does_not_see_what_is_written_later() {
             .await;
         let mut source = open(&database.url()).await;
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         database.run("INSERT INTO t VALUES (2)").await;
         assert_eq!(
             read_all(source.as_mut(), table(&catalog, "t")).await.len(),
@@ -140,7 +140,7 @@ async fn many_rows_come_in_chunks_and_an_abandoned_scan_does_no_harm() {
             CREATE TABLE big (v LONGTEXT); INSERT INTO big SELECT REPEAT('y', 700000) FROM d").await;
         let mut source = open(&database.url()).await;
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let scan = scan_of(table(&catalog, "t"));
         assert_eq!(
             source

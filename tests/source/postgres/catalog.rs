@@ -310,7 +310,7 @@ async fn a_query_is_described_with_the_declared_digits_of_its_columns() {
     );
     // The connection is as good as before.
     assert!(source.describe("SELECT 1").await.is_ok());
-    source.begin().await.expect("a snapshot");
+    source.begin(&[]).await.expect("a snapshot");
     assert!(source.describe("SELECT nothing").await.is_err());
     assert!(source.describe("SELECT 1").await.is_ok());
 }

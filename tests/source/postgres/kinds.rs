@@ -92,7 +92,7 @@ async fn a_partitioned_table_is_seen_as_one_and_views_as_what_they_are() {
     assert!(recent.column("day").expect("day").nullable);
 
     let mut source = connect(&database.url()).await;
-    source.begin().await.expect("a snapshot");
+    source.begin(&[]).await.expect("a snapshot");
     let from = Relation::Table(visit.name.clone());
     assert_eq!(source.count(&from).await.expect("a count"), 20);
     let read = rows(source.as_mut(), &scan_of(visit)).await.expect("rows");

@@ -1,10 +1,12 @@
 //! Scans, the snapshot, and the ways in which a server refuses.
 
 use std::error::Error as _;
+use std::time::Duration;
 
 use dynafold::catalog::DataType;
 use dynafold::source::{self, Join, Match, Relation, Row, Scan, ScanColumn, SourceError};
 use futures_util::TryStreamExt as _;
+use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 
 use super::{connect, name, rows, strings, table};
 use crate::support::postgres::Database;
@@ -113,7 +115,7 @@ async fn a_run_sees_one_snapshot_in_chunks_of_bounded_size() {
     .await;
     let mut source = connect(&database.url()).await;
     let catalog = source.catalog().await.expect("a catalog");
-    source.begin().await.expect("a snapshot");
+    source.begin(&[]).await.expect("a snapshot");
     database
         .run("DELETE FROM many WHERE id > 10; DELETE FROM wide")
         .await;
@@ -128,6 +130,128 @@ async fn a_run_sees_one_snapshot_in_chunks_of_bounded_size() {
     assert_eq!(sizes, [3, 3, 3, 1]);
 }
 
+/// What empties or replaces a table and leaves a hundred rows in it.
+const REWRITES: [&str; 4] = [
+    "TRUNCATE t; INSERT INTO t SELECT n FROM generate_series(1, 100) AS n",
+    "ALTER TABLE t ALTER COLUMN id TYPE bigint",
+    "CREATE TABLE fresh AS SELECT n AS id FROM generate_series(1, 100) AS n;
+     ALTER TABLE t RENAME TO stale; ALTER TABLE fresh RENAME TO t; DROP TABLE stale CASCADE",
+    "DROP TABLE t CASCADE; CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 100) AS n",
+];
+
+#[tokio::test]
+async fn nobody_empties_or_replaces_what_a_run_is_going_to_read() {
+    let database = Database::with(
+        "CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 100) AS n;
+         CREATE TABLE parts (id int) PARTITION BY RANGE (id);
+         CREATE TABLE part PARTITION OF parts FOR VALUES FROM (1) TO (200);
+         INSERT INTO parts SELECT n FROM generate_series(1, 100) AS n;
+         CREATE VIEW seen AS SELECT id FROM t; CREATE VIEW twice AS SELECT id FROM seen",
+    )
+    .await;
+    let mut source = connect(&database.url()).await;
+    let catalog = source.catalog().await.expect("a catalog");
+    let scans = ["parts", "twice"].map(|name| scan_of(table(&catalog, name)));
+    source.begin(&[&scans[0], &scans[1]]).await.expect("a run");
+    let mut other = PgConnection::connect(&database.url())
+        .await
+        .expect("another");
+    let rewrites = REWRITES
+        .into_iter()
+        .chain(["TRUNCATE part", "DROP TABLE part"]);
+    for rewrite in rewrites {
+        let script = format!("BEGIN; SET LOCAL lock_timeout = '100ms'; {rewrite}; COMMIT");
+        let refused = sqlx::raw_sql(AssertSqlSafe(script))
+            .execute(&mut other)
+            .await;
+        let refused = refused.expect_err(rewrite).to_string();
+        assert!(refused.contains("lock timeout"), "{rewrite}: {refused}");
+        sqlx::raw_sql("ROLLBACK")
+            .execute(&mut other)
+            .await
+            .expect("an end");
+    }
+    for scan in &scans {
+        let chunks: Vec<_> = source.scan(scan).try_collect().await.expect("chunks");
+        assert_eq!(
+            chunks.iter().map(|chunk| chunk.rows.len()).sum::<usize>(),
+            100
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_table_that_is_replaced_while_a_run_begins_is_read_as_it_is_then() {
+    for rewrite in REWRITES {
+        let database =
+            Database::with("CREATE TABLE t AS SELECT n AS id FROM generate_series(1, 100) AS n")
+                .await;
+        let mut source = connect(&database.url()).await;
+        let scan = scan_of(table(&source.catalog().await.expect("a catalog"), "t"));
+        let mut other = PgConnection::connect(&database.url())
+            .await
+            .expect("another");
+        let script = format!("BEGIN; {rewrite}");
+        sqlx::raw_sql(AssertSqlSafe(script))
+            .execute(&mut other)
+            .await
+            .expect("a rewrite");
+        let waits =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid() AND
+            database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+        let commit = async {
+            while sqlx::query_scalar::<_, i64>(waits)
+                .fetch_one(&mut other)
+                .await
+                .expect("locks")
+                == 0
+            {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            sqlx::raw_sql("COMMIT")
+                .execute(&mut other)
+                .await
+                .expect("a commit");
+        };
+        let scans = [&scan];
+        let (begun, ()) = tokio::join!(source.begin(&scans), commit);
+        begun.expect("a run");
+        let chunks: Vec<_> = source.scan(&scan).try_collect().await.expect("chunks");
+        let rows: usize = chunks.iter().map(|chunk| chunk.rows.len()).sum();
+        assert_eq!(rows, 100, "{rewrite}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_from_a_table_that_was_emptied_since_is_none() {
+    let database = Database::with("CREATE TABLE t AS SELECT 1 AS id").await;
+    let mut source = connect(&database.url()).await;
+    source.begin(&[]).await.expect("a run");
+    let columns = source.describe("SELECT id FROM t").await.expect("columns");
+    assert_eq!(
+        source
+            .ask("SELECT id FROM t", &columns)
+            .await
+            .expect("an answer")
+            .len(),
+        1
+    );
+    database.run(REWRITES[0]).await;
+    let refused = source
+        .ask("SELECT id FROM t", &columns)
+        .await
+        .expect_err("it is gone");
+    assert!(matches!(refused, SourceError::Moved { .. }), "{refused}");
+    assert_eq!(
+        source
+            .ask("SELECT 1", &columns)
+            .await
+            .expect("an answer")
+            .len(),
+        1
+    );
+}
+
 #[tokio::test]
 async fn limits_for_short_queries_do_not_cut_a_run_off() {
     let database = Database::create().await;
@@ -139,7 +263,7 @@ async fn limits_for_short_queries_do_not_cut_a_run_off() {
         ))
         .await;
     let mut source = connect(&database.url()).await;
-    source.begin().await.expect("a snapshot");
+    source.begin(&[]).await.expect("a snapshot");
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     let slow = Relation::Query("SELECT 1 AS one WHERE pg_sleep(0.5) IS NOT NULL".to_owned());
     assert_eq!(source.count(&slow).await.expect("a count"), 1);
@@ -237,7 +361,7 @@ async fn a_lost_connection_is_told_from_a_refused_query() {
     let refused = source.describe("SELECT id FROM t WHERE id = $1").await;
     let refused = refused.expect_err("a parameter without a value");
     assert!(matches!(refused, SourceError::Query { .. }), "{refused:?}");
-    source.begin().await.expect("a snapshot");
+    source.begin(&[]).await.expect("a snapshot");
     database
         .run(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -98,7 +98,7 @@ async fn parents_come_with_their_children_and_the_others_are_told_apart() {
         let product = database.product();
         let mut source = connect(&database.url()).await.unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let of = |name: &str| scan_of(table(&catalog, name));
         let mut lines = of("line");
         lines.key = vec![0, 1];
@@ -172,7 +172,7 @@ async fn parents_whose_children_have_no_index_are_read_in_one_piece() {
         let product = database.product();
         let mut source = connect(&database.url()).await.unwrap();
         let catalog = source.catalog().await.unwrap();
-        source.begin().await.unwrap();
+        source.begin(&[]).await.unwrap();
         let mut scan = scan_of(table(&catalog, "purchase"));
         scan.key = vec![0];
         let children = scan_of(table(&catalog, "loose"));
