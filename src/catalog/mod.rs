@@ -110,6 +110,10 @@ pub struct Table {
     /// Whether row security may hide rows of it from the connected user (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_security: bool,
+    /// Whether it is read as it is at the moment, also within a snapshot: its storage engine has none
+    /// (`MyISAM`, Aria, `MEMORY`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
     /// The columns, by position.
     pub columns: Vec<Column>,
     /// The primary key's columns, in key order; empty without one.
@@ -256,6 +260,7 @@ impl Table {
             readable: true,
             inherited: false,
             row_security: false,
+            live: false,
             columns: Vec::new(),
             primary_key: Vec::new(),
             unique_keys: Vec::new(),

@@ -4,6 +4,7 @@
 use super::prune::selected;
 use super::report::Books;
 use super::report::{Outcome, Report};
+use super::start::compares_again;
 use super::{KeyCheck, Load};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::write_attribute;
@@ -32,7 +33,7 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
         facts: Vec::new(),
         example: None,
     };
-    let mut keys = claim(ClaimKind::KeysDiffer, keys(report));
+    let mut keys = claim(ClaimKind::KeysDiffer, keys(load, report));
     if keys.verdict == Verdict::Differs {
         let mut shared = report.rejects.iter();
         let shared = shared.find(|note| note.code == super::prove::CODE);
@@ -83,14 +84,32 @@ fn ends(total: &Books) -> String {
 }
 
 /// How it is known that no item overwrote another.
-fn keys(report: &Report) -> (Verdict, String) {
+fn keys(load: &Load, report: &Report) -> (Verdict, String) {
     let keys = &report.keys;
     let finished = report.outcome.is_finished();
+    let again = compares_again(load);
     match keys.check {
+        _ if keys.overwritten > 0 => (
+            Verdict::Differs,
+            format!("{} items were written over another", keys.overwritten),
+        ),
         KeyCheck::Proved => (Verdict::Proved, "by the schema, as `check` says".to_owned()),
         KeyCheck::First if keys.shared > 0 => (
             Verdict::Differs,
             format!("{} items have a key of another", keys.shared),
+        ),
+        KeyCheck::First if finished && again => (
+            Verdict::Proved,
+            format!(
+                "{} keys were compared before the first write, and those of the rows that were loaded after the last: no two are equal",
+                keys.compared
+            ),
+        ),
+        KeyCheck::First if keys.compared > 0 && again => (
+            Verdict::NotProved,
+            "the rows may have changed since their keys were compared: a view, a query or a table \
+             without snapshots may give others when it is read again"
+                .to_owned(),
         ),
         KeyCheck::First if keys.compared > 0 || finished => (
             Verdict::Proved,
@@ -98,10 +117,6 @@ fn keys(report: &Report) -> (Verdict, String) {
                 "{} keys were compared before the first write, and no two are equal",
                 keys.compared
             ),
-        ),
-        KeyCheck::Late if keys.overwritten > 0 => (
-            Verdict::Differs,
-            format!("{} items were written over another", keys.overwritten),
         ),
         KeyCheck::Late if finished => (
             Verdict::Proved,

@@ -24,7 +24,7 @@ use super::start::Begun;
 use super::start::{Setting, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, work};
 use super::writer::{Delivery, count, write};
-use super::{KeyCheck, Load, processors, prune};
+use super::{Load, processors, prune};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
 
@@ -247,9 +247,7 @@ impl Run {
                     self.warnings.push(forgotten_types(left.strangers));
                 }
                 self.left = left;
-                // Elsewhere they were found before.
-                let late = self.load.options.keys == KeyCheck::Late;
-                if late { overwritten } else { 0 }
+                overwritten
             }
             Err(Broken::Cancelled) => {
                 self.delivery.halt.set(Why::Cancelled);

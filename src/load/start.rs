@@ -215,7 +215,12 @@ async fn prove(
 
 /// Whether the keys of all rows are compared at the end, those of chunks that are done too.
 fn wants_all_keys(load: &Load) -> bool {
-    load.options.prune.is_some() || load.options.keys == KeyCheck::Late
+    load.options.prune.is_some() || load.options.keys == KeyCheck::Late || compares_again(load)
+}
+
+/// Whether the rows that are loaded may be others than those whose keys were compared before.
+pub(super) fn compares_again(load: &Load) -> bool {
+    load.options.keys == KeyCheck::First && load.model.passes.iter().any(|pass| pass.fickle)
 }
 
 fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {

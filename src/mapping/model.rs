@@ -77,8 +77,8 @@ pub struct Pass {
     pub name: String,
     /// Indices into [`Model::item_types`].
     pub item_types: Vec<usize>,
-    /// Whether its rows may differ though no table has changed: SQL may ask for the time, and a view
-    /// may.
+    /// Whether two readings of it may differ though no table of the snapshot has changed: SQL may ask for
+    /// the time, and a view may; some tables have no snapshots.
     pub fickle: bool,
 }
 

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use dynafold::claim::{ClaimKind, Verdict};
 use dynafold::load::{Cancel, Options, Outcome, Report};
 use dynafold::mapping::model::Model;
 use tempfile::tempdir;
@@ -106,5 +107,31 @@ async fn rows_that_nothing_tells_apart_are_each_other() {
             reject.message,
             r#"the item has the same key as that of USER {"id":1}"#
         );
+    }
+}
+
+#[tokio::test]
+async fn rows_that_meet_in_the_reading_that_is_loaded_alone_are_told() {
+    for fickle in [true, false] {
+        let (mut model, changed) = by_name();
+        model.passes[0].fickle = fickle;
+        let mut source = FakeSource::default().with(&relation("users"), user_rows(100));
+        if fickle {
+            source.later = Some(changed.relations);
+        }
+        let folder = tempdir().unwrap();
+        let target = Arc::new(FakeTarget::willing());
+        let report = load(source, target.clone(), model, options(folder.path(), None)).await;
+        let keys = (report.keys.shared, report.keys.overwritten);
+        assert_eq!(keys, (0, u64::from(fickle)));
+        assert_eq!(matches!(report.outcome, Outcome::Complete), !fickle);
+        let verdict = if fickle {
+            Verdict::Differs
+        } else {
+            Verdict::Proved
+        };
+        let mut claims = report.claims.iter();
+        let claim = claims.find(|claim| claim.kind == ClaimKind::KeysDiffer);
+        assert_eq!(claim.unwrap().verdict, verdict);
     }
 }

@@ -6,6 +6,7 @@ use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
 use dynafold::source::{
     By, Join, Match, Range, Relation, Scan, ScanColumn, Source, SourceError, connect,
 };
+use dynafold::value::Value;
 
 use crate::support::datasets::folder;
 use crate::support::sqlite::Database;
@@ -296,6 +297,56 @@ async fn the_snapshot_does_not_see_what_is_written_later() {
     drop(source);
     let mut source = open(&database).await;
     assert_eq!(source.count(&whole("t")).await.unwrap(), 2);
+}
+
+#[tokio::test]
+async fn half_a_surrogate_pair_is_unfit_and_no_other_character() {
+    for (encoding, texts) in [
+        (
+            "UTF-16le",
+            [
+                "00d84100",
+                "410000d8",
+                "00dc4100",
+                "d8d8",
+                "3dd800de4100",
+                "fdff",
+            ],
+        ),
+        (
+            "UTF-16be",
+            [
+                "d8000041",
+                "0041d800",
+                "dc000041",
+                "d8d8",
+                "d83dde000041",
+                "fffd",
+            ],
+        ),
+    ] {
+        let values = texts
+            .map(|text| format!("(CAST(x'{text}' AS TEXT))"))
+            .join(", ");
+        let script = format!(
+            "PRAGMA encoding = '{encoding}'; CREATE TABLE t (v TEXT); INSERT INTO t VALUES {values}, (NULL), (7)"
+        );
+        let database = Database::new(&script).await;
+        let mut source = open(&database).await;
+        let scan = scan_of(&source.catalog().await.unwrap().tables[0]);
+        let rows = rows_of(source.as_mut(), &scan).await;
+        let values: Vec<&Value> = rows.iter().map(|row| &row[0]).collect();
+        let unfit = |value: &&&Value| matches!(value, Value::Unfit { .. });
+        assert_eq!(values.iter().take_while(unfit).count(), 4, "{values:?}");
+        let sound: Vec<String> = values[4..].iter().map(|value| shown(value)).collect();
+        let expected = [
+            r#"{"S":"😀A"}"#,
+            "{\"S\":\"\u{fffd}\"}",
+            "absent",
+            r#"{"S":"7"}"#,
+        ];
+        assert_eq!(sound, expected);
+    }
 }
 
 #[cfg(unix)]

@@ -27,6 +27,8 @@ const CHUNK: usize = 10;
 #[derive(Clone, Default)]
 pub(crate) struct FakeSource {
     pub(crate) relations: HashMap<Relation, Vec<Row>>,
+    /// What is there from the second scan on, where that is something else.
+    pub(crate) later: Option<HashMap<Relation, Vec<Row>>>,
     /// Rows of a chunk.
     pub(crate) chunk: Option<usize>,
     /// Breaks the connection after so many chunks of a scan.
@@ -104,14 +106,17 @@ impl Source for FakeSource {
         None
     }
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
-        self.scans.fetch_add(1, Ordering::SeqCst);
+        let relations = match (self.scans.fetch_add(1, Ordering::SeqCst), &self.later) {
+            (1.., Some(later)) => later,
+            _ => &self.relations,
+        };
         let first = scan.columns.len();
         let wanted = |row: &&Row| {
             scan.keep_unmatched
                 || scan.conditions.is_empty()
                 || row[first..].contains(&Value::Bool(true))
         };
-        let rows = self.relations.get(&scan.from).cloned().unwrap_or_default();
+        let rows = relations.get(&scan.from).cloned().unwrap_or_default();
         let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
         let mut chunks: Vec<Result<Chunk, SourceError>> = rows
             .chunks(self.chunk.unwrap_or(CHUNK))

@@ -138,11 +138,16 @@ fn throttling(report: &Report) -> Vec<String> {
 fn keys(report: &Report) -> Option<String> {
     let keys = &report.keys;
     match keys.check {
-        KeyCheck::Proved => None,
         _ if keys.overwritten > 0 => Some(format!(
-            "{} written over another with the same key: run without --one-pass to see which",
-            counted(keys.overwritten, "item")
+            "{} written over another with the same key: {}",
+            counted(keys.overwritten, "item"),
+            if keys.check == KeyCheck::Late {
+                "run without --one-pass to see which"
+            } else {
+                "the rows that were loaded are not those whose keys were compared before"
+            }
         )),
+        KeyCheck::Proved => None,
         _ if keys.compared == 0 => None,
         _ if keys.shared == 0 => Some(format!(
             "{} compared before the first write: no two are equal",

@@ -1,11 +1,12 @@
-//! Whether what a pass reads depends on more than the rows of tables: on the clock, on chance, on
-//! who asks.
+//! Whether what a pass reads depends on more than the rows of the snapshot: on the clock, on chance, on
+//! who asks, on tables that have no snapshots.
 //!
-//! Chunks of such a pass are not skipped when a load goes on, although no row has changed since. SQL is
+//! Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys
+//! that were compared in one reading of it are compared again in the next. SQL is
 //! taken to be fickle unless it was read whole, reads stored tables alone, and calls no function but a
 //! few that are known. What only looks fickle is read again for nothing.
 
-use crate::catalog::{Catalog, Dbms, TableKind, TableName};
+use crate::catalog::{Catalog, Dbms, Table, TableKind, TableName};
 use crate::source::{Relation, Scan, ScanColumn};
 use crate::sql::{Query, Read, Unread};
 
@@ -32,12 +33,12 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
 
 fn is_stored(name: &TableName, catalog: &Catalog) -> bool {
     let found = catalog.tables.iter().find(|table| table.name == *name);
-    found.is_some_and(|table| stores(table.kind))
+    found.is_some_and(stores)
 }
 
-fn stores(kind: TableKind) -> bool {
-    match kind {
-        TableKind::Table | TableKind::Partitioned | TableKind::MaterializedView => true,
+fn stores(table: &Table) -> bool {
+    match table.kind {
+        TableKind::Table | TableKind::Partitioned | TableKind::MaterializedView => !table.live,
         TableKind::View | TableKind::Foreign => false,
     }
 }
@@ -53,7 +54,7 @@ pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
         tables.any(|table| {
             let schema = read.schema.as_ref();
             let in_schema = schema.is_none_or(|schema| schema.is(&table.name.schema));
-            in_schema && read.name.is(&table.name.name) && stores(table.kind)
+            in_schema && read.name.is(&table.name.name) && stores(table)
         })
     };
     query.may_change || !query.tables.iter().all(is_stored)
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_is_fickle_and_so_is_what_joins_it() {
+    fn a_view_is_fickle_and_so_is_a_table_without_snapshots() {
         let of = |schema: &str, name: &str| {
             let name = TableName {
                 schema: schema.to_owned(),
@@ -157,6 +158,14 @@ mod tests {
             is_fickle(&Scan::of(Relation::Table(name), Vec::new()), &shop())
         };
         assert!(!of("public", "orders"));
+        let mut live = shop();
+        live.tables.iter_mut().for_each(|table| table.live = true);
+        let orders = live.find("orders").unwrap().name.clone();
+        assert!(is_fickle(
+            &Scan::of(Relation::Table(orders), Vec::new()),
+            &live
+        ));
+        assert!(is_fickle_sql("SELECT id FROM orders", &live));
         assert!(of("public", "recent"));
         assert!(of("public", "nothing"));
     }

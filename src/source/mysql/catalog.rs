@@ -80,6 +80,7 @@ fn table(row: &MySqlRow) -> Result<Table, sqlx::Error> {
         comment: (!comment.is_empty() && comment != "VIEW").then_some(comment),
         estimated_rows: optional(row, 4)?.and_then(|rows| rows.parse().ok()),
         estimated_bytes: optional(row, 5)?.and_then(|bytes| bytes.parse().ok()),
+        live: optional(row, 7)?.is_some_and(|engine| !has_snapshots(&engine)),
         ..Table::new(table_name(row, 0)?, kind)
     })
 }
@@ -92,6 +93,12 @@ fn enforces_keys(engine: &str) -> bool {
         engine.as_str(),
         "innodb" | "myisam" | "aria" | "memory" | "ndb" | "ndbcluster" | "rocksdb" | "tokudb"
     )
+}
+
+/// Whether all readings of a transaction see one state of this storage engine's tables.
+fn has_snapshots(engine: &str) -> bool {
+    let engine = engine.to_ascii_lowercase();
+    matches!(engine.as_str(), "innodb" | "rocksdb" | "tokudb")
 }
 
 fn add_columns(

@@ -35,6 +35,7 @@ impl Dialect for MysqlDialect {
             DataType::Printed => format!("ST_AsText({column})"),
             // The driver does not know MySQL's type for a vector, which it prints as bytes.
             DataType::Array { .. } => format!("CAST({column} AS BINARY)"),
+            DataType::Text { .. } => text(column),
             _ => column.to_owned(),
         }
     }
@@ -54,6 +55,21 @@ impl Dialect for MysqlDialect {
     fn children(&self, derived: &str, _name: &str, on: &str) -> String {
         format!("STRAIGHT_JOIN {derived} ON {on}")
     }
+}
+
+/// Asks for a text in UTF-8. The servers turn what is no character of its set into `?` or leave it out:
+/// such a text comes behind a byte that no UTF-8 has.
+fn text(column: &str) -> String {
+    let converted = format!("CONVERT({column} USING utf8mb4)");
+    let others = |text: &str| format!("CHAR_LENGTH(REPLACE({text}, '?', ''))");
+    format!(
+        "CASE WHEN CHARSET({column}) IN ('utf8mb4', 'utf8mb3', 'latin1', 'binary') \
+         OR CHAR_LENGTH({column}) = CHAR_LENGTH({converted}) AND {} = {} \
+         THEN CAST({converted} AS BINARY) WHEN {column} IS NOT NULL \
+         THEN CONCAT(x'FF', CAST({column} AS BINARY)) END",
+        others(column),
+        others(&converted)
+    )
 }
 
 /// The words for a relation in messages.

@@ -211,22 +211,18 @@ fn table(
     // A key of which a column is hidden cannot be used.
     let usable = |names: &[String]| !names.iter().any(|name| closed.contains(name));
     let mut table = Table {
-        kind: kind(&entry.kind),
         readable: entry.readable,
         inherited: entry.inherited,
         row_security: entry.row_security,
         columns: columns.into_iter().map(|c| column(c, types)).collect(),
-        primary_key: Vec::new(),
-        unique_keys: Vec::new(),
         foreign_keys: (parts.foreign_keys.into_iter())
             .filter(|key| usable(&key.ours))
             .map(foreign_key)
             .collect(),
-        indexes: Vec::new(),
         comment: entry.comment,
         estimated_rows: entry.estimated_rows,
         estimated_bytes: entry.estimated_bytes,
-        name,
+        ..Table::new(name, kind(&entry.kind))
     };
     for index in (parts.indexes.into_iter()).filter(|index| usable(&index.parts)) {
         if index.is_primary {

@@ -24,7 +24,7 @@ use sqlx::{
     AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
 };
 
-use self::scan::{Disagreements, SqliteDialect, object};
+use self::scan::{Disagreements, SqliteDialect, Utf16Dialect, object};
 use self::state::State;
 pub use self::state::create;
 use super::{
@@ -47,6 +47,7 @@ const STOP_INTERVAL: i32 = 10_000;
 pub struct Sqlite {
     connection: SqliteConnection,
     file: PathBuf,
+    dialect: &'static dyn Dialect,
     disagreements: Disagreements,
     /// Interrupts whatever runs, once it is true.
     stop: Arc<AtomicBool>,
@@ -114,6 +115,12 @@ impl Sqlite {
             opened => opened,
         }
         .map_err(|cause| refused(&file, cause))?;
+        let encoding = sqlx::query_scalar("PRAGMA encoding").fetch_one(&mut connection);
+        let encoding: String = encoding.await.map_err(|cause| refused(&file, cause))?;
+        let dialect: &dyn Dialect = match encoding.as_str() {
+            "UTF-8" => &SqliteDialect,
+            _ => &Utf16Dialect,
+        };
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let handle = connection.lock_handle().await;
@@ -123,6 +130,7 @@ impl Sqlite {
         Ok(Self {
             connection,
             file,
+            dialect,
             disagreements: Disagreements::default(),
             stop,
             stamp: None,
@@ -211,11 +219,16 @@ impl Source for Sqlite {
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
-        scan::scan(&mut self.connection, &mut self.disagreements, scan)
+        scan::scan(
+            &mut self.connection,
+            self.dialect,
+            &mut self.disagreements,
+            scan,
+        )
     }
 
     fn dialect(&self) -> &'static dyn Dialect {
-        &SqliteDialect
+        self.dialect
     }
 
     fn ask<'a>(

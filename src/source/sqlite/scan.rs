@@ -34,6 +34,25 @@ impl Dialect for SqliteDialect {
     }
 }
 
+/// SQLite's SQL for a file in UTF-16. On the way to UTF-8 half a surrogate pair would become another
+/// character together with what follows; alone at the end it becomes what is no UTF-8.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Utf16Dialect;
+
+impl Dialect for Utf16Dialect {
+    fn quote(&self, identifier: &str) -> String {
+        SqliteDialect.quote(identifier)
+    }
+
+    fn expression(&self, column: &str, data_type: &DataType) -> String {
+        format!(
+            "CASE WHEN typeof({column}) = 'text' AND replace({column}, 'x', 'x') <> {column} COLLATE BINARY \
+             THEN CAST(x'D8D8' AS TEXT) ELSE {} END",
+            SqliteDialect.expression(column, data_type)
+        )
+    }
+}
+
 /// Values that were not as their column's declared type says, counted for each column and each part
 /// of the table.
 #[derive(Debug, Default)]
@@ -136,13 +155,14 @@ pub(super) fn object(from: &Relation) -> String {
 /// Reads rows.
 pub(super) fn scan<'a>(
     connection: &'a mut SqliteConnection,
+    dialect: &'static dyn Dialect,
     disagreements: &'a mut Disagreements,
     scan: &'a Scan,
 ) -> BoxStream<'a, Result<Chunk, SourceError>> {
     let layout = Layout::new(scan);
     let outputs = layout.outputs.clone();
     let first = disagreements.start(&outputs, scan.range.as_ref());
-    let sql = statement(&SqliteDialect, scan);
+    let sql = statement(dialect, scan);
     let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(connection);
     chunks(
         rows,

@@ -2,6 +2,7 @@
 
 use dynafold::catalog::Column;
 use dynafold::source::{Relation, Scan, SourceError};
+use dynafold::value::Value;
 use futures_util::TryStreamExt as _;
 
 use super::{open, table};
@@ -65,6 +66,49 @@ async fn a_query_is_described_counted_and_read() {
         let twice = source.describe_answer("SELECT id, id FROM t").await;
         assert_eq!(twice.unwrap().len(), 2);
         assert!(source.describe("SELECT 1; SELECT 2").await.is_err());
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn text_that_its_character_set_does_not_have_is_unfit_and_no_other_text() {
+    for (product, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run(
+                "SET sql_mode = ''; SET NAMES utf8mb4; CREATE TABLE t (id INT PRIMARY KEY,
+                    g VARCHAR(10) CHARACTER SET greek, a VARCHAR(10) CHARACTER SET ascii,
+                    u VARCHAR(10) CHARACTER SET ucs2, l VARCHAR(10) CHARACTER SET latin1) ENGINE = MyISAM;
+                INSERT INTO t VALUES (1, 'α?', 'a?', '?α', 'é?'), (2, '', NULL, '', '');
+                INSERT INTO t (id, g, u) VALUES (3, x'AEFF41', x'D8000041');
+                INSERT INTO t (id, a) VALUES (4, IF(VERSION() LIKE '%MariaDB%', x'8081', NULL))",
+            )
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let t = table(&catalog, "t");
+        assert!(t.live, "{product}");
+        let rows = rows_of(source.as_mut(), &scan_of(t)).await;
+        let shown = |row: usize| -> Vec<String> { rows[row][1..].iter().map(shown).collect() };
+        assert_eq!(
+            shown(0),
+            [
+                r#"{"S":"α?"}"#,
+                r#"{"S":"a?"}"#,
+                r#"{"S":"?α"}"#,
+                r#"{"S":"é?"}"#
+            ]
+        );
+        let nothing = [r#"{"S":""}"#, "absent", r#"{"S":""}"#, r#"{"S":""}"#];
+        assert_eq!(shown(1), nothing);
+        let unfit = |value: &Value| matches!(value, Value::Unfit { .. });
+        assert!(
+            unfit(&rows[2][1]) && unfit(&rows[2][3]),
+            "{product}: {:?}",
+            rows[2]
+        );
+        assert!(product != "mariadb" || unfit(&rows[3][2]), "{:?}", rows[3]);
         drop(source);
         database.drop().await;
     }

@@ -8,6 +8,8 @@ LEFT JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 WHERE held.pid = pg_catalog.pg_backend_pid()
   AND held.locktype = 'relation'
   AND held.relation::bigint >= 16384
+  -- Indexes may come and go: they decide on no row.
+  AND pg_catalog.pg_get_indexdef(held.relation) IS NULL
   AND (
       c.oid IS NULL
       OR c.relfilenode <> 0
