@@ -28,7 +28,7 @@ async fn read(url: &str, table: &str) -> io::Result<usize> {
         .iter()
         .map(|column| ScanColumn::base(&column.name, column.data_type.clone()));
     let scan = Scan::of(Relation::Table(table.name.clone()), columns.collect());
-    source.begin().await.map_err(io::Error::other)?;
+    source.begin(&[]).await.map_err(io::Error::other)?;
     // On a task of its own, as the tool's reader is.
     let counted = tokio::spawn(async move {
         let mut chunks = source.scan(&scan);
