@@ -147,7 +147,8 @@ impl Domain {
                 let digits = precision.and_then(|precision| {
                     let (precision, scale) = (i32::try_from(precision).ok()?, scale.unwrap_or(0));
                     // Digits before the point, which may be more than are kept, and behind it.
-                    usize::try_from((precision - scale).max(1) + scale.max(0)).ok()
+                    let before = precision.saturating_sub(scale).max(1);
+                    usize::try_from(before.saturating_add(scale.max(0))).ok()
                 });
                 let bytes = digits.map(|digits| digits.saturating_add(2));
                 figures(bytes.unwrap_or(NUMBER_BYTES).min(NUMBER_BYTES)).unfit()
