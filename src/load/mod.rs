@@ -63,10 +63,12 @@ pub(crate) use ledger::{ChunkId, Ticket};
 pub(crate) use mend::{Mended, Mender, Mending};
 pub(crate) use prove::Contest;
 pub(crate) use prove::{Keys as KeyPass, Unproved};
-pub(crate) use prune::{Broken, STRANGER, Scan as TableScan, Stale, Stray, compare, selected};
+pub(crate) use prune::{
+    Broken, STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected,
+};
 pub(crate) use prune::{Owners, Unowned};
 pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
-pub(crate) use report::rate;
+pub(crate) use report::{UNCLEAR_WHY, rate};
 pub(crate) use start::{Part, Plan};
 pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
 pub(crate) use worker::{Work, work};

@@ -38,6 +38,8 @@ const PAGES_AHEAD: usize = 2;
 const IN_TABLE: u64 = 1 << 63;
 /// Stands for the item type of items from elsewhere.
 pub(crate) const STRANGER: usize = usize::MAX;
+/// Stands for the item type of items of which it cannot be told whether they are the mapping's.
+pub(crate) const UNCLEAR: usize = STRANGER - 1;
 
 /// What has become of the row of a stale item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -132,7 +134,14 @@ impl Spool {
     ) -> std::io::Result<u64> {
         let place = self.length;
         let head = [
-            u32::try_from(item_type).unwrap_or(u32::MAX).to_le_bytes(),
+            // The two that stand for no item type keep their distance from the end.
+            u32::try_from(item_type)
+                .unwrap_or(if item_type == UNCLEAR {
+                    u32::MAX - 1
+                } else {
+                    u32::MAX
+                })
+                .to_le_bytes(),
             u32::try_from(json.len()).unwrap_or(u32::MAX).to_le_bytes(),
         ];
         self.file.write_all(head.as_flattened())?;
@@ -164,8 +173,11 @@ fn read_key(
         let mut four = [0; 4];
         file.read_exact(&mut four)?;
         let number = u32::from_le_bytes(four);
-        let number = usize::try_from(number).ok().filter(|_| number != u32::MAX);
-        Ok(number.unwrap_or(STRANGER))
+        Ok(match number {
+            u32::MAX => STRANGER,
+            number if number == u32::MAX - 1 => UNCLEAR,
+            number => usize::try_from(number).unwrap_or(STRANGER),
+        })
     };
     let (item_type, length) = (number()?, number()?);
     let mut partition = [0; 8];
@@ -220,12 +232,15 @@ impl Scan<'_> {
             let page = page.map_err(|error| Broken::Failed(Failure::from(&error)))?;
             for item in page.items {
                 let owner = self.owners.and_then(|owners| owners.owner(&item));
-                if !owner.map_or(self.strangers, |owner| {
+                let unclear = |owners: &Owners| owner.is_none() && owners.may_be(&item);
+                let unclear = self.owners.is_some_and(unclear);
+                let is_wanted = owner.map_or(self.strangers || unclear, |owner| {
                     wanted.get(owner).copied().unwrap_or_default()
-                }) {
+                });
+                if !is_wanted {
                     continue;
                 }
-                let owner = owner.unwrap_or(STRANGER);
+                let owner = owner.unwrap_or(if unclear { UNCLEAR } else { STRANGER });
                 let past = self.is_past(&item);
                 let digest = self.secret.map_or(0, |secret| secret.item(&item));
                 let key = self.key(item);
@@ -461,9 +476,12 @@ impl Left {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself.
     /// `told_apart`: whether item types can be.
     fn is_own(&mut self, stray: &Stray, told_apart: bool) -> bool {
-        let owned = stray.item_type != STRANGER;
-        self.others += u64::from(!stray.sent && owned);
-        self.strangers += u64::from(stray.sent && !owned && told_apart);
+        match (stray.sent, stray.item_type) {
+            (true, STRANGER) => self.strangers += u64::from(told_apart),
+            (true, _) | (false, STRANGER) => {}
+            (false, UNCLEAR) => self.unclear += 1,
+            (false, _) => self.others += 1,
+        }
         stray.sent
     }
 
@@ -474,6 +492,7 @@ impl Left {
             item_type.is_none_or(|item_type| prune.selecting.contains(&*item_type.name))
         };
         let left = match stray.stale {
+            _ if stray.item_type == UNCLEAR => &mut self.unclear,
             Stale::Rejected => &mut self.rejected,
             Stale::Expired => &mut self.expired,
             _ if prune.filtered => return true,
@@ -702,19 +721,32 @@ impl Owners {
     /// whatever the key: the mapping may have made other keys before. Without one it is an item type
     /// that can make the key.
     pub(crate) fn owner(&self, item: &Item) -> Option<usize> {
-        let says = |name: &Arc<str>, text: &str| matches!(item.get(name), Some(Attribute::S(found)) if **found == *text);
-        self.marks.iter().position(|mark| {
-            if let Some(name) = &self.type_attribute {
-                return says(name, &mark.name);
+        match &self.type_attribute {
+            Some(name) => {
+                let mut marks = self.marks.iter();
+                marks.position(|mark| says(item, name, &mark.name))
             }
-            let can_be = |(name, texts): (&Arc<str>, &Texts)| {
-                item.get(name).is_some_and(|value| texts.can_be(value))
-            };
+            None => self.maker(item, Texts::can_be),
+        }
+    }
+
+    /// Whether text in a column of numbers would make an item that has no owner.
+    fn may_be(&self, item: &Item) -> bool {
+        self.type_attribute.is_none() && self.maker(item, Texts::may_be).is_some()
+    }
+
+    fn maker(&self, item: &Item, takes: fn(&Texts, &Attribute) -> bool) -> Option<usize> {
+        self.marks.iter().position(|mark| {
             let mut constants = mark.constants.iter();
-            constants.all(|(name, text)| says(name, text))
-                && self.keys.iter().zip(&mark.texts).all(can_be)
+            let mut keys = self.keys.iter().zip(&mark.texts);
+            constants.all(|(name, text)| says(item, name, text))
+                && keys.all(|(name, texts)| item.get(name).is_some_and(|it| takes(texts, it)))
         })
     }
+}
+
+fn says(item: &Item, name: &str, text: &str) -> bool {
+    matches!(item.get(name), Some(Attribute::S(found)) if **found == *text)
 }
 
 fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {

@@ -150,6 +150,8 @@ pub struct Left {
     pub rejected: u64,
     /// Their rows have expired, and are not loaded.
     pub expired: u64,
+    /// Whether they are the mapping's cannot be told.
+    pub unclear: u64,
     /// Of a load that went on: items that it has not sent.
     #[serde(skip)]
     pub(super) others: u64,
@@ -157,6 +159,9 @@ pub struct Left {
     #[serde(skip)]
     pub(super) strangers: u64,
 }
+
+/// Why it cannot be told whether an item is the mapping's.
+pub(crate) const UNCLEAR_WHY: &str = "whether they are the mapping's cannot be told, because SQLite keeps text in columns of numbers too, and the table has no type attribute";
 
 impl Left {
     /// What there is to say of them.
@@ -174,11 +179,15 @@ impl Left {
             (self.expired, "their rows have expired"),
         ];
         let some = lines.into_iter().filter(|(items, _)| *items > 0);
-        some.map(|(items, why)| match items {
+        let stale = some.map(|(items, why)| match items {
             1 => format!("1 stale item stays in the table: {why}"),
             items => format!("{items} stale items stay in the table: {why}"),
-        })
-        .collect()
+        });
+        let unclear = (self.unclear > 0).then(|| match self.unclear {
+            1 => format!("1 item that no row makes stays in the table: {UNCLEAR_WHY}"),
+            items => format!("{items} items that no row makes stay in the table: {UNCLEAR_WHY}"),
+        });
+        stale.chain(unclear).collect()
     }
 }
 

@@ -206,6 +206,8 @@ pub struct VerifyReport {
     /// Items in the table that are of no item type of the mapping. `None` where they cannot be
     /// told or were not looked for.
     pub elsewhere: Option<u64>,
+    /// Items in the table that no row makes and of which it cannot be told whether they are the mapping's.
+    pub unclear: u64,
     /// Items in the table whose rows are left out because they have expired: DynamoDB deletes them
     /// when it comes to it, for their TTL is over. They are neither expected nor unexpected.
     pub lingering: u64,

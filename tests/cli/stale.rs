@@ -300,6 +300,44 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_sure() {
+    let script = "CREATE TABLE t (code INT NOT NULL PRIMARY KEY, v INT) WITHOUT ROWID;
+        INSERT INTO t VALUES (1, 1), ('abc', 2);";
+    let items = "  X: { from: t, key: { PK: \"K#{code}\", SK: \"-\" }, columns: [v] }
+";
+    let case = Case::new(script, items).await;
+    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
+    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    case.migrate(&[], 0);
+    plant(&case, "ELSEWHERE", "-").await;
+    let proved = case.run("verify", &[]).exits(0).json();
+    assert_eq!(claimed(&proved, "table_equal"), "proved");
+    case.source.run("DELETE FROM t WHERE code = 'abc'").await;
+    let report = case.run("verify", &[]).exits(0).json();
+    assert_eq!(claimed(&report, "table_equal"), "not_proved");
+    assert_eq!(
+        (
+            &report["unexpected"],
+            &report["elsewhere"],
+            &report["unclear"]
+        ),
+        (&json!(0), &json!(1), &json!(1))
+    );
+    let because = report["claims"][0]["because"].as_str().unwrap();
+    assert!(because.contains("text in columns of numbers"), "{because}");
+    let report = case.migrate(&["--changes-only", "--prune=filtered"], 0);
+    assert_eq!(total(&report, "deleted"), 0);
+    assert_eq!(report["left"]["unclear"], 1);
+    assert!(
+        report["warnings"]
+            .to_string()
+            .contains("1 item that no row makes stays")
+    );
+    assert!(case.keys().await.contains("K#abc -"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn items_with_the_keys_of_another_template_are_the_mappings() {
     let case = Case::new(USERS, &users("", "USER#{id}")).await;
     case.migrate(&[], 0);

@@ -2,6 +2,7 @@
 
 use super::{Column, books};
 use crate::cli::format::{count, counted, rate, seconds};
+use crate::load::UNCLEAR_WHY;
 use crate::verify::{
     AttributeDifference, Compared, Finding, FindingKind, VerifyOutcome, VerifyReport,
 };
@@ -48,6 +49,10 @@ pub(in crate::cli) fn verification(report: &VerifyReport) -> String {
             "{items} of no item type of the mapping, left aside"
         ));
     }
+    if report.unclear > 0 {
+        let items = counted(report.unclear, "item");
+        out.push(format!("{items} that no row makes: {UNCLEAR_WHY}"));
+    }
     out.extend(expiry(report));
     out.extend(report.findings.iter().map(finding));
     for reject in &report.rejects {
@@ -90,7 +95,9 @@ fn ending(report: &VerifyReport) -> String {
     };
     let written = || format!("repaired: {} written", counted(total.repaired, "item"));
     let line = match &report.outcome {
-        VerifyOutcome::Equal if total.rejected == 0 => format!("verified: {because}"),
+        VerifyOutcome::Equal if total.rejected == 0 && report.unclear == 0 => {
+            format!("verified: {because}")
+        }
         VerifyOutcome::Repaired => format!("{}; {because}", written()),
         VerifyOutcome::Different if report.repair.is_some() => {
             format!("{}; {because}{left}", written())

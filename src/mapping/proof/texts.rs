@@ -9,11 +9,13 @@ use super::text::literal;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Placeholder, Table};
 
-/// The texts that a key attribute of an item type can have; more perhaps, never less, save that a
-/// number is written with figures: SQLite keeps other text in such columns too.
+/// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
 pub struct Texts {
+    /// Where a number is written with figures.
     shapes: Vec<Shape>,
+    /// With all that a column of numbers may hold: SQLite keeps text in it too.
+    wide: Vec<Shape>,
 }
 
 impl Texts {
@@ -27,29 +29,42 @@ impl Texts {
     }
 
     fn with(node: &Node, world: &World, domain: &dyn Fn(&Placeholder) -> Domain) -> Self {
-        let shapes = match inner(node) {
+        let shapes = |domain: &dyn Fn(&Placeholder) -> Domain| match inner(node) {
             Node::Template(template) => Known::new(template, world, domain).shapes,
             Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
             _ => vec![Shape::default().open()],
         };
-        Self { shapes }
+        Self {
+            shapes: shapes(&|placeholder| domain(placeholder).in_figures()),
+            wide: shapes(domain),
+        }
     }
 
-    /// Whether a key attribute can have this value.
+    /// Whether a key attribute can have this value, where numbers are written with figures.
     #[must_use]
     pub fn can_be(&self, value: &Attribute) -> bool {
-        match value {
-            Attribute::S(text) => self.shapes.iter().any(|shape| shape.takes(text)),
-            Attribute::N(number) => self.shapes.iter().any(|shape| shape.takes(number.as_str())),
-            // What bytes say is not known as text.
-            _ => true,
-        }
+        takes(&self.shapes, value)
+    }
+
+    /// Whether a key attribute can have this value, whatever SQLite keeps in columns of numbers.
+    #[must_use]
+    pub fn may_be(&self, value: &Attribute) -> bool {
+        takes(&self.wide, value)
     }
 
     /// Whether two key attributes can have one text.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         meeting(&self.shapes, &other.shapes, &mut Work::one()) != Common::Nothing
+    }
+}
+
+fn takes(shapes: &[Shape], value: &Attribute) -> bool {
+    match value {
+        Attribute::S(text) => shapes.iter().any(|shape| shape.takes(text)),
+        Attribute::N(number) => shapes.iter().any(|shape| shape.takes(number.as_str())),
+        // What bytes say is not known as text.
+        _ => true,
     }
 }
 
@@ -60,7 +75,7 @@ pub(in crate::mapping) fn key_texts(
     world: &World,
 ) -> Vec<Texts> {
     let keys = subject.key(table).unwrap_or_default().into_iter();
-    let domain = |placeholder: &Placeholder| subject.domain(placeholder).in_figures();
+    let domain = |placeholder: &Placeholder| subject.domain(placeholder);
     keys.map(|(_, node)| Texts::with(node, world, &domain))
         .collect()
 }

@@ -14,7 +14,7 @@ use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::{Item, partition_fingerprint, write_attribute};
 use crate::load::{
     Broken, ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray,
-    TableScan, Ticket, Unowned, Why, compare, rate, raw, selected,
+    TableScan, Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, rate, raw, selected,
 };
 use crate::mapping::model::{Model, Table};
 use crate::proof::Proof;
@@ -57,6 +57,7 @@ impl Ending {
             unexpected: unexpected.items,
             unexpected_why_not: unexpected.why_not,
             elsewhere: unexpected.elsewhere,
+            unclear: unexpected.unclear,
             lingering: unexpected.lingering,
             findings,
             rejects,
@@ -156,6 +157,13 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     if let Some(why) = &report.unexpected_why_not {
         let because = format!(
             "every item is as the source makes it; what it does not make was not looked for: {why}"
+        );
+        return (Verdict::NotProved, because);
+    }
+    if report.unclear > 0 {
+        let because = format!(
+            "the table holds what the source makes, and beside it {}: {UNCLEAR_WHY}",
+            counted(report.unclear, "item")
         );
         return (Verdict::NotProved, because);
     }
@@ -497,6 +505,7 @@ pub(super) struct Unexpected {
     pub(super) items: Option<u64>,
     pub(super) why_not: Option<String>,
     pub(super) elsewhere: Option<u64>,
+    pub(super) unclear: u64,
     pub(super) lingering: u64,
     pub(super) findings: Vec<Finding>,
 }
@@ -537,12 +546,14 @@ pub(super) async fn look(
         cancel: &verify.cancel,
     };
     let spool = scan.read(&mut keys, &selected).await.map_err(why)?;
-    let (mut items, mut elsewhere, mut lingering) = (0_u64, 0_u64, 0_u64);
+    let (mut items, mut elsewhere, mut unclear, mut lingering) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut findings = Vec::new();
     let forgotten = HashSet::new();
     let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
+        } else if stray.item_type == UNCLEAR {
+            unclear += 1;
         } else if stray.stale == Stale::Expired && stray.past {
             lingering += 1;
         } else {
@@ -558,6 +569,7 @@ pub(super) async fn look(
         items: Some(items),
         why_not: None,
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
+        unclear,
         lingering,
         findings,
     })
