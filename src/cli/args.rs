@@ -17,7 +17,7 @@ use jiff::Timestamp;
 
 use super::failure::Form;
 pub(super) use migrate::{Migrate, StaleRows};
-pub(super) use verify::{Answers, Verify};
+pub(super) use verify::Verify;
 
 /// Folds a relational database into one DynamoDB table.
 ///

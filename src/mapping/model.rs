@@ -223,6 +223,24 @@ pub enum DynamoType {
     M,
 }
 
+impl DynamoType {
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::N => "N",
+            Self::B => "B",
+            Self::Bool => "BOOL",
+            Self::Ss => "SS",
+            Self::Ns => "NS",
+            Self::Bs => "BS",
+            Self::L => "L",
+            Self::M => "M",
+        }
+    }
+}
+
 /// Children inside their parent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EmbedNode {

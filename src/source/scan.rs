@@ -137,6 +137,17 @@ impl Scan {
         })
     }
 
+    /// Adds the tables of all embeds; false where one is a query, of which no index is known.
+    pub(super) fn embedded_tables<'s>(&'s self, tables: &mut Vec<&'s str>) -> bool {
+        self.embeds().all(|(_, embed)| {
+            let Relation::Table(name) = &embed.rows.from else {
+                return false;
+            };
+            tables.push(&name.name);
+            embed.rows.embedded_tables(tables)
+        })
+    }
+
     /// Every table that is read, those of joins and embeds too.
     #[must_use]
     pub fn tables(&self) -> Vec<&TableName> {

@@ -8,7 +8,7 @@ use super::places::cells;
 use super::{Ground, places};
 use crate::catalog::Family;
 use crate::item::{partition_fingerprint, write_plain};
-use crate::mapping::model::{DynamoType, Expired, Gather, Node, Table, Template};
+use crate::mapping::model::{Expired, Gather, Node, Table, Template};
 use crate::mapping::{PatternProof, SizeProof, model};
 use crate::preview::{ItemTypeSample, SampleItem};
 use crate::source::{Match, Relation, ScanColumn};
@@ -186,7 +186,7 @@ fn data_type(node: &Node) -> String {
         Node::Map { .. } => "M",
         Node::List(_) => "L",
         Node::When { value, .. } => return data_type(value),
-        Node::Typed { wanted, .. } => of_type(*wanted),
+        Node::Typed { wanted, .. } => wanted.word(),
         Node::Embed(embed) => match embed.gather {
             Gather::List => "L",
             Gather::Set => "set",
@@ -206,20 +206,6 @@ fn of_family(family: Family) -> &'static str {
         Family::Map => "M",
         Family::Set => "set",
         Family::Document | Family::Any => "any",
-    }
-}
-
-fn of_type(wanted: DynamoType) -> &'static str {
-    match wanted {
-        DynamoType::S => "S",
-        DynamoType::N => "N",
-        DynamoType::B => "B",
-        DynamoType::Bool => "BOOL",
-        DynamoType::Ss => "SS",
-        DynamoType::Ns => "NS",
-        DynamoType::Bs => "BS",
-        DynamoType::L => "L",
-        DynamoType::M => "M",
     }
 }
 

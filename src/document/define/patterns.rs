@@ -302,12 +302,7 @@ pub(super) fn outline(ground: &Ground<'_>, pattern: &AccessPattern) -> Option<Re
         }
     };
     for (at, (key, text)) in asked.into_iter().enumerate() {
-        let letter = match key.key_type {
-            KeyType::S => "S",
-            KeyType::N => "N",
-            KeyType::B => "B",
-        };
-        let value = json!({ letter: text });
+        let value = json!({ key.key_type.word(): text });
         if operation == "GetItem" {
             let name = key.name.replace('~', "~0").replace('/', "~1");
             put(format!("/Key/{name}"), value);

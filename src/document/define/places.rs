@@ -8,8 +8,8 @@ use super::items::Choice;
 use crate::format::count;
 use crate::item::{Attribute, Item, sort_order, write_plain};
 use crate::mapping::model::{
-    AccessPattern, Autoscale, Billing, Index, KeyAttribute, KeyType, Part, Projection, Table,
-    Template, Throughput,
+    AccessPattern, Autoscale, Billing, Index, KeyAttribute, Part, Projection, Table, Template,
+    Throughput,
 };
 use crate::mapping::template::Filter;
 use crate::mapping::{IndexProof, MembershipProof};
@@ -70,11 +70,7 @@ pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
 fn key(key: &KeyAttribute) -> Key {
     Key {
         name: key.name.to_string(),
-        key_type: match key.key_type {
-            KeyType::S => "S",
-            KeyType::N => "N",
-            KeyType::B => "B",
-        },
+        key_type: key.key_type.word(),
     }
 }
 

@@ -3,8 +3,7 @@
 //! stands in the files of `cloudformation/`, as the template has it.
 
 use super::infrastructure::{
-    Bounds, Capacity, Infrastructure, Scaling, class, key_schema, key_type, policy, projection,
-    view_type,
+    Bounds, Capacity, Infrastructure, Scaling, class, key_schema, policy, projection, view_type,
 };
 use super::names::Names;
 use super::yaml::{Map, Yaml, scalar};
@@ -104,7 +103,7 @@ fn common(wanted: &Infrastructure<'_>) -> Map {
     let definitions = wanted.attributes.iter().map(|key| {
         Map::default()
             .put("AttributeName", key.name.as_ref())
-            .put("AttributeType", key_type(key))
+            .put("AttributeType", key.key_type.word())
             .into()
     });
     let billing = match wanted.provisioned() {

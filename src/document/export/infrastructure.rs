@@ -4,8 +4,8 @@
 //! and what keeps expired items stands beside it.
 
 use crate::mapping::model::{
-    Autoscale, Billing, Expired, Index, KeyAttribute, KeyType, Model, Projection, StreamView,
-    Table, TableClass, Throughput,
+    Autoscale, Billing, Expired, Index, KeyAttribute, Model, Projection, StreamView, Table,
+    TableClass, Throughput,
 };
 
 /// All of it.
@@ -190,15 +190,6 @@ fn archive(model: &Model, warnings: &mut Vec<String>) -> (Option<StreamView>, bo
         );
     }
     (Some(said.unwrap_or(StreamView::OldImage)), true)
-}
-
-/// DynamoDB's word for a key attribute's type.
-pub(super) fn key_type(key: &KeyAttribute) -> &'static str {
-    match key.key_type {
-        KeyType::S => "S",
-        KeyType::N => "N",
-        KeyType::B => "B",
-    }
 }
 
 /// The attributes of a key in order, each with DynamoDB's word for its role.

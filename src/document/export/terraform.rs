@@ -7,7 +7,7 @@
 
 use super::hcl::{Body, Hcl, expression};
 use super::infrastructure::{
-    Capacity, Infrastructure, Scaling, class, key_schema, key_type, projection, view_type,
+    Capacity, Infrastructure, Scaling, class, key_schema, projection, view_type,
 };
 use super::names::Names;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
@@ -103,7 +103,7 @@ fn table(wanted: &Infrastructure<'_>) -> Body {
         .maybe("deletion_protection_enabled", settings.deletion_protection);
     for key in &wanted.attributes {
         let attribute = Body::default().put("name", &*key.name);
-        body = body.block("attribute", attribute.put("type", key_type(key)));
+        body = body.block("attribute", attribute.put("type", key.key_type.word()));
     }
     for index in &table.indexes {
         body = body.block("global_secondary_index", global(wanted, index));

@@ -10,12 +10,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::infrastructure::{Bounds, key_type, policy, projection};
+use super::infrastructure::{Bounds, policy, projection};
 use super::{Export, ExportOptions};
 use crate::catalog::Family;
 use crate::item::{Attribute, write_item};
 use crate::mapping::model::{
-    Billing, DynamoType, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
+    Billing, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
 };
 use crate::preview::ItemTypeSample;
 
@@ -145,8 +145,7 @@ fn is_key(table: &Table, name: &str) -> bool {
 }
 
 fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
-    let attribute =
-        |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key_type(key) });
+    let attribute = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
     let mut members = Map::new();
     members.insert("PartitionKey".to_owned(), attribute(partition));
     if let Some(sort) = sort {
@@ -256,7 +255,7 @@ fn attributes(
     };
     for index in &model.table.indexes {
         for key in index.partition.iter().chain(&index.sort) {
-            add(&key.name, key_type(key));
+            add(&key.name, key.key_type.word());
         }
     }
     for item_type in &model.item_types {
@@ -297,17 +296,7 @@ fn kind(node: &Node) -> &'static str {
         Node::Map { .. } => "M",
         Node::List(_) => "L",
         Node::When { value, .. } => kind(value),
-        Node::Typed { wanted, .. } => match wanted {
-            DynamoType::S => "S",
-            DynamoType::N => "N",
-            DynamoType::B => "B",
-            DynamoType::Bool => "BOOL",
-            DynamoType::Ss => "SS",
-            DynamoType::Ns => "NS",
-            DynamoType::Bs => "BS",
-            DynamoType::L => "L",
-            DynamoType::M => "M",
-        },
+        Node::Typed { wanted, .. } => wanted.word(),
         Node::Embed(embed) => match embed.gather {
             Gather::List => "L",
             Gather::Set => "SS",

@@ -45,6 +45,18 @@ pub enum KeyType {
     B,
 }
 
+impl KeyType {
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::N => "N",
+            Self::B => "B",
+        }
+    }
+}
+
 /// A secondary index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Index {

@@ -118,7 +118,7 @@ async fn finds(
     // SQL from outside: preparing takes one statement only.
     prepare(&mut source.connection, &sql).await?;
     let mut children = vec![table.name.as_str()];
-    if !collect(scan, &mut children) {
+    if !scan.embedded_tables(&mut children) {
         return Ok(false);
     }
     let explain = match source.server.dbms {
@@ -146,17 +146,6 @@ async fn finds(
         }
     }
     Ok(true)
-}
-
-/// The tables of all embeds; false where one is a query, of which no index is known.
-fn collect<'s>(scan: &'s Scan, children: &mut Vec<&'s str>) -> bool {
-    scan.embeds().all(|(_, embed)| {
-        let Relation::Table(name) = &embed.rows.from else {
-            return false;
-        };
-        children.push(&name.name);
-        collect(&embed.rows, children)
-    })
 }
 
 impl Probe for Mysql {

@@ -106,7 +106,7 @@ async fn finds_children(
     let mut part = scan.clone();
     part.range = Some(range.clone());
     let mut children = Vec::new();
-    if !collect(scan, &mut children) {
+    if !scan.embedded_tables(&mut children) {
         return Ok(false);
     }
     let plan = plan(connection, &statement(&SqliteDialect, &part)).await?;
@@ -127,17 +127,6 @@ fn names(what: &str, child: &str) -> bool {
         .strip_prefix('e')
         .is_some_and(|rest| rest.parse::<usize>().is_ok());
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) || (node && word != "e0")
-}
-
-/// The tables of all embeds; false where one is a query, of which no index is known.
-fn collect<'s>(scan: &'s Scan, children: &mut Vec<&'s str>) -> bool {
-    scan.embeds().all(|(_, embed)| {
-        let Relation::Table(name) = &embed.rows.from else {
-            return false;
-        };
-        children.push(&name.name);
-        collect(&embed.rows, children)
-    })
 }
 
 impl Probe for Sqlite {
