@@ -9,8 +9,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::expiry::Clock;
+use super::explode::typed;
 use super::fault::{Fault, KEY_NULL, Reject};
-use super::gather::typed;
 use super::limits::Limits;
 use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
 use crate::mapping::model::{Expired, Model, Node, Part, Place, Template};

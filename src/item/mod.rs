@@ -8,11 +8,9 @@ mod expiry;
 mod explode;
 mod fault;
 mod fold;
-mod gather;
 mod json;
 mod key;
 mod limits;
-mod plain;
 mod render;
 
 pub use attribute::{Attribute, Item, sort_order};
@@ -25,11 +23,11 @@ pub(crate) use fault::KEY_NULL;
 pub use fault::Reject;
 pub(crate) use fold::find;
 pub use fold::{Folded, Folder};
+pub use json::write_plain;
 pub use json::{write_attribute, write_item};
 pub(crate) use key::BuildFingerprintHasher;
 pub use key::{fingerprint, fingerprints, partition_fingerprint};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };
-pub use plain::write_plain;
 pub use render::{RenderError, TextError, evaluate, text_of};

@@ -3,23 +3,16 @@
 //! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
 //! filter a value with its arguments read. Folding a row looks nothing up by name.
 
-mod pattern;
-mod settings;
-mod shown;
-mod table;
-
-pub use pattern::{
-    AccessPattern, FilterExpression, Operand, Origin, Parameter, ParameterKind, SortCondition,
-};
-pub use settings::{Autoscale, Settings, StreamView, TableClass};
-pub use table::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
-
+use std::fmt::{Display, Formatter, Result, Write as _};
 use std::sync::Arc;
 
 pub use super::proof::Texts;
+
 use super::template::{Escape, Filter};
-use crate::catalog::Family;
+use crate::catalog::{Family, TableName};
+use crate::item::Attribute;
 use crate::source::Scan;
+use crate::value::TimeKind;
 
 /// A whole mapping.
 #[derive(Debug, Clone)]
@@ -373,4 +366,433 @@ pub struct Place {
     pub written: Arc<str>,
     /// Whether what stands there is text that holds JSON, of `explode` and `$spread`.
     pub is_json: bool,
+}
+
+// Access patterns: what a table is asked, as it was checked.
+
+/// An access pattern. Its templates are over parameters: [`Place::column`] is an index into
+/// [`AccessPattern::parameters`], or [`AccessPattern::SHARD`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessPattern {
+    /// Its name in the mapping.
+    pub name: Arc<str>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The item types that come back; empty where the mapping does not say.
+    pub items: Vec<Arc<str>>,
+    /// The index that is asked; the table itself without it.
+    pub index: Option<Arc<str>>,
+    /// The partition key attributes, each with what it equals.
+    pub partition: Vec<(KeyAttribute, Template)>,
+    /// Conditions on the first of the sort key attributes, in their order; all but the last are
+    /// equalities.
+    pub sort: Vec<(KeyAttribute, SortCondition)>,
+    /// All sort key attributes of what is asked: the order in which items come.
+    pub order: Vec<KeyAttribute>,
+    /// Whether that order descends.
+    pub descending: bool,
+    /// What the caller gives.
+    pub parameters: Vec<Parameter>,
+    /// How many shards of the partition key are asked, each by a request of its own.
+    pub shards: Option<u32>,
+    /// Most items of an answer.
+    pub limit: Option<u32>,
+    /// What leaves items out after they were read.
+    pub filter: Option<FilterExpression>,
+    /// Whether reads are strongly consistent.
+    pub consistent: bool,
+    /// The relational query that it replaces.
+    pub sql: Option<String>,
+    /// Where values of parameters come from, as `params` says it; of those that the relational query
+    /// alone has too.
+    pub origins: Vec<(Arc<str>, Origin)>,
+    /// Attributes with the SQL columns that they are called otherwise.
+    pub answer: Vec<(String, String)>,
+    /// Requests a second at peak.
+    pub rate: Option<f64>,
+}
+
+impl AccessPattern {
+    /// The place of the shard's number, which no caller gives.
+    pub const SHARD: usize = usize::MAX;
+
+    /// Whether it names the table's whole key: one item at most can come back.
+    #[must_use]
+    pub fn is_whole_key(&self) -> bool {
+        let equal = self
+            .sort
+            .iter()
+            .filter(|(_, condition)| condition.is_equality());
+        self.index.is_none() && equal.count() == self.order.len()
+    }
+
+    /// The values that its key condition takes.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        let partition = self.partition.iter().map(|(_, template)| template);
+        let sort = self
+            .sort
+            .iter()
+            .flat_map(|(_, condition)| condition.templates());
+        partition.chain(sort).flat_map(Template::placeholders)
+    }
+}
+
+/// What is asked of a sort key attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SortCondition {
+    /// That it is this.
+    Is(Template),
+    /// That it begins with this.
+    BeginsWith(Template),
+    /// That it is between these two, both included.
+    Between(Template, Template),
+    /// That it is less.
+    Less(Template),
+    /// That it is less or equal.
+    LessOrEqual(Template),
+    /// That it is greater.
+    Greater(Template),
+    /// That it is greater or equal.
+    GreaterOrEqual(Template),
+}
+
+impl SortCondition {
+    /// Whether it is an equality.
+    #[must_use]
+    pub fn is_equality(&self) -> bool {
+        matches!(self, Self::Is(_))
+    }
+
+    /// Its templates, in the order in which they are written.
+    #[must_use]
+    pub fn templates(&self) -> Vec<&Template> {
+        match self {
+            Self::Is(one)
+            | Self::BeginsWith(one)
+            | Self::Less(one)
+            | Self::LessOrEqual(one)
+            | Self::Greater(one)
+            | Self::GreaterOrEqual(one) => vec![one],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn templates_mut(&mut self) -> Vec<&mut Template> {
+        match self {
+            Self::Is(one)
+            | Self::BeginsWith(one)
+            | Self::Less(one)
+            | Self::LessOrEqual(one)
+            | Self::Greater(one)
+            | Self::GreaterOrEqual(one) => vec![one],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
+}
+
+/// What a caller gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How its text is read.
+    pub kind: ParameterKind,
+    /// What it is without a caller's word: a moment that is counted from the clock. Its one place
+    /// is the clock.
+    pub from_clock: Option<Template>,
+    /// Whether only a schema tells how it is read, and there was none.
+    pub needs_schema: bool,
+}
+
+/// Where the values of a parameter come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of the source.
+    Column {
+        /// The table.
+        table: TableName,
+        /// The column.
+        column: String,
+    },
+    /// A moment that is counted from the clock. Its one place is the clock.
+    Clock(Template),
+}
+
+/// How the text of a parameter is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// As it is.
+    Text,
+    /// As an exact number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// As a date or time; of a column's kind and fractional digits, where they are known.
+    Time(Option<(TimeKind, u8)>),
+    /// As base64.
+    Binary,
+    /// Bytes as hexadecimal digits, which `hex` makes of them.
+    Hex,
+}
+
+impl ParameterKind {
+    /// The word for it where a value stands in a synopsis.
+    #[must_use]
+    pub fn placeholder(self) -> &'static str {
+        match self {
+            Self::Text => "TEXT",
+            Self::Number => "NUMBER",
+            Self::Boolean => "BOOL",
+            Self::Time(Some((TimeKind::Date, _))) => "DATE",
+            Self::Time(_) => "TIME",
+            Self::Binary => "BASE64",
+            Self::Hex => "HEX",
+        }
+    }
+}
+
+/// A filter expression in DynamoDB's words, every name and value replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterExpression {
+    /// The expression: `#f0 = :f0 AND attribute_exists(#f1)`.
+    pub text: String,
+    /// What `#f0` and so on stand for.
+    pub names: Vec<Arc<str>>,
+    /// What `:f0` and so on stand for.
+    pub values: Vec<Operand>,
+}
+
+/// A value of a filter expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// The parameter of this index.
+    Parameter(usize),
+    /// A constant.
+    Constant(Attribute),
+}
+
+// What a table has besides keys, indexes, TTL and capacity: settings that no item depends on.
+
+/// The settings that a mapping names. What it does not name is left to the service, and of a table
+/// that exists it is not compared.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Settings {
+    /// What the table's stream holds; `None` for no stream.
+    pub stream: Option<StreamView>,
+    /// Whether continuous backups are on.
+    pub point_in_time_recovery: Option<bool>,
+    /// Whether the table is guarded against deletion.
+    pub deletion_protection: Option<bool>,
+    /// The table class.
+    pub class: Option<TableClass>,
+    /// Tags, in the order of the file.
+    pub tags: Vec<(String, String)>,
+    /// What the table is warmed up for, in units a second.
+    pub warm_throughput: Option<Throughput>,
+    /// Regions that hold a replica, besides the table's own.
+    pub replicas: Vec<String>,
+    /// How provisioned capacity follows the load.
+    pub autoscale: Option<Autoscale>,
+}
+
+/// What a record of a table's stream holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StreamView {
+    /// The key alone.
+    KeysOnly,
+    /// The item as it is after the change.
+    NewImage,
+    /// The item as it was before the change.
+    OldImage,
+    /// Both.
+    NewAndOldImages,
+}
+
+impl StreamView {
+    /// All of them, with the mapping's words.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("keys-only", Self::KeysOnly),
+        ("new-image", Self::NewImage),
+        ("old-image", Self::OldImage),
+        ("new-and-old-images", Self::NewAndOldImages),
+    ];
+
+    /// The mapping's word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        word(Self::WORDS, self)
+    }
+}
+
+/// How storage and requests of a table are priced against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TableClass {
+    /// Cheap requests.
+    Standard,
+    /// Cheap storage.
+    InfrequentAccess,
+}
+
+impl TableClass {
+    /// All of them, with the mapping's words.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("standard", Self::Standard),
+        ("infrequent-access", Self::InfrequentAccess),
+    ];
+
+    /// The mapping's word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        word(Self::WORDS, self)
+    }
+}
+
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], wanted: T) -> &'static str {
+    let found = words.iter().find(|(_, value)| *value == wanted);
+    found.map_or("", |(word, _)| word)
+}
+
+/// Bounds and target of provisioned capacity that follows the load, for reads and writes alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Autoscale {
+    /// The least capacity, in units a second; `None`: what is provisioned at first.
+    pub min: Option<u64>,
+    /// The most capacity, in units a second.
+    pub max: u64,
+    /// Percent of the capacity that should be in use, 20 to 90.
+    pub target: u64,
+}
+
+// Compiled templates as people write them.
+
+impl Display for Template {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.parts.iter().try_for_each(|part| part.fmt(f))
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Value(placeholder) => placeholder.fmt(f),
+            Self::Optional(inner) => {
+                f.write_char('[')?;
+                inner.iter().try_for_each(|part| part.fmt(f))?;
+                f.write_char(']')
+            }
+        }
+    }
+}
+
+impl Display for Placeholder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{{{}", self.place.written)?;
+        for filter in &self.filters {
+            write!(f, " | {}", filter.written())?;
+        }
+        f.write_char('}')
+    }
+}
+
+// The table: keys, indexes, TTL, capacity.
+
+/// A DynamoDB table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// Its partition key.
+    pub partition: KeyAttribute,
+    /// Its sort key.
+    pub sort: Option<KeyAttribute>,
+    /// Global secondary indexes.
+    pub indexes: Vec<Index>,
+    /// Local secondary indexes: the table's partition key, a sort key of their own.
+    pub local_indexes: Vec<Index>,
+    /// The attribute that holds the expiry time.
+    pub ttl: Option<String>,
+    /// How capacity is paid for.
+    pub billing: Billing,
+    /// What no item depends on: stream, backups, tags and so on.
+    pub settings: Settings,
+}
+
+/// A key attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyAttribute {
+    /// The attribute's name.
+    pub name: Arc<str>,
+    /// Its type.
+    pub key_type: KeyType,
+}
+
+/// The types that a key attribute can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeyType {
+    /// String.
+    S,
+    /// Number.
+    N,
+    /// Binary.
+    B,
+}
+
+impl KeyType {
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::S => "S",
+            Self::N => "N",
+            Self::B => "B",
+        }
+    }
+}
+
+/// A secondary index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Index {
+    /// Its name.
+    pub name: String,
+    /// Partition key attributes: one, or up to four for a multi-attribute key.
+    pub partition: Vec<KeyAttribute>,
+    /// Sort key attributes: none to four.
+    pub sort: Vec<KeyAttribute>,
+    /// What is copied into it.
+    pub projection: Projection,
+    /// Its own provisioned capacity; the table's where it has none of its own.
+    pub throughput: Option<Throughput>,
+    /// How that capacity follows the load; the table's policy where it has none of its own.
+    pub autoscale: Option<Autoscale>,
+}
+
+/// What an index holds besides keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Projection {
+    /// Every attribute.
+    All,
+    /// Keys alone.
+    Keys,
+    /// Keys and these attributes.
+    Include(Vec<String>),
+}
+
+/// How capacity is paid for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Billing {
+    /// By request.
+    OnDemand,
+    /// By the hour, for this much.
+    Provisioned(Throughput),
+}
+
+/// Provisioned capacity, in units a second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Throughput {
+    /// Read capacity units.
+    pub read: u64,
+    /// Write capacity units.
+    pub write: u64,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::collisions::CODE;
+use super::run::CODE;
 use crate::claim::Claim;
 use crate::load::{Failure, RejectNote};
 

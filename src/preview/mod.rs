@@ -1,7 +1,6 @@
 //! What a load would make, without writing: the first items of each item type ([`sample()`]), or
 //! what all rows together come to ([`survey()`]).
 
-mod collisions;
 mod forecast;
 mod places;
 mod run;

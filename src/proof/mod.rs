@@ -12,13 +12,12 @@
 //! Equal fingerprints count as equal keys, as they do everywhere.
 
 mod merge;
-mod runs;
 
 use std::path::PathBuf;
 
 pub use merge::{Group, Groups};
 
-use runs::Runs;
+use merge::Runs;
 
 /// How much memory and disk a proof takes, and where.
 #[derive(Debug, Clone)]

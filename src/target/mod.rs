@@ -20,15 +20,14 @@
 mod answer;
 mod batch;
 mod compare;
-mod difference;
 mod dynamodb;
 mod local;
 mod spec;
 
 pub use answer::{Answer, answer};
 pub use batch::{Action, Batch, Entry};
+pub use compare::Difference;
 pub use compare::compare;
-pub use difference::Difference;
 pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;

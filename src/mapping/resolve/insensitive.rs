@@ -1,14 +1,15 @@
 //! Keys of text that the database compares without regard to case, accents or blanks at the end: what is equal to it is
 //! not equal to DynamoDB.
 
+use super::super::model::Placeholder;
+use super::super::raw::Spanned;
+use super::super::starter::scalar;
+use super::super::template::Filter;
 use super::item::Resolved;
 use super::pass::Passes;
 use super::patterns::{Bound, Ground};
-use crate::catalog::{Catalog, Column, DataType, ForeignKey};
+use crate::catalog::{Catalog, Column, DataType, Dbms, Family, ForeignKey};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::Placeholder;
-use crate::mapping::starter::scalar;
-use crate::mapping::template::Filter;
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.
@@ -134,4 +135,54 @@ pub(super) fn is_insensitive(column: &Column) -> bool {
 pub(super) fn folds(placeholder: &Placeholder) -> bool {
     let mut filters = placeholder.filters.iter();
     filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
+}
+
+// Whether two columns that a mapping matches can be equal at all: a number and a text cannot, and
+// each database has its own way of not saying so.
+
+/// What is wrong with matching `theirs` with `ours`, if they are of different kinds; `code` is that
+/// of a match that the database refuses.
+pub(super) fn unlike(
+    code: Code,
+    (written, ours): (&Spanned<String>, &Column),
+    theirs: &Column,
+    catalog: &Catalog,
+) -> Option<Diagnostic> {
+    let strict = catalog.dbms == Dbms::Postgres;
+    if can_be_equal(&ours.data_type, &theirs.data_type, strict) {
+        return None;
+    }
+    let kinds = format!(
+        "`{}` is {}, and `{}` is {}",
+        written.value, ours.declared, theirs.name, theirs.declared
+    );
+    let (code, message, help) = if strict {
+        (
+            code,
+            format!("{kinds}: the database does not compare them"),
+            "match columns of one type; a query can convert: from: { sql: SELECT …, CAST(… AS …) AS …, key: […] }",
+        )
+    } else {
+        (
+            Code::UnprovenJoin,
+            format!("{kinds}: the database converts them to compare them"),
+            "a text that is no number may be equal to 0, and `07` to 7; match columns of one type",
+        )
+    };
+    Some(Diagnostic::new(code, written.span.clone(), message).with_help(help))
+}
+
+/// Whether values of two types can be equal without one being converted. A strict database takes
+/// neither a UUID nor an enum for text, nor a truth value for a number.
+fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
+    let is_unknown = |family| matches!(family, Family::Any | Family::Document);
+    match (one.family(), other.family()) {
+        (one, other) if is_unknown(one) || is_unknown(other) => true,
+        (Family::Text, Family::Text) => {
+            let is_own = |of: &DataType| matches!(of, DataType::Uuid | DataType::Enum { .. });
+            !strict || one == other || !(is_own(one) || is_own(other))
+        }
+        (Family::Boolean, Family::Number) | (Family::Number, Family::Boolean) => !strict,
+        (one, other) => one == other,
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::bind::Binder;
 use super::pass::Passes;
 use super::scope::Scope;
-use super::{Described, explode, life};
+use super::{Described, embed, life};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::{Expired, ItemType, KeyAttribute, Node, Part, Table, Template};
@@ -52,7 +52,7 @@ pub(super) fn resolve(
 ) -> Option<Resolved> {
     let mut scope = Scope::open(raw, catalog, described, diagnostics)?;
     let pass = passes.join(&scope);
-    let explodes = explode::resolve(raw, &mut scope, passes.get(pass)?, catalog, diagnostics);
+    let explodes = embed::resolve(raw, &mut scope, passes.get(pass)?, catalog, diagnostics);
     let mut binder = Binder::new(&scope, passes.get(pass)?, catalog, diagnostics);
     let mut attributes: Vec<(Arc<str>, Node)> = Vec::new();
     let mut spans: HashMap<Arc<str>, Range<usize>> = HashMap::new();

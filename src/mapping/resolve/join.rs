@@ -1,6 +1,6 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
-use super::alike::unlike;
+use super::insensitive::unlike;
 use super::scope::{On, Parent, Scope, find_table, unknown_column};
 use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 use crate::diagnostic::{Code, Diagnostic, nearest};

@@ -2,17 +2,13 @@
 //! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
 
 mod accept;
-mod alike;
 mod anchor;
 mod bind;
 mod carried;
 mod constraints;
 mod directed;
 mod embed;
-mod explode;
 mod fickle;
-mod gathered;
-mod holds;
 mod insensitive;
 mod item;
 mod join;
@@ -26,10 +22,8 @@ mod proofs;
 mod reached;
 mod risks;
 mod scope;
-mod served;
 mod settings;
 mod table;
-mod unbound;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -96,7 +90,7 @@ pub fn resolve(
             )
         })
         .collect();
-    unbound::check(raw, &resolved, catalog.dbms, &mut diagnostics);
+    accept::check(raw, &resolved, catalog.dbms, &mut diagnostics);
     keys::check(raw, &table, &resolved, &mut diagnostics);
     let untold = risks::check(raw, &table, &resolved, &mut diagnostics);
     let world = World {
@@ -146,7 +140,7 @@ pub fn resolve(
         for (bound, finds) in bound.iter().zip(finds) {
             let found = proofs::found(&bound.pattern.name, &finds);
             proofs.claims.push(found);
-            let served = served::served(bound, finds.item_types, &proofs.sizes);
+            let served = carried::served(bound, finds.item_types, &proofs.sizes);
             proofs.patterns.push(served);
         }
         proofs

@@ -12,20 +12,18 @@
 //! and are read from left to right, before single ones: `[{a}]]]` is an optional segment that ends
 //! in a literal `]`.
 
-mod call;
-mod escape;
 mod filter;
 mod parse;
 mod print;
 #[cfg(test)]
 mod tests;
 
-pub use escape::Escape;
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
 pub(crate) use filter::{Refusal, Trial, canonical};
 pub use parse::parse;
+pub use print::Escape;
 
 use std::ops::Range;
 

@@ -15,8 +15,8 @@ use http_body_util::BodyExt as _;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::Opener;
 use super::blocking;
-use super::file::Opener;
 use crate::target::TargetError;
 
 const PREFIX: &str = "DynamoDB_20120810.";

@@ -9,29 +9,31 @@
 //! committed survives a killed process. After a power cut the file is whole and holds everything
 //! up to some commit; with [`Target::finish`], everything.
 
-mod bulk;
 mod connector;
-mod file;
 
-use std::path::Path;
-use std::sync::Arc;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use aws_sdk_dynamodb::config::{
-    BehaviorVersion, Builder as ConfigBuilder, Region, timeout::TimeoutConfig,
-};
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
+use connector::{Engine, unreadable};
+use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
+use dynoxide::{Database, DynoxideError, ImportOptions};
 use futures_util::future::BoxFuture;
+use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
-use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials};
+use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
 use super::{
-    Action, Asked, Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError,
-    Wanted, Written,
+    Action, Asked, Batch, BatchLimit, Difference, Entry, ErrorClass, Key, Page, TableDescription,
+    Target, TargetError, Wanted, Written,
 };
 use crate::access::{Position, Request};
 use crate::item::Item;
 use crate::mapping::model::Table;
-use connector::Engine;
-use file::Opener;
+use crate::private;
 
 /// One writes while the other's items are parsed.
 const IN_FLIGHT: usize = 2;
@@ -85,7 +87,7 @@ impl Target for Local {
 
     fn batch_limit(&self) -> BatchLimit {
         if self.bulk.load(Ordering::Relaxed) {
-            bulk::LIMIT
+            LIMIT
         } else {
             BatchLimit::BATCH_WRITE
         }
@@ -138,7 +140,7 @@ impl Target for Local {
             return Box::pin(self.write_in_parts(table, batch));
         }
         let batch = batch.clone();
-        Box::pin(blocking(move || bulk::import(&opener, &name, &batch)))
+        Box::pin(blocking(move || import(&opener, &name, &batch)))
     }
 
     fn read<'a>(
@@ -206,9 +208,292 @@ async fn blocking<T: Send + 'static>(
 ) -> Result<T, TargetError> {
     match tokio::task::spawn_blocking(work).await {
         Ok(result) => result,
-        Err(_) => Err(file::failure(
-            "the embedded engine stopped unexpectedly",
-            None,
+        Err(_) => Err(failure("the embedded engine stopped unexpectedly", None)),
+    }
+}
+
+// What a load puts into a table: the engine's import.
+//
+// The import checks keys and values as a BatchWriteItem does, and writes a batch in one
+// transaction, all of it or nothing. It does not check the size of items; that is done here.
+//
+// The engine's own bulk settings stay off. They stop SQLite from syncing: a power cut could then
+// lose, or damage, what the run's state already counts as written. Larger transactions gain most
+// of what they would: 40,000 items a second on a file, against 50,000.
+
+/// Enough items to a transaction that its sync costs little; the bytes bound the memory.
+const LIMIT: BatchLimit = BatchLimit {
+    items: 2500,
+    bytes: 4_000_000,
+};
+
+/// Writes a batch of puts in one transaction.
+fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written, TargetError> {
+    let items = batch.entries().iter().enumerate();
+    let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>();
+    let database = opener.made()?;
+    parsed
+        .and_then(|items| database.import_items(table, items, ImportOptions::default()))
+        .map(|_| Written::default())
+        .map_err(|error| refused(opener, table, &error))
+}
+
+fn parse(entry: &Entry, json: &str) -> Result<EngineItem, DynoxideError> {
+    if entry.size > MAX_ITEM_SIZE {
+        return Err(DynoxideError::ValidationException(
+            "Item size has exceeded the maximum allowed size".to_owned(),
+        ));
+    }
+    serde_json::from_str(json).map_err(|error| unreadable(&error))
+}
+
+fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
+    if error.status_code() == 500 {
+        return opener.error(error);
+    }
+    let kind = error.error_type();
+    let code = kind.rsplit_once('#').map_or(kind, |(_, code)| code);
+    TargetError {
+        class: match error {
+            DynoxideError::ResourceNotFoundException(_) => ErrorClass::Fatal,
+            _ => ErrorClass::Invalid,
+        },
+        code: code.to_owned(),
+        message: format!(
+            "import into table {table}: {} ({code})",
+            without_values(&error.to_string())
+        ),
+        help: None,
+        throttles: Vec::new(),
+    }
+}
+
+// The file under the embedded engine: looked at before it is opened, made only by a table's
+// creation.
+//
+// The engine would write its tables into any SQLite database, be it the source that was named by
+// mistake, and would make a file for a name that was mistyped. Both are refused here.
+
+/// How long another process's transaction is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const OTHER_FILE: &str = "name another file; one that is missing is made";
+
+/// Opens the engine when it is first needed.
+#[derive(Debug)]
+struct Opener {
+    file: Option<PathBuf>,
+    open: Mutex<Slot>,
+}
+
+/// The engine, once it is open.
+#[derive(Default)]
+struct Slot(Option<Database>);
+
+impl std::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "open" } else { "not open" })
+    }
+}
+
+impl Opener {
+    /// Remembers the file. Absolute, so that SQLite reads it neither as a URI nor as `:memory:`.
+    fn new(file: Option<&Path>) -> Result<Self, TargetError> {
+        let file = file
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(|error| failure(&format!("the file's name is not usable: {error}"), None))?;
+        Ok(Self {
+            file,
+            open: Mutex::new(Slot::default()),
+        })
+    }
+
+    /// Whether there is a file under the engine.
+    fn has_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// The engine, if there is anything in it: in memory, or on a file that exists.
+    fn existing(&self) -> Result<Option<Database>, TargetError> {
+        match &self.file {
+            Some(file) if !file.exists() => Ok(None),
+            _ => self.made().map(Some),
+        }
+    }
+
+    /// The engine; its file is made if it is missing.
+    fn made(&self) -> Result<Database, TargetError> {
+        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = &slot.0 {
+            return Ok(open.clone());
+        }
+        let opened = match &self.file {
+            None => Database::memory().map_err(|error| translate(None, &error))?,
+            Some(file) => {
+                inspect(file)?;
+                let name = file
+                    .to_str()
+                    .ok_or_else(|| failure("the file's name is not UTF-8", Some(OTHER_FILE)))?;
+                private::make(file);
+                Database::new(name).map_err(|error| translate(Some(file), &error))?
+            }
+        };
+        slot.0 = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// Refuses a file that can be read and not written: the engine would find out with the first
+    /// item.
+    fn writable(&self) -> Result<(), TargetError> {
+        // A transaction alone may begin on such a file; this one changes a page, and takes it back.
+        self.aside(|connection| {
+            connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; ROLLBACK")
+        })
+    }
+
+    /// Moves what was committed from the write-ahead log into the file and syncs it.
+    fn settle(&self) -> Result<(), TargetError> {
+        // A reader in another process may keep the log from being emptied; it is synced anyway.
+        self.aside(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })
+    }
+
+    /// Does something over another connection than the engine's, if there is a file.
+    fn aside(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(), SqliteError>,
+    ) -> Result<(), TargetError> {
+        let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
+            return Ok(());
+        };
+        let done = || -> Result<(), SqliteError> {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(file, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            work(&connection)
+        };
+        done().map_err(|error| sqlite(file, &error))
+    }
+
+    /// What an error of the running engine means for its file.
+    fn error(&self, error: &DynoxideError) -> TargetError {
+        translate(self.file.as_deref(), error)
+    }
+}
+
+/// Refuses what is no file of the engine's, without changing it.
+fn inspect(file: &Path) -> Result<(), TargetError> {
+    let shown = file.display();
+    if file.is_dir() {
+        return Err(failure(&format!("{shown} is a folder"), Some(OTHER_FILE)));
+    }
+    let length = match fs::metadata(file) {
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    if length == 0 {
+        return match file.parent() {
+            Some(folder) if !folder.is_dir() => Err(failure(
+                &format!("there is no folder {}", folder.display()),
+                Some("make the folder first"),
+            )),
+            _ => Ok(()),
+        };
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let count = || -> Result<(u32, u32), SqliteError> {
+        let connection = Connection::open_with_flags(file, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.query_row(
+            "select count(*), count(*) filter (where name in ('_config', '_tables')) \
+             from sqlite_master where type = 'table'",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    };
+    match count() {
+        Ok((0, _) | (_, 2)) => Ok(()),
+        Ok(_) => Err(failure(
+            &format!("{shown} is a SQLite database, but not one that holds DynamoDB tables"),
+            Some(OTHER_FILE),
         )),
+        Err(error) => Err(sqlite(file, &error)),
+    }
+}
+
+fn translate(file: Option<&Path>, error: &DynoxideError) -> TargetError {
+    let file = file.unwrap_or(Path::new("the table in memory"));
+    match error {
+        DynoxideError::SqliteError(error) => sqlite(file, error),
+        // Below its API the engine keeps SQLite's words alone.
+        other => by_words(file, &other.to_string()),
+    }
+}
+
+fn sqlite(file: &Path, error: &SqliteError) -> TargetError {
+    let shown = file.display();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => locked(file),
+        Some(ErrorCode::NotADatabase) => {
+            failure(&format!("{shown} is not a database file"), Some(OTHER_FILE))
+        }
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
+            unwritable(file)
+        }
+        Some(ErrorCode::DiskFull) => full(file),
+        Some(ErrorCode::DatabaseCorrupt) => failure(
+            &format!("{shown} is damaged"),
+            Some("delete it and load again"),
+        ),
+        _ => failure(&format!("{shown}: {error}"), None),
+    }
+}
+
+fn by_words(file: &Path, text: &str) -> TargetError {
+    if text.contains("is locked") {
+        locked(file)
+    } else if text.contains("is full") {
+        full(file)
+    } else if text.contains("readonly database") {
+        unwritable(file)
+    } else {
+        failure(&format!("{}: {text}", file.display()), None)
+    }
+}
+
+fn locked(file: &Path) -> TargetError {
+    TargetError {
+        class: ErrorClass::Transient,
+        ..failure(
+            &format!("{} is locked by another process", file.display()),
+            Some("wait for the other process to end"),
+        )
+    }
+}
+
+fn unwritable(file: &Path) -> TargetError {
+    failure(
+        &format!("{} cannot be opened for writing", file.display()),
+        Some("look at the permissions of the file and of its folder, which must be writable too"),
+    )
+}
+
+fn full(file: &Path) -> TargetError {
+    failure(
+        &format!("the disk under {} is full", file.display()),
+        Some("free some space and run again"),
+    )
+}
+
+/// An error about the file, or about the engine itself.
+fn failure(message: &str, help: Option<&str>) -> TargetError {
+    TargetError {
+        class: ErrorClass::Fatal,
+        code: "File".to_owned(),
+        message: message.to_owned(),
+        help: help.map(str::to_owned),
+        throttles: Vec::new(),
     }
 }

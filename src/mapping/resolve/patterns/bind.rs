@@ -3,21 +3,22 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::super::anchor::Anchor;
 use super::align::{Make, Pair, aligned, escape, shards};
-use super::fit::Use;
-use super::parameters::Parameters;
-use super::{Ground, condition, operators};
+use super::keys::Keys;
+use super::{Ground, condition, family, operators};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, Origin, Parameter, Part, Place, Placeholder, SortCondition,
-    Template,
+    AccessPattern, KeyAttribute, KeyType, Origin, Parameter, ParameterKind, Part, Place,
+    Placeholder, SortCondition, Template,
 };
 use crate::mapping::raw::RawPattern;
-use crate::mapping::resolve::anchor::Anchor;
-use crate::mapping::template::{self, Escape, Filter, FilterError, Segment, WrittenPlaceholder};
+use crate::mapping::template;
+use crate::mapping::template::{Escape, Filter, FilterError, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Entry, Node};
 use crate::sql::{Query, Sql};
+use crate::value::Number;
 
 /// Binds what one pattern says.
 pub(super) struct Binder<'a> {
@@ -335,4 +336,251 @@ impl<'a> Binder<'a> {
 /// Whether a template ends with this placeholder.
 fn is_last(template: &Template, at: usize, all: usize) -> bool {
     at + 1 == all && matches!(template.parts.last(), Some(Part::Value(_)))
+}
+
+// The parameters of a pattern, and what is known of how each is read.
+
+/// The parameters of a pattern, in the order in which they are first named.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    drafts: Vec<Draft>,
+}
+
+#[derive(Debug)]
+struct Draft {
+    name: String,
+    /// What the column says that it stands for.
+    column: Option<ParameterKind>,
+    /// What its filters take.
+    filters: Option<ParameterKind>,
+    /// What the type of the key says.
+    key: Option<ParameterKind>,
+    /// Whether it is text as it is, whatever the column holds.
+    is_verbatim: bool,
+    from_clock: Option<Template>,
+    /// Whether it may be of any type.
+    is_unsure: bool,
+}
+
+impl Parameters {
+    /// The index of a parameter, which is new if it is not known yet.
+    pub(super) fn named(&mut self, name: &str) -> usize {
+        if let Some(at) = self.find(name) {
+            return at;
+        }
+        self.drafts.push(Draft {
+            name: name.to_owned(),
+            column: None,
+            filters: None,
+            key: None,
+            is_verbatim: false,
+            from_clock: None,
+            is_unsure: false,
+        });
+        self.drafts.len() - 1
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.drafts.iter().position(|draft| draft.name == name)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.drafts.iter().map(|draft| draft.name.as_str())
+    }
+
+    fn draft(&mut self, at: usize) -> Option<&mut Draft> {
+        self.drafts.get_mut(at)
+    }
+
+    /// Says which column's values a parameter has.
+    pub(super) fn is_of_column(&mut self, at: usize, kind: ParameterKind) {
+        if let Some(draft) = self.draft(at) {
+            draft.column.get_or_insert(kind);
+        }
+    }
+
+    /// Says which filters a parameter goes through.
+    pub(super) fn goes_through(&mut self, at: usize, filters: &[Filter]) {
+        let kind = match filters.first() {
+            Some(Filter::Pad { .. } | Filter::Desc { .. } | Filter::Ordered) => {
+                ParameterKind::Number
+            }
+            Some(
+                Filter::Iso
+                | Filter::Date
+                | Filter::Epoch
+                | Filter::EpochMs
+                | Filter::Format(_)
+                | Filter::Plus(_),
+            ) => ParameterKind::Time(None),
+            Some(Filter::Hex) => ParameterKind::Hex,
+            Some(Filter::Base64) => ParameterKind::Binary,
+            _ => return,
+        };
+        if let Some(draft) = self.draft(at) {
+            draft.filters.get_or_insert(kind);
+        }
+    }
+
+    /// Says that a parameter alone is a key attribute that is no text.
+    pub(super) fn is_key(&mut self, at: usize, kind: ParameterKind) {
+        if let Some(draft) = self.draft(at) {
+            draft.key.get_or_insert(kind);
+        }
+    }
+
+    /// Says that a parameter is text as it is.
+    pub(super) fn is_verbatim(&mut self, at: usize) {
+        if let Some(draft) = self.draft(at) {
+            draft.is_verbatim = true;
+        }
+    }
+
+    /// Says that nothing tells a parameter's type.
+    pub(super) fn is_unsure(&mut self, at: usize) {
+        if let Some(draft) = self.draft(at) {
+            draft.is_unsure = true;
+        }
+    }
+
+    /// Says what a parameter is without the caller's word.
+    pub(super) fn is_counted(&mut self, at: usize, template: Template) {
+        if let Some(draft) = self.draft(at) {
+            draft.from_clock = Some(template);
+        }
+    }
+
+    pub(super) fn kind(&self, at: usize) -> ParameterKind {
+        self.drafts.get(at).map_or(ParameterKind::Text, Draft::kind)
+    }
+
+    pub(super) fn finish(&self) -> Vec<Parameter> {
+        let each = self.drafts.iter().map(|draft| Parameter {
+            name: Arc::from(draft.name.as_str()),
+            kind: draft.kind(),
+            from_clock: draft.from_clock.clone(),
+            needs_schema: draft.is_unsure && draft.known().is_none(),
+        });
+        each.collect()
+    }
+}
+
+impl Draft {
+    fn kind(&self) -> ParameterKind {
+        self.known().unwrap_or(ParameterKind::Text)
+    }
+
+    fn known(&self) -> Option<ParameterKind> {
+        match self.filters {
+            // The column knows its fractional digits too.
+            Some(ParameterKind::Time(None)) => self.column.or(self.filters),
+            Some(kind) => Some(kind),
+            None if self.is_verbatim => Some(ParameterKind::Text),
+            None => self.column.or(self.key),
+        }
+    }
+}
+
+// Whether templates make what their keys hold, and what else DynamoDB would refuse.
+
+/// A template with its key and its places.
+pub(super) struct Use {
+    pub(super) template: Template,
+    pub(super) key: KeyAttribute,
+    pub(super) span: Range<usize>,
+    pub(super) places: Vec<Range<usize>>,
+}
+
+impl Binder<'_> {
+    /// A key that is no text is one parameter or one constant.
+    pub(super) fn is_key(&mut self, template: &Template, key: &KeyAttribute, node: &Node) {
+        let (called, kind) = match key.key_type {
+            KeyType::S => return,
+            KeyType::N => ("a number", ParameterKind::Number),
+            KeyType::B => ("binary", ParameterKind::Binary),
+        };
+        match template.parts.as_slice() {
+            [Part::Text(text)] if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
+            [Part::Value(placeholder)] if placeholder.filters.is_empty() => {
+                self.parameters.is_key(placeholder.place.column, kind);
+            }
+            [Part::Value(_)] => {}
+            _ => {
+                let message = format!("`{}` is {called}, and this is text", key.name);
+                let help = "say one parameter and nothing around it: \"{parameter}\"";
+                self.tell(node, Code::KeyType, message, help);
+            }
+        }
+    }
+
+    /// Whether filters take the values of their parameters, and give the type of the key.
+    pub(super) fn fit(&mut self, each: &Use) {
+        for (placeholder, place) in each.template.placeholders().zip(&each.places) {
+            if placeholder.place.column == AccessPattern::SHARD {
+                continue;
+            }
+            let faults = self.diagnostics.len();
+            let mut given = family(self.parameters.kind(placeholder.place.column));
+            for filter in &placeholder.filters {
+                match filter.family(given) {
+                    Ok(family) => given = family,
+                    Err(error) => {
+                        let fault =
+                            Diagnostic::new(Code::FilterType, place.clone(), error.to_string());
+                        self.diagnostics.push(fault.with_help(error.help));
+                        given = Family::Any;
+                    }
+                }
+            }
+            let is_number = matches!(given, Family::Number | Family::Any);
+            let is_filtered = !placeholder.filters.is_empty();
+            if each.key.key_type == KeyType::N
+                && !is_number
+                && is_filtered
+                && self.diagnostics.len() == faults
+            {
+                let message = format!(
+                    "`{}` is a number, and this is {}",
+                    each.key.name,
+                    given.name()
+                );
+                self.diagnostics.push(
+                    Diagnostic::new(Code::KeyType, each.span.clone(), message)
+                        .with_help("take the filters away, or count: `| epoch`, `| number`"),
+                );
+            }
+        }
+    }
+
+    /// What is said besides keys and parameters.
+    pub(super) fn settings(&mut self, keys: &Keys<'_>) {
+        if let Some(said) = &self.raw.consistent
+            && said.value
+            && let Some((index, false)) = keys.index
+        {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::AccessPattern,
+                    said.span.clone(),
+                    format!(
+                        "`{}` is a global index, which has no consistent reads",
+                        index.name
+                    ),
+                )
+                .with_help("take `consistent` away, or ask the table or a local index"),
+            );
+        }
+        if let Some(limit) = &self.raw.limit
+            && i32::try_from(limit.value).is_err()
+        {
+            self.diagnostics.push(
+                Diagnostic::new(
+                    Code::WrongValue,
+                    limit.span.clone(),
+                    "the limit is more than DynamoDB takes",
+                )
+                .with_help("leave it out: without a limit all items come back"),
+            );
+        }
+    }
 }

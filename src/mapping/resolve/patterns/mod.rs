@@ -7,12 +7,8 @@
 mod align;
 mod answer;
 mod bind;
-mod bounds;
-mod collation;
 mod contradictions;
-mod fit;
 mod keys;
-mod parameters;
 mod sources;
 
 pub(super) use align::{Make, Pair};
