@@ -252,21 +252,3 @@ pub(super) fn short_type(declared: &str) -> String {
     });
     short.unwrap_or_else(|| word.to_owned()) + zone
 }
-
-/// The text with what XML would read as its own replaced; what XML cannot hold becomes `\u{fffd}`.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(' '),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
-}

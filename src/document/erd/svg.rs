@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::card::{Card, HEAD, ROW, Row, SIDE, more};
-use super::card::{escape, short_type};
+use super::card::{Card, HEAD, ROW, Row, SIDE, more, short_type};
+use maud::{Markup, PreEscaped, html};
+
 use super::layout::Place;
 use super::{Drawing, Edge};
 use crate::catalog::Catalog;
@@ -19,31 +20,29 @@ const STYLE: &str = include_str!("erd.css");
 /// Writes the element.
 pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     let layout = &drawing.layout;
-    let (wide, high) = if drawing.cards.is_empty() {
+    let is_empty = drawing.cards.is_empty();
+    let (wide, high) = if is_empty {
         (240, 40)
     } else {
         (layout.width, layout.height)
     };
     let (wide, high) = (wide + 2 * MARGIN, high + 2 * MARGIN);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"erd-drawing\" role=\"group\" \
-         aria-labelledby=\"erd-drawing-title\" aria-describedby=\"erd-drawing-desc\" width=\"{wide}\" height=\"{high}\" \
-         viewBox=\"-{MARGIN} -{MARGIN} {wide} {high}\">\n<title id=\"erd-drawing-title\">{}</title>\n\
-         <desc id=\"erd-drawing-desc\">{}</desc>\n<style>{STYLE}</style>\n",
-        escape(&format!("Tables of {}", catalog.database)),
-        escape(&description(drawing)),
-    );
-    if drawing.cards.is_empty() {
-        out.push_str("<text x=\"0\" y=\"20\" class=\"erd-name\">No table to draw</text>\n");
-    }
-    for (edge, route) in drawing.edges.iter().zip(&layout.routes) {
-        write_edge(&mut out, drawing, edge, route);
-    }
-    for (card, place) in drawing.cards.iter().zip(&layout.places) {
-        write_table(&mut out, drawing, card, *place);
-    }
-    out.push_str("</svg>\n");
-    out
+    let title = format!("Tables of {}", catalog.database);
+    let edges = drawing.edges.iter().zip(&layout.routes);
+    let tables = drawing.cards.iter().zip(&layout.places);
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" class="erd-drawing" role="group"
+            aria-labelledby="erd-drawing-title" aria-describedby="erd-drawing-desc" width=(wide) height=(high)
+            viewBox={ "-" (MARGIN) " -" (MARGIN) " " (wide) " " (high) } {
+            "\n" title id="erd-drawing-title" { (clean(&title)) }
+            "\n" desc id="erd-drawing-desc" { (clean(&description(drawing))) }
+            "\n" style { (PreEscaped(STYLE)) } "\n"
+            @if is_empty { text x="0" y="20" class="erd-name" { "No table to draw" } "\n" }
+            @for (one, route) in edges { (edge(drawing, one, route)) }
+            @for (card, place) in tables { (table(drawing, card, *place)) }
+        }
+    };
+    svg.into_string() + "\n"
 }
 
 /// The whole in words.
@@ -81,16 +80,13 @@ fn sentence(drawing: &Drawing, edge: &Edge) -> String {
 }
 
 fn full_name(drawing: &Drawing, at: usize) -> String {
-    let name = drawing
-        .cards
-        .get(at)
-        .map(|card| card.table.name.to_string());
-    escape(&name.unwrap_or_default())
+    let card = drawing.cards.get(at);
+    card.map_or(String::new(), |card| clean(&card.table.name.to_string()))
 }
 
-fn write_edge(out: &mut String, drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) {
+fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
     let (Some(&start), Some(&end)) = (route.first(), route.last()) else {
-        return;
+        return Markup::default();
     };
     // The direction in which the line leaves each box.
     let towards = |from: (i32, i32), to: Option<&(i32, i32)>| {
@@ -102,145 +98,90 @@ fn write_edge(out: &mut String, drawing: &Drawing, edge: &Edge, route: &[(i32, i
     };
     let leaves = towards(start, route.get(1));
     let arrives = towards(end, route.iter().rev().nth(1));
-    let columns = edge.key.columns.join(", ");
-    let _ = write!(
-        out,
-        "<g class=\"erd-edge\" data-from=\"{}\" data-to=\"{}\" data-columns=\"{}\"><title>{}</title>\
-         <path class=\"erd-line\" d=\"{}\"/><path class=\"erd-end\" d=\"{}{}\"/>",
-        full_name(drawing, edge.child),
-        full_name(drawing, edge.parent),
-        escape(&columns),
-        escape(&sentence(drawing, edge)),
-        path(route),
-        child_end(start, leaves, edge.unique),
-        parent_end(end, arrives, edge.optional),
-    );
-    let circle = |(x, y): (i32, i32), way: i32| {
-        format!(
-            "<circle class=\"erd-none\" cx=\"{}\" cy=\"{y}\" r=\"3\"/>",
-            x + way * 12
-        )
-    };
-    out.push_str(&circle(start, leaves));
-    if edge.optional {
-        out.push_str(&circle(end, arrives));
-    }
+    let ends = child_end(start, leaves, edge.unique) + &parent_end(end, arrives, edge.optional);
     let anchor = if leaves < 0 { "end" } else { "start" };
-    let (x, y) = (start.0 + leaves * 17, start.1 - 3);
-    let _ = writeln!(
-        out,
-        "<text class=\"erd-label\" x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\">{}</text></g>",
-        escape(&edge.label)
-    );
+    html! {
+        g.erd-edge data-from=(full_name(drawing, edge.child)) data-to=(full_name(drawing, edge.parent))
+            data-columns=(clean(&edge.key.columns.join(", "))) {
+            title { (clean(&sentence(drawing, edge))) }
+            path class="erd-line" d=(path(route)) {}
+            path class="erd-end" d=(ends) {}
+            circle class="erd-none" cx=(start.0 + leaves * 12) cy=(start.1) r="3" {}
+            @if edge.optional { circle class="erd-none" cx=(end.0 + arrives * 12) cy=(end.1) r="3" {} }
+            text.erd-label x=(start.0 + leaves * 17) y=(start.1 - 3) text-anchor=(anchor) { (clean(&edge.label)) }
+        }
+        "\n"
+    }
 }
 
 /// The group's label says what the lines show. The head is an element of its own, for the page to make
 /// a button of: one whose name is all that it shows.
-fn write_table(out: &mut String, drawing: &Drawing, card: &Card, place: Place) {
-    let dimmed = if card.dimmed { " erd-dimmed" } else { "" };
+fn table(drawing: &Drawing, card: &Card, place: Place) -> Markup {
     let (wide, high) = (place.width, card.height);
-    let _ = write!(
-        out,
-        "<g class=\"erd-table{dimmed}\" data-table=\"{}\" role=\"group\" aria-label=\"{}\" \
-         transform=\"translate({} {})\">\
-         <rect class=\"erd-box\" width=\"{wide}\" height=\"{high}\" rx=\"4\"/>\
-         <g class=\"erd-grip\"><path class=\"erd-head\" d=\"M0 {HEAD}V4a4 4 0 0 1 4-4H{}a4 4 0 0 1 4 4V{HEAD}z\"/>",
-        escape(&card.table.name.to_string()),
-        escape(&summary(drawing, card)),
-        place.x,
-        place.y,
-        wide - 4,
-    );
     let title = (card.title != card.name).then_some(card.name.as_str());
-    let name = Words {
-        class: "erd-name",
-        x: SIDE,
-        y: 15,
-        text: &card.title,
-        title,
-    };
-    name.write(out);
-    out.push_str("</g>");
-    if !card.kind.is_empty() {
-        let x = wide - SIDE;
-        Words {
-            class: "erd-kind",
-            x,
-            y: 15,
-            text: card.kind,
-            title: None,
+    let tops = (0..).map(|row| HEAD + row * ROW);
+    let below = card.rows.iter().fold(HEAD, |top, _| top + ROW);
+    let folded = card.folded.join(", ");
+    html! {
+        g.erd-table.erd-dimmed[card.dimmed] data-table=(clean(&card.table.name.to_string())) role="group"
+            aria-label=(clean(&summary(drawing, card))) transform={ "translate(" (place.x) " " (place.y) ")" } {
+            rect class="erd-box" width=(wide) height=(high) rx="4" {}
+            g.erd-grip {
+                path class="erd-head" d={ "M0 " (HEAD) "V4a4 4 0 0 1 4-4H" (wide - 4) "a4 4 0 0 1 4 4V" (HEAD) "z" } {}
+                (words("erd-name", SIDE, 15, &card.title, title))
+            }
+            @if !card.kind.is_empty() { (words("erd-kind", wide - SIDE, 15, card.kind, None)) }
+            @for (one, top) in card.rows.iter().zip(tops) { (row(card, one, top, wide)) }
+            @if !card.folded.is_empty() {
+                (words("erd-more", SIDE + card.keys_width, below + 12, &more(card.folded.len()), Some(&folded)))
+            }
         }
-        .write(out);
+        "\n"
     }
-    let mut top = HEAD;
-    for row in &card.rows {
-        write_row(out, card, row, top, wide);
-        top += ROW;
-    }
-    if !card.folded.is_empty() {
-        let names = card.folded.join(", ");
-        let (text, x) = (more(card.folded.len()), SIDE + card.keys_width);
-        Words {
-            class: "erd-more",
-            x,
-            y: top + 12,
-            text: &text,
-            title: Some(&names),
-        }
-        .write(out);
-    }
-    out.push_str("</g>\n");
 }
 
-fn write_row(out: &mut String, card: &Card, row: &Row, top: i32, wide: i32) {
-    if row.marked {
-        let _ = write!(
-            out,
-            "<rect class=\"erd-mark\" x=\"1\" y=\"{top}\" width=\"{}\" height=\"{ROW}\"/>",
-            wide - 2
-        );
-    }
+fn row(card: &Card, row: &Row, top: i32, wide: i32) -> Markup {
     let y = top + 12;
-    if !row.keys.is_empty() {
-        let class = if row.keys.starts_with("PK") {
-            "erd-key erd-primary"
-        } else {
-            "erd-key"
-        };
-        Words {
-            class,
-            x: SIDE,
-            y,
-            text: &row.keys,
-            title: None,
-        }
-        .write(out);
-    }
+    let key = if row.keys.starts_with("PK") {
+        "erd-key erd-primary"
+    } else {
+        "erd-key"
+    };
     let column = row.column;
     let class = if column.nullable {
         "erd-column erd-nullable"
     } else {
         "erd-column"
     };
-    let title = (row.name != column.name).then_some(column.name.as_str());
-    Words {
-        class,
-        x: SIDE + card.keys_width,
-        y,
-        text: &row.name,
-        title,
+    let name = (row.name != column.name).then_some(column.name.as_str());
+    let is_cut = row.data_type != short_type(&column.declared);
+    let declared = is_cut.then_some(column.declared.as_str());
+    html! {
+        @if row.marked { rect class="erd-mark" x="1" y=(top) width=(wide - 2) height=(ROW) {} }
+        @if !row.keys.is_empty() { (words(key, SIDE, y, &row.keys, None)) }
+        (words(class, SIDE + card.keys_width, y, &row.name, name))
+        (words("erd-type", wide - SIDE, y, &row.data_type, declared))
     }
-    .write(out);
-    let cut = row.data_type != short_type(&column.declared);
-    let title = cut.then_some(column.declared.as_str());
-    Words {
-        class: "erd-type",
-        x: wide - SIDE,
-        y,
-        text: &row.data_type,
-        title,
+}
+
+/// A piece of text, with its full form as title where it was cut.
+fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup {
+    html! {
+        text class=(class) x=(x) y=(y) {
+            @if let Some(full) = full { title { (clean(full)) } }
+            (clean(text))
+        }
     }
-    .write(out);
+}
+
+/// The text with what XML cannot hold replaced by `\u{fffd}`.
+fn clean(text: &str) -> String {
+    let sign = |c: char| match c {
+        '\n' | '\t' => ' ',
+        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(sign).collect()
 }
 
 /// What a screen reader says of a table.
@@ -281,26 +222,6 @@ fn summary(drawing: &Drawing, card: &Card) -> String {
         }
     }
     text
-}
-
-/// A piece of text, with its full form as title where it was cut.
-struct Words<'a> {
-    class: &'static str,
-    x: i32,
-    y: i32,
-    text: &'a str,
-    title: Option<&'a str>,
-}
-
-impl Words<'_> {
-    fn write(&self, out: &mut String) {
-        let Self { class, x, y, .. } = self;
-        let _ = write!(out, "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">");
-        if let Some(title) = self.title {
-            let _ = write!(out, "<title>{}</title>", escape(title));
-        }
-        let _ = write!(out, "{}</text>", escape(self.text));
-    }
 }
 
 // Lines and their ends, as path data of SVG.

@@ -20,7 +20,14 @@ fn drawn(catalog: &Catalog, bound: usize) -> Drawing<'_> {
 
 /// The element that begins so.
 fn element(svg: &str, start: &str) -> String {
-    let found = svg.lines().find(|line| line.starts_with(start)).unwrap();
+    let mut found = svg
+        .lines()
+        .find(|line| line.starts_with(start))
+        .unwrap()
+        .to_owned();
+    for empty in ["rect", "path", "circle"] {
+        found = found.replace(&format!("></{empty}>"), "/>");
+    }
     found.replace("><", ">\n<")
 }
 
