@@ -1,13 +1,12 @@
 //! Checks a filter against the kind of value that it will be given, before any row is read.
 
-use std::fmt;
-
-use super::Filter;
+use super::{Filter, canonical};
 use crate::catalog::Family;
 use crate::value::{UnfitReason, Value};
 
 /// A filter that cannot take what it is given.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", told(filter, takes, *given))]
 pub struct FilterTypeError {
     /// The filter's name.
     pub filter: &'static str,
@@ -19,22 +18,12 @@ pub struct FilterTypeError {
     pub help: String,
 }
 
-impl std::error::Error for FilterTypeError {}
-
-impl fmt::Display for FilterTypeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            filter,
-            takes,
-            given,
-            ..
-        } = self;
-        let given = given.name();
-        if *filter == "default" {
-            write!(f, "`default` puts {takes} where {given} belongs")
-        } else {
-            write!(f, "`{filter}` takes {takes}, and is given {given}")
-        }
+/// What is said of a filter: that of `default` is about its constant.
+fn told(filter: &str, takes: &str, given: Family) -> String {
+    let given = given.name();
+    match filter {
+        "default" => format!("`default` puts {takes} where {given} belongs"),
+        _ => format!("`{filter}` takes {takes}, and is given {given}"),
     }
 }
 
@@ -190,14 +179,9 @@ fn common<'v>(values: impl IntoIterator<Item = &'v Value>) -> Family {
 
 fn default_help(value: &Value, input: Family) -> String {
     match (value, input) {
-        (Value::Number(number), Family::Text) => {
-            format!("write it in quotes, `default(\"{number}\")`, to make it text")
-        }
-        (Value::Bool(truth), Family::Text) => {
-            format!("write it in quotes, `default(\"{truth}\")`, to make it text")
-        }
-        (Value::Time(time), Family::Text) => {
-            format!("write it in quotes, `default(\"{time}\")`, to make it text")
+        (_, Family::Text) => {
+            let value = canonical(value).unwrap_or_default();
+            format!("write it in quotes, `default(\"{value}\")`, to make it text")
         }
         (_, Family::Number) => {
             "give a number, `default(0)`, or make text of it first: `| string | default(…)`".to_owned()
