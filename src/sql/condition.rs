@@ -192,13 +192,8 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             expr,
             pattern: text,
             escape_char: None,
-        } => Some(Test::Like {
-            operand: operand(expr)?,
-            negated: *negated,
-            any_case: false,
-            pattern: pattern(text, sql),
-        }),
-        Expr::ILike {
+        }
+        | Expr::ILike {
             negated,
             any: false,
             expr,
@@ -207,7 +202,7 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
         } => Some(Test::Like {
             operand: operand(expr)?,
             negated: *negated,
-            any_case: true,
+            any_case: matches!(expression, Expr::ILike { .. }),
             pattern: pattern(text, sql),
         }),
         Expr::IsNull(expr) => Some(Test::Null {

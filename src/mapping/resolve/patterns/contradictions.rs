@@ -242,12 +242,7 @@ fn sorts(
     };
     // A placeholder names a column of the item's own row, or of a parent's.
     let is = |placeholder: &Placeholder, column: &ColumnRef| {
-        let own = placeholder
-            .place
-            .written
-            .rsplit('.')
-            .next()
-            .unwrap_or_default();
+        let own = own_name(placeholder);
         let conditions = select.conditions.iter();
         let sides = conditions.filter_map(|condition| match &condition.test {
             Test::Compare {
@@ -274,12 +269,7 @@ fn sorts(
         .collect();
     // What a query makes goes by any name.
     let is_carried = |placeholder: &&Placeholder| {
-        let own = placeholder
-            .place
-            .written
-            .rsplit('.')
-            .next()
-            .unwrap_or_default();
+        let own = own_name(placeholder);
         make.carried.iter().any(|(_, name, _)| name == own)
     };
     if !placeholders.iter().all(is_carried) {
@@ -453,4 +443,10 @@ fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
         Dbms::Sqlite => format!("{written} COLLATE BINARY"),
     };
     format!("say ORDER BY {term}; where another order is all right: accept: [text-order]")
+}
+
+/// The column that a placeholder names, without whose it is.
+fn own_name(placeholder: &Placeholder) -> &str {
+    let parts = placeholder.place.written.rsplit('.').next();
+    parts.unwrap_or_default()
 }
