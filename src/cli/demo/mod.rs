@@ -96,7 +96,7 @@ async fn step(output: &Output, question: &str, words: &[&str]) -> Result<Outcome
         .map(OsString::from)
         .collect();
     match parse(&words) {
-        Ok(arguments) => dispatch(arguments.command, output).await,
+        Ok(arguments) => Box::pin(dispatch(arguments.command, output)).await,
         Err(Stop::Failure(failure, _)) => Err(failure),
         Err(Stop::Clap(error)) => Err(Failure::failed(error.to_string())),
     }
