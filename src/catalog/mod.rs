@@ -95,6 +95,10 @@ pub enum TableKind {
 
 /// A table or view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a table"
+)]
 pub struct Table {
     /// Schema and name.
     #[serde(flatten)]

@@ -31,6 +31,7 @@ pub struct Model {
 
 impl Model {
     /// What is read of the source.
+    #[must_use]
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()
     }

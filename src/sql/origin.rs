@@ -99,7 +99,6 @@ impl Select {
 #[cfg(test)]
 mod tests {
     use super::super::Query;
-    use super::*;
     use crate::catalog::sample::shop;
 
     #[test]

@@ -146,7 +146,7 @@ fn pairs<'a>(
             };
             let is_one = of != other && same_equality((table, own), (other_table, theirs), dbms);
             is_one
-                .then(|| [(of, own.name.as_str()), (other, theirs.name.as_str())])
+                .then_some([(of, own.name.as_str()), (other, theirs.name.as_str())])
                 .into_iter()
                 .collect()
         }

@@ -141,11 +141,7 @@ impl Work<'_, '_> {
             possible: drawn.possible,
         };
         let is_proved = doubts.is_empty();
-        let seen = if self.may_hide(&shape.query) {
-            "of the rows that row security lets this reader see: "
-        } else {
-            ""
-        };
+        let seen = self.seen(&shape.query);
         Ok(Found {
             verdict: if is_proved { Verdict::Proved } else { agrees },
             because: if is_proved {
@@ -311,19 +307,7 @@ impl Work<'_, '_> {
             );
         }
         doubts.dedup();
-        let wheres: Vec<&str> = projections
-            .iter()
-            .filter_map(|one| self.condition(one.item_type))
-            .collect();
-        let types = projections
-            .iter()
-            .filter_map(|one| ground.model.item_types.get(one.item_type));
-        let further = shape.further(
-            &wheres,
-            &bases(shape, types.clone(), ground),
-            &self.needed(types),
-            dbms,
-        );
+        let further = self.further(shape, projections);
         if !further.is_empty() {
             doubts.push(format!(
                 "its SQL says more than the key: {}",
@@ -331,6 +315,20 @@ impl Work<'_, '_> {
             ));
         }
         doubts
+    }
+
+    /// What the SQL says beyond the pattern and the item types' `where`.
+    fn further(&self, shape: &Shape<'_>, projections: &[Projection]) -> Vec<String> {
+        let ground = &self.proving.ground;
+        let wheres: Vec<&str> = projections
+            .iter()
+            .filter_map(|one| self.condition(one.item_type))
+            .collect();
+        let types = projections
+            .iter()
+            .filter_map(|one| ground.model.item_types.get(one.item_type));
+        let bases = bases(shape, types.clone(), ground);
+        shape.further(&wheres, &bases, &self.needed(types), ground.catalog.dbms)
     }
 
     /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
@@ -381,8 +379,8 @@ impl Work<'_, '_> {
         })
     }
 
-    /// Whether row security may hide rows of what the SQL reads; of a view, rows of any table.
-    fn may_hide(&self, query: &Query) -> bool {
+    /// What a claim begins with where row security may hide rows of what the SQL reads; of a view, rows of any table.
+    fn seen(&self, query: &Query) -> &'static str {
         let catalog = self.proving.ground.catalog;
         let is_hidden = |read: &Read| match table(catalog, read.schema.as_ref(), &read.name) {
             Some(table) if matches!(table.kind, TableKind::Table | TableKind::Partitioned) => {
@@ -390,7 +388,11 @@ impl Work<'_, '_> {
             }
             _ => catalog.tables.iter().any(|table| table.row_security),
         };
-        query.tables.iter().any(is_hidden)
+        if query.tables.iter().any(is_hidden) {
+            "of the rows that row security lets this reader see: "
+        } else {
+            ""
+        }
     }
 
     /// The `where` of an item type.
