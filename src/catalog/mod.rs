@@ -172,6 +172,9 @@ pub struct Column {
     /// DynamoDB they are two.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub insensitive: bool,
+    /// Whether it is SQLite's rowid by another name, which holds whole numbers alone. A catalog's file does not say it.
+    #[serde(skip)]
+    pub rowid: bool,
 }
 
 /// A unique key: no two rows are equal in its columns as the columns' own types and collations compare.
@@ -250,6 +253,7 @@ impl Column {
             ambiguous_charset: None,
             collation: None,
             insensitive: false,
+            rowid: false,
         }
     }
 }

@@ -79,10 +79,8 @@ struct Cursor<'t>(&'t str);
 
 impl<'t> Cursor<'t> {
     fn value(&mut self, depth: usize) -> Result<Value, DocumentError> {
-        if depth > MAX_DEPTH {
-            return Err(DocumentError::TooDeep);
-        }
         Ok(match self.peek() {
+            Some(b'{' | b'[') if depth >= MAX_DEPTH => return Err(DocumentError::TooDeep),
             Some(b'{') => Value::Map(self.members(depth + 1)?),
             Some(b'[') => Value::List(self.elements(depth + 1)?),
             Some(b'"') => Value::Text(self.text()?.into()),

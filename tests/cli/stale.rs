@@ -338,6 +338,21 @@ async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_s
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_item_beside_those_of_a_rowid_is_somebody_elses() {
+    let script = "CREATE TABLE t (id INTEGER PRIMARY KEY, v INT); INSERT INTO t VALUES (1, 1);";
+    let items = "  X: { from: t, key: { PK: \"K#{id}\", SK: \"-\" }, columns: [v] }\n";
+    let case = Case::new(script, items).await;
+    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let mapping = mapping.replace("sort: SK }", "sort: SK }, type_attribute: false");
+    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    case.migrate(&[], 0);
+    plant(&case, "K#settings", "-").await;
+    let proved = case.run("verify", &[]).exits(0).json();
+    assert_eq!(claimed(&proved, "table_equal"), "proved");
+    assert_eq!(proved["elsewhere"], 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn items_with_the_keys_of_another_template_are_the_mappings() {
     let case = Case::new(USERS, &users("", "USER#{id}")).await;
     case.migrate(&[], 0);

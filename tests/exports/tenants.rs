@@ -128,7 +128,7 @@ async fn a_shard_behind_a_tenant_is_as_wide_as_its_number() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_tenant_shares_with_others_is_told_by_name() {
     let tenant = ["--tenant", "userId"];
-    let made = asked("U#{user_id}", &["U#{userId}", "SERVICE#{name}"], &tenant, 0).await;
+    let made = asked("{body}", &["U#{userId}", "SERVICE#{name}"], &tenant, 0).await;
     let words = "`second` is not bound to a tenant";
     assert!(made.stderr.contains(words), "{}", made.stderr);
 }

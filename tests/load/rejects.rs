@@ -63,7 +63,7 @@ async fn rejects_are_in_the_file_and_the_rest_goes_on() {
             "message": "the key attribute is NULL because `c0` is",
             "help": "leave such rows out with `where`, or say `| default(x)`",
             "attribute": "PK",
-            "item": null,
+            "item": {"SK": {"S": "USER#"}, "name": {"S": "name of 0"}},
         })
     );
 }

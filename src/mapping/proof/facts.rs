@@ -39,6 +39,8 @@ pub(in crate::mapping) struct ColumnFact {
     pub(in crate::mapping) domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub(in crate::mapping) bytes: Option<usize>,
+    /// Whether it is SQLite's rowid, which holds whole numbers alone.
+    pub(in crate::mapping) rowid: bool,
 }
 
 /// Columns that are unique together.

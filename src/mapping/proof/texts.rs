@@ -75,7 +75,14 @@ pub(in crate::mapping) fn key_texts(
     world: &World,
 ) -> Vec<Texts> {
     let keys = subject.key(table).unwrap_or_default().into_iter();
-    let domain = |placeholder: &Placeholder| subject.domain(placeholder);
+    let domain = |placeholder: &Placeholder| {
+        let domain = subject.domain(placeholder);
+        let column = subject.facts.columns.get(placeholder.place.column);
+        if column.is_some_and(|column| column.rowid) {
+            return domain.in_figures();
+        }
+        domain
+    };
     keys.map(|(_, node)| Texts::with(node, world, &domain))
         .collect()
 }

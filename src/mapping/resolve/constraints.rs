@@ -123,6 +123,7 @@ impl Binder<'_> {
             data_type,
             domain,
             bytes,
+            rowid: column.rowid && is_stored,
         }
     }
 
@@ -140,12 +141,14 @@ impl Binder<'_> {
                 domain: Domain::of(&position, "", Dbms::Postgres, false),
                 data_type: Some(position),
                 bytes: Some(7),
+                rowid: false,
             },
             found => ColumnFact {
                 written: found.map_or_else(String::new, |element| element.alias.clone()),
                 data_type: None,
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
+                rowid: false,
             },
         }
     }

@@ -31,7 +31,7 @@ pub fn starter(catalog: &Catalog) -> Starter {
     let mut out = header(catalog, &names);
     let mut left: Vec<String> = Vec::new();
     let mut patterns = String::new();
-    let mut unserved = String::new();
+    let mut unserved: Vec<String> = Vec::new();
     let mut items = 0;
     for table in &tables {
         if !table.readable {
@@ -45,14 +45,12 @@ pub fn starter(catalog: &Catalog) -> Starter {
             let pattern = item(&mut out, catalog, table, &names);
             patterns.push_str(&pattern);
             for key in other_parents(catalog, table) {
-                // Writing to a String cannot fail.
-                let _ = writeln!(
-                    unserved,
-                    "#   {} by {} (of {})",
+                unserved.push(format!(
+                    "{} by {} (of {})",
                     catalog.display_name(&table.name),
                     key.columns.join(", "),
                     catalog.display_name(&key.references),
-                );
+                ));
             }
             items += 1;
         }
@@ -66,25 +64,35 @@ pub fn starter(catalog: &Catalog) -> Starter {
             catalog.display_name(&table.name)
         ));
     }
-    for line in &mut left {
+    for line in left.iter_mut().chain(&mut unserved) {
         *line = line.replace(['\n', '\r'], " ");
     }
+    list(&mut out, "Left out:", &left);
     if !left.is_empty() {
-        out.push_str("# Left out:\n");
-        for line in &left {
-            let _ = writeln!(out, "#   {line}");
-        }
         out.push('\n');
     }
     out.push_str(ACCESS_PATTERNS);
     out.push_str(&patterns);
-    if !unserved.is_empty() {
-        out.push_str("# No key serves these: each needs an index, or is not asked.\n");
-        out.push_str(&unserved);
-    }
+    list(
+        &mut out,
+        "No key serves these: each needs an index, or is not asked.",
+        &unserved,
+    );
     Starter {
         text: out,
         left_out: left,
+    }
+}
+
+/// Lines as a comment under a title; nothing where there are none.
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    // Writing to a String cannot fail.
+    let _ = writeln!(out, "# {title}");
+    for line in lines {
+        let _ = writeln!(out, "#   {line}");
     }
 }
 

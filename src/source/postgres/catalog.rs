@@ -266,6 +266,7 @@ fn column(entry: ColumnEntry, types: &Types) -> Column {
         ambiguous_charset: entry.ambiguous_charset,
         collation: entry.collation,
         insensitive: entry.insensitive,
+        rowid: false,
     }
 }
 

@@ -109,6 +109,7 @@ pub(super) async fn columns(
             generated: generated.then(|| generation_expression(sql, &name)),
             nullable: row.try_get::<i64, _>(2)? == 0 && !(place > 0 && is_rowid),
             default: row.try_get(3)?,
+            rowid: place > 0 && is_rowid,
             ..Column::new(
                 name,
                 declared

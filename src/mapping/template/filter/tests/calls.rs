@@ -60,7 +60,7 @@ fn wrong_calls_say_what_the_filter_takes() {
     let faults: Vec<String> = faults.into_iter().map(fault).collect();
     insta::assert_snapshot!(faults.join("\n"), @r#"
     there is no filter `padd`: did you mean `pad`?
-    there is no filter `sha256`: the filters are pad, ordered, desc, iso, date, epoch, epoch_ms, format, time, plus, upper, lower, trim, truncate, replace, default, present, map, shard, hex, base64, uuid, string, number, bool, binary, json, set, redact, pseudonym
+    there is no filter `sha256`: did you mean `pseudonym`?
     `pad` needs arguments: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `pad` takes whole numbers from 1 to 38, and `x` is none: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
     `pad` takes whole numbers from 1 to 38, and `0` is none: write pad(n) or pad(n, scale), as in `{id | pad(8)}`
