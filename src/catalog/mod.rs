@@ -140,6 +140,10 @@ pub struct Table {
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a column"
+)]
 pub struct Column {
     /// The name.
     pub name: String,
