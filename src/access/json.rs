@@ -1,6 +1,6 @@
 //! Requests as the AWS CLI takes them: `aws dynamodb query --cli-input-json`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::Request;
 use crate::item::{Attribute, write_attribute};
@@ -10,68 +10,45 @@ use crate::item::{Attribute, write_attribute};
 pub fn to_json(request: &Request, table: &str) -> (&'static str, Value) {
     match request {
         Request::Get { key, consistent } => {
-            let mut out = json!({
-                "TableName": table,
-                "Key": values(key.iter().map(|(name, value)| (name.to_string(), value))),
-            });
-            set(
-                &mut out,
-                "ConsistentRead",
-                consistent.then_some(json!(true)),
-            );
-            ("GetItem", out)
+            let key = key.iter().map(|(name, value)| (name.to_string(), value));
+            let members = [
+                ("TableName", Some(json!(table))),
+                ("Key", Some(values(key))),
+                ("ConsistentRead", consistent.then_some(json!(true))),
+            ];
+            ("GetItem", object(members))
         }
         Request::Query(query) => {
             let names = query.names.iter();
-            let names: Map<String, Value> = names
-                .map(|(place, name)| (place.clone(), json!(&**name)))
-                .collect();
-            let mut out = json!({ "TableName": table });
-            set(
-                &mut out,
-                "IndexName",
-                query.index.as_deref().map(|index| json!(index)),
-            );
-            set(
-                &mut out,
-                "KeyConditionExpression",
-                Some(json!(query.condition)),
-            );
-            set(
-                &mut out,
-                "FilterExpression",
-                query.filter.as_ref().map(|filter| json!(filter)),
-            );
-            set(
-                &mut out,
-                "ExpressionAttributeNames",
-                Some(Value::Object(names)),
-            );
-            let given = query
-                .values
-                .iter()
-                .map(|(place, value)| (place.clone(), value));
-            set(&mut out, "ExpressionAttributeValues", Some(values(given)));
-            set(
-                &mut out,
-                "ScanIndexForward",
-                query.descending.then_some(json!(false)),
-            );
-            set(&mut out, "Limit", query.limit.map(|limit| json!(limit)));
-            set(
-                &mut out,
-                "ConsistentRead",
-                query.consistent.then_some(json!(true)),
-            );
-            ("Query", out)
+            let names = names.map(|(place, name)| (place.clone(), json!(&**name)));
+            let given = query.values.iter();
+            let given = given.map(|(place, value)| (place.clone(), value));
+            let index = query.index.as_deref().map(|index| json!(index));
+            let filter = query.filter.as_ref().map(|filter| json!(filter));
+            let members = [
+                ("TableName", Some(json!(table))),
+                ("IndexName", index),
+                ("KeyConditionExpression", Some(json!(query.condition))),
+                ("FilterExpression", filter),
+                (
+                    "ExpressionAttributeNames",
+                    Some(Value::Object(names.collect())),
+                ),
+                ("ExpressionAttributeValues", Some(values(given))),
+                ("ScanIndexForward", query.descending.then_some(json!(false))),
+                ("Limit", query.limit.map(|limit| json!(limit))),
+                ("ConsistentRead", query.consistent.then_some(json!(true))),
+            ];
+            ("Query", object(members))
         }
     }
 }
 
-fn set(out: &mut Value, name: &str, value: Option<Value>) {
-    if let (Value::Object(members), Some(value)) = (out, value) {
-        members.insert(name.to_owned(), value);
-    }
+/// The members that there are.
+fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let there = members.into_iter();
+    let there = there.filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(there.collect())
 }
 
 fn values<'a>(values: impl Iterator<Item = (String, &'a Attribute)>) -> Value {

@@ -26,60 +26,45 @@ pub struct ParameterError {
 ///
 /// [`ParameterError`] when it is none of the parameter's kind.
 pub fn read(parameter: &Parameter, text: &str) -> Result<Value, ParameterError> {
+    let value = match parameter.kind {
+        ParameterKind::Text => Some(Value::Text(text.into())),
+        ParameterKind::Number => Number::parse(text).ok().map(Value::Number),
+        ParameterKind::Boolean => text.parse().ok().map(Value::Bool),
+        ParameterKind::Binary => STANDARD.decode(text).ok().map(Value::Bytes),
+        ParameterKind::Hex => bytes(text).map(Value::Bytes),
+        ParameterKind::Time(kind) => time(text, kind).map(Value::Time),
+    };
+    if let Some(value) = value {
+        return Ok(value);
+    }
     let (wanted, help) = match parameter.kind {
-        ParameterKind::Text => return Ok(Value::Text(text.into())),
-        ParameterKind::Number => {
-            if let Ok(number) = Number::parse(text) {
-                return Ok(Value::Number(number));
-            }
-            ("a number", "give digits: 7, or -1.5")
+        ParameterKind::Text => ("text", "give any text"),
+        ParameterKind::Number => ("a number", "give digits: 7, or -1.5"),
+        ParameterKind::Boolean => ("a boolean", "give true or false"),
+        ParameterKind::Binary => (
+            "base64",
+            "give the bytes in base64, as the AWS CLI takes them",
+        ),
+        ParameterKind::Hex => (
+            "pairs of hexadecimal digits",
+            "give the bytes as the key has them: 0a1bff",
+        ),
+        ParameterKind::Time(Some((TimeKind::Date, _))) => ("a date", "give it as 2026-01-31"),
+        ParameterKind::Time(Some((TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset, _))) => {
+            ("a time of day", "give it as 14:05:00")
         }
-        ParameterKind::Boolean => match text {
-            "true" => return Ok(Value::Bool(true)),
-            "false" => return Ok(Value::Bool(false)),
-            _ => ("a boolean", "give true or false"),
-        },
-        ParameterKind::Binary => {
-            if let Ok(bytes) = STANDARD.decode(text) {
-                return Ok(Value::Bytes(bytes));
-            }
-            (
-                "base64",
-                "give the bytes in base64, as the AWS CLI takes them",
-            )
-        }
-        ParameterKind::Hex => {
-            if let Some(bytes) = bytes(text) {
-                return Ok(Value::Bytes(bytes));
-            }
-            (
-                "pairs of hexadecimal digits",
-                "give the bytes as the key has them: 0a1bff",
-            )
-        }
-        ParameterKind::Time(kind) => {
-            if let Some(time) = time(text, kind) {
-                return Ok(Value::Time(time));
-            }
-            match kind.map(|(kind, _)| kind) {
-                Some(TimeKind::Date) => ("a date", "give it as 2026-01-31"),
-                Some(TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset) => {
-                    ("a time of day", "give it as 14:05:00")
-                }
-                Some(TimeKind::Timestamp) => (
-                    "a time without an offset",
-                    "give it as the column has it: 2026-01-31T14:05:00",
-                ),
-                Some(TimeKind::Instant) => (
-                    "a point in time",
-                    "give it with its offset: 2026-01-31T14:05:00Z",
-                ),
-                None => (
-                    "a date or time",
-                    "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
-                ),
-            }
-        }
+        ParameterKind::Time(Some((TimeKind::Timestamp, _))) => (
+            "a time without an offset",
+            "give it as the column has it: 2026-01-31T14:05:00",
+        ),
+        ParameterKind::Time(Some((TimeKind::Instant, _))) => (
+            "a point in time",
+            "give it with its offset: 2026-01-31T14:05:00Z",
+        ),
+        ParameterKind::Time(None) => (
+            "a date or time",
+            "give it as 2026-01-31 or 2026-01-31T14:05:00Z",
+        ),
     };
     Err(ParameterError {
         message: format!("`{text}` is not {wanted}, which `{}` takes", parameter.name),

@@ -119,21 +119,16 @@ struct Maker<'v> {
 impl Maker<'_> {
     fn request(&self, pattern: &AccessPattern) -> Result<Request, PlanError> {
         if pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none() {
-            let mut key = Vec::new();
-            for (attribute, template) in &pattern.partition {
-                key.push((
-                    attribute.name.clone(),
-                    self.value(attribute, template, false)?,
-                ));
-            }
-            for (attribute, condition) in &pattern.sort {
-                if let SortCondition::Is(template) = condition {
-                    key.push((
-                        attribute.name.clone(),
-                        self.value(attribute, template, true)?,
-                    ));
-                }
-            }
+            let partition = pattern.partition.iter();
+            let partition = partition.map(|(key, template)| (key, template, false));
+            let sort = pattern.sort.iter().flat_map(|(key, condition)| {
+                let templates = condition.templates().into_iter();
+                templates.map(move |template| (key, template, true))
+            });
+            let key = partition.chain(sort).map(|(key, template, is_sort)| {
+                Ok((key.name.clone(), self.value(key, template, is_sort)?))
+            });
+            let key = key.collect::<Result<_, PlanError>>()?;
             let consistent = pattern.consistent;
             return Ok(Request::Get { key, consistent });
         }
@@ -166,7 +161,7 @@ impl Maker<'_> {
                     high: until.to_string(),
                 });
             }
-            query.ask(attribute, operator(condition), values);
+            query.ask(attribute, condition.operator(), values);
         }
         if let Some(filter) = &pattern.filter {
             query.filter = Some(filter.text.clone());
@@ -259,18 +254,6 @@ impl Maker<'_> {
     }
 }
 
-fn operator(condition: &SortCondition) -> &'static str {
-    match condition {
-        SortCondition::Is(_) => "=",
-        SortCondition::BeginsWith(_) => "begins_with",
-        SortCondition::Between(..) => "BETWEEN",
-        SortCondition::Less(_) => "<",
-        SortCondition::LessOrEqual(_) => "<=",
-        SortCondition::Greater(_) => ">",
-        SortCondition::GreaterOrEqual(_) => ">=",
-    }
-}
-
 impl Query {
     /// Adds a condition on one attribute; names and values are numbered in their order.
     fn ask(&mut self, key: &KeyAttribute, operator: &str, values: Vec<Attribute>) {
@@ -288,7 +271,7 @@ impl Query {
         let places = places.as_slice();
         self.condition.push_str(&match (operator, places) {
             ("begins_with", [prefix]) => format!("begins_with({name}, {prefix})"),
-            ("BETWEEN", [low, high]) => format!("{name} BETWEEN {low} AND {high}"),
+            ("between", [low, high]) => format!("{name} BETWEEN {low} AND {high}"),
             (operator, places) => format!("{name} {operator} {}", places.join(" ")),
         });
     }

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use percent_encoding::percent_decode_str;
+
 use super::read;
 use crate::item::{Attribute, Item, text_of};
 use crate::mapping::model::{
@@ -86,7 +88,7 @@ fn text(value: &Attribute) -> Option<String> {
 /// Cuts a text along a template. `whole`: whether the template makes all of it, not its beginning
 /// alone.
 fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>]) {
-    let parts = flat(&template.parts);
+    let parts = template.flat();
     let mut rest = text;
     for (at, part) in parts.iter().enumerate() {
         match part {
@@ -129,15 +131,6 @@ fn cut(template: &Template, text: &str, whole: bool, texts: &mut [Option<String>
     }
 }
 
-/// The parts with those of optional segments among them.
-fn flat(parts: &[Part]) -> Vec<&Part> {
-    let each = parts.iter().flat_map(|part| match part {
-        Part::Optional(inner) => flat(inner),
-        part => vec![part],
-    });
-    each.collect()
-}
-
 /// How many characters a placeholder always makes.
 fn width(placeholder: &Placeholder) -> Option<usize> {
     match placeholder.filters.last()? {
@@ -151,7 +144,7 @@ fn width(placeholder: &Placeholder) -> Option<usize> {
 /// The text that a caller gives, so that a placeholder makes this one.
 fn undone(placeholder: &Placeholder, made: &str) -> Option<String> {
     let mut text = match placeholder.escape {
-        Some(_) => unescaped(made),
+        Some(_) => percent_decode_str(made).decode_utf8_lossy().into_owned(),
         None => made.to_owned(),
     };
     for filter in placeholder.filters.iter().rev() {
@@ -175,31 +168,6 @@ fn complement(text: &str) -> String {
         None => c,
     };
     text.chars().map(digit).collect()
-}
-
-/// A text without the escapes of `key_escape`: `%23` for `#`.
-fn unescaped(text: &str) -> String {
-    let mut out = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let code = match after {
-            [high, low, ..] if *first == b'%' => std::str::from_utf8(&[*high, *low])
-                .ok()
-                .and_then(|code| u8::from_str_radix(code, 16).ok()),
-            _ => None,
-        };
-        match code {
-            Some(code) => {
-                out.push(code);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                out.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
 }
 
 /// Parameters of a filter expression: what the item has in the attribute before each of them.
@@ -234,9 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_and_complements_are_undone() {
-        assert_eq!(unescaped("a%23b%25c%zz"), "a#b%c%zz");
+    fn complements_are_undone() {
         assert_eq!(complement("0099"), "9900");
-        assert_eq!(unescaped("%EA%B0%80"), "가");
     }
 }

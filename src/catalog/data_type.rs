@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::value::TimeKind;
+
 /// A column's type in neutral words. Each has one place in DynamoDB (docs/types.md).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -136,6 +138,19 @@ impl DataType {
             Self::Composite { .. } | Self::Hstore | Self::Range { .. } => Family::Map,
             Self::Set { .. } => Family::Set,
             Self::Dynamic => Family::Any,
+        }
+    }
+
+    /// What kind of times a column of this type holds, and with how many fractional digits.
+    #[must_use]
+    pub fn time(&self) -> Option<(TimeKind, u8)> {
+        match *self {
+            Self::Date => Some((TimeKind::Date, 0)),
+            Self::Time { digits, zone: true } => Some((TimeKind::TimeOfDayWithOffset, digits)),
+            Self::Time { digits, .. } => Some((TimeKind::TimeOfDay, digits)),
+            Self::Timestamp { digits, zone: true } => Some((TimeKind::Instant, digits)),
+            Self::Timestamp { digits, .. } => Some((TimeKind::Timestamp, digits)),
+            _ => None,
         }
     }
 }

@@ -263,6 +263,12 @@ impl Column {
 }
 
 impl Table {
+    /// Whether it keeps rows of its own, and enforces its constraints on them: views and foreign tables do not.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        matches!(self.kind, TableKind::Table | TableKind::Partitioned)
+    }
+
     /// A relation that can be read, of which nothing else is known yet.
     #[must_use]
     pub fn new(name: TableName, kind: TableKind) -> Self {

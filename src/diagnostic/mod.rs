@@ -89,6 +89,30 @@ impl Diagnostic {
     }
 }
 
+/// A list to which diagnostics are added.
+pub(crate) trait Diagnostics {
+    /// Adds a diagnostic that says how to mend it, and nothing else.
+    fn add(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    );
+}
+
+impl Diagnostics for Vec<Diagnostic> {
+    fn add(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::new(code, span, message).with_help(help));
+    }
+}
+
 /// Names of the language, each with what SQL, AWS and other tools call the same, in lower case without
 /// `_` and `-`.
 const OTHER_WORDS: &[(&str, &str)] = &[

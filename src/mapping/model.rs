@@ -218,20 +218,23 @@ pub enum DynamoType {
 }
 
 impl DynamoType {
+    /// All of them, with DynamoDB's words.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("S", Self::S),
+        ("N", Self::N),
+        ("B", Self::B),
+        ("BOOL", Self::Bool),
+        ("SS", Self::Ss),
+        ("NS", Self::Ns),
+        ("BS", Self::Bs),
+        ("L", Self::L),
+        ("M", Self::M),
+    ];
+
     /// DynamoDB's word for it.
     #[must_use]
     pub fn word(self) -> &'static str {
-        match self {
-            Self::S => "S",
-            Self::N => "N",
-            Self::B => "B",
-            Self::Bool => "BOOL",
-            Self::Ss => "SS",
-            Self::Ns => "NS",
-            Self::Bs => "BS",
-            Self::L => "L",
-            Self::M => "M",
-        }
+        word(Self::WORDS, self)
     }
 }
 
@@ -270,6 +273,36 @@ impl Node {
             Self::When { value, .. } | Self::Typed { value, .. } => value.visit(visitor),
         }
     }
+
+    /// The places of the row that it takes, but for those of conditions and children.
+    #[must_use]
+    pub fn places(&self) -> Vec<&Place> {
+        let mut found = Vec::new();
+        self.visit(&mut |node| match node {
+            Self::Template(template) => found.extend(template.placeholders().map(|one| &one.place)),
+            Self::Map { spreads, .. } => found.extend(spreads),
+            _ => {}
+        });
+        found
+    }
+
+    /// A node without what says when it is there and of which type it is.
+    #[must_use]
+    pub fn inner(&self) -> &Self {
+        match self {
+            Self::When { value, .. } | Self::Typed { value, .. } => value.inner(),
+            node => node,
+        }
+    }
+
+    /// The template that it is made from, whatever condition or type goes with it.
+    #[must_use]
+    pub fn template(&self) -> Option<&Template> {
+        match self.inner() {
+            Self::Template(template) => Some(template),
+            _ => None,
+        }
+    }
 }
 
 /// A compiled template.
@@ -283,11 +316,7 @@ pub struct Template {
 impl Template {
     /// The values that the template takes, those of optional segments included.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
-        let parts = self.parts.iter().flat_map(|part| match part {
-            Part::Optional(inner) => inner.as_slice(),
-            part => std::slice::from_ref(part),
-        });
-        parts.filter_map(|part| match part {
+        self.flat().into_iter().filter_map(|part| match part {
             Part::Value(placeholder) => Some(placeholder),
             _ => None,
         })
@@ -310,6 +339,25 @@ impl Template {
             [Part::Text(text), ..] => (text, false),
             _ => ("", false),
         }
+    }
+
+    /// The one value that the template is; `None` where text or another value stands beside it.
+    #[must_use]
+    pub fn single(&self) -> Option<&Placeholder> {
+        match self.parts.as_slice() {
+            [Part::Value(only)] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The parts with those of optional segments among them.
+    #[must_use]
+    pub fn flat(&self) -> Vec<&Part> {
+        let parts = self.parts.iter().flat_map(|part| match part {
+            Part::Optional(inner) => inner.as_slice(),
+            part => std::slice::from_ref(part),
+        });
+        parts.collect()
     }
 
     /// The kind of value that comes out.
@@ -367,6 +415,19 @@ pub struct Place {
     pub written: Arc<str>,
     /// Whether what stands there is text that holds JSON, of `explode` and `$spread`.
     pub is_json: bool,
+}
+
+impl Place {
+    /// A whole column.
+    #[must_use]
+    pub fn of_column(column: usize, written: impl Into<Arc<str>>) -> Self {
+        Self {
+            column,
+            path: Vec::new(),
+            written: written.into(),
+            is_json: false,
+        }
+    }
 }
 
 // Access patterns: what a table is asked, as it was checked.
@@ -462,6 +523,20 @@ impl SortCondition {
     #[must_use]
     pub fn is_equality(&self) -> bool {
         matches!(self, Self::Is(_))
+    }
+
+    /// The word or the sign for it.
+    #[must_use]
+    pub fn operator(&self) -> &'static str {
+        match self {
+            Self::Is(_) => "=",
+            Self::BeginsWith(_) => "begins_with",
+            Self::Between(..) => "between",
+            Self::Less(_) => "<",
+            Self::LessOrEqual(_) => "<=",
+            Self::Greater(_) => ">",
+            Self::GreaterOrEqual(_) => ">=",
+        }
     }
 
     /// Its templates, in the order in which they are written.
@@ -720,6 +795,36 @@ pub struct Table {
     pub settings: Settings,
 }
 
+impl Table {
+    /// The attributes of its key, the partition key first.
+    pub fn key(&self) -> impl Iterator<Item = &KeyAttribute> + Clone {
+        std::iter::once(&self.partition).chain(&self.sort)
+    }
+
+    /// All indexes, the global ones first.
+    pub fn all_indexes(&self) -> impl Iterator<Item = &Index> + Clone {
+        self.indexes.iter().chain(&self.local_indexes)
+    }
+
+    /// The index of a name.
+    #[must_use]
+    pub fn index(&self, name: &str) -> Option<&Index> {
+        self.all_indexes().find(|index| index.name == name)
+    }
+
+    /// Whether an index holds an attribute of the items in it.
+    #[must_use]
+    pub fn projects(&self, index: &Index, attribute: &str) -> bool {
+        let mut keys = self.key().chain(index.key());
+        match &index.projection {
+            Projection::All => true,
+            _ if keys.any(|key| *key.name == *attribute) => true,
+            Projection::Keys => false,
+            Projection::Include(names) => names.iter().any(|name| name == attribute),
+        }
+    }
+}
+
 /// A key attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyAttribute {
@@ -757,7 +862,7 @@ impl KeyType {
 pub struct Index {
     /// Its name.
     pub name: String,
-    /// Partition key attributes: one, or up to four for a multi-attribute key.
+    /// Partition key attributes: one, or up to four for a multi-attribute key. Of a local index that of the table.
     pub partition: Vec<KeyAttribute>,
     /// Sort key attributes: none to four.
     pub sort: Vec<KeyAttribute>,
@@ -767,6 +872,13 @@ pub struct Index {
     pub throughput: Option<Throughput>,
     /// How that capacity follows the load; the table's policy where it has none of its own.
     pub autoscale: Option<Autoscale>,
+}
+
+impl Index {
+    /// The attributes of its key, those of the partition key first.
+    pub fn key(&self) -> impl Iterator<Item = &KeyAttribute> + Clone {
+        self.partition.iter().chain(&self.sort)
+    }
 }
 
 /// What an index holds besides keys.

@@ -78,18 +78,14 @@ impl Groups {
         most_locators: usize,
         mut each: impl FnMut(u64),
     ) -> Result<Option<Group>, ProofError> {
-        if !self.begun {
-            self.begun = true;
-            self.ahead = self.records.next()?;
-        }
-        while let Some(first) = self.ahead.take() {
+        loop {
             let mut group: Option<Group> = None;
-            loop {
-                self.ahead = self.records.next()?;
-                let Some(next) = self.ahead else { break };
-                if (next.high, next.low) != (first.high, first.low) {
-                    break;
-                }
+            let mut first = None;
+            let is_there = self.next_same(|record| {
+                let Some(first) = first else {
+                    first = Some(record);
+                    return;
+                };
                 let group = group.get_or_insert_with(|| Group {
                     fingerprint: first.fingerprint(),
                     count: 1,
@@ -97,19 +93,16 @@ impl Groups {
                 });
                 group.count += 1;
                 if group.locators.len() < most_locators {
-                    group.locators.push(next.locator);
+                    group.locators.push(record.locator);
                 }
-                each(next.locator);
-            }
-            if group.is_some() {
+                each(record.locator);
+            })?;
+            if group.is_some() || !is_there {
                 return Ok(group);
             }
         }
-        Ok(None)
     }
-}
 
-impl Groups {
     /// Goes to the next fingerprint, be it in one record or in many; `each` hears every locator of
     /// it, in order. `false` after the last. Not to be mixed with [`Groups::next_group`].
     ///
@@ -117,6 +110,11 @@ impl Groups {
     ///
     /// [`ProofError::Read`] when the file cannot be read back.
     pub fn next_any(&mut self, mut each: impl FnMut(u64)) -> Result<bool, ProofError> {
+        self.next_same(|record| each(record.locator))
+    }
+
+    /// Goes over all records of the next fingerprint; `false` after the last.
+    fn next_same(&mut self, mut each: impl FnMut(Record)) -> Result<bool, ProofError> {
         if !self.begun {
             self.begun = true;
             self.ahead = self.records.next()?;
@@ -124,12 +122,12 @@ impl Groups {
         let Some(first) = self.ahead.take() else {
             return Ok(false);
         };
-        each(first.locator);
+        each(first);
         loop {
             self.ahead = self.records.next()?;
             match self.ahead {
                 Some(next) if (next.high, next.low) == (first.high, first.low) => {
-                    each(next.locator);
+                    each(next);
                 }
                 _ => return Ok(true),
             }

@@ -128,6 +128,20 @@ impl Scan {
         }
     }
 
+    /// The table and the name of a column of the rows; `None` for what is none of a table's.
+    #[must_use]
+    pub fn origin(&self, column: usize) -> Option<(&TableName, &str)> {
+        let ScanColumn::Column { join, name, .. } = self.columns.get(column)? else {
+            return None;
+        };
+        let table = match (join, &self.from) {
+            (Some(join), _) => &self.joins.get(*join)?.table,
+            (None, Relation::Table(table)) => table,
+            (None, Relation::Query(_)) => return None,
+        };
+        Some((table, name))
+    }
+
     /// The embeds, with the indices of their columns.
     pub fn embeds(&self) -> impl Iterator<Item = (usize, &Embed)> {
         let columns = self.columns.iter().enumerate();

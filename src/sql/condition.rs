@@ -1,10 +1,8 @@
 //! What a query asks of its rows: the parts of WHERE and ON that hold one beside the other.
 
-use std::ops::Range;
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-use sqlparser::ast::{BinaryOperator, Expr, Spanned, UnaryOperator};
-
-use super::operand::{Constant, Expression, Name, Operand, Value};
+use super::operand::{Expression, Name, Operand, Value};
 use super::text::Sql;
 
 /// A condition that every row of the result meets.
@@ -14,8 +12,16 @@ pub(crate) struct Condition {
     pub(crate) test: Test,
     /// As the parser writes it: two conditions that say the same in the same words have one text.
     pub(crate) text: String,
-    /// Bytes of the text, as far as the parser tells.
-    pub(crate) span: Range<usize>,
+}
+
+impl Condition {
+    /// The two sides that it holds equal.
+    pub(crate) fn equal(&self) -> Option<[&Operand; 2]> {
+        match &self.test {
+            Test::Compare { left, op, right } if *op == Comparator::Equal => Some([left, right]),
+            _ => None,
+        }
+    }
 }
 
 /// What a condition asks.
@@ -50,16 +56,12 @@ pub(crate) enum Test {
         /// The list.
         list: Vec<Operand>,
     },
-    /// `operand LIKE pattern`.
+    /// `operand LIKE pattern`, NOT LIKE, and ILIKE of PostgreSQL.
     Like {
         /// What is compared.
         operand: Operand,
-        /// NOT LIKE.
-        negated: bool,
-        /// ILIKE of PostgreSQL. Without it SQLite, and MySQL by its collations, may take cases for one too.
-        any_case: bool,
-        /// What it has to look like.
-        pattern: Pattern,
+        /// What it has to look like, or may not.
+        pattern: Operand,
     },
     /// `operand IS NULL`.
     Null {
@@ -70,12 +72,7 @@ pub(crate) enum Test {
     },
     /// `USING (column)`: equal on both sides of a join.
     Using(Name),
-    /// `EXISTS (SELECT …)`.
-    Exists {
-        /// NOT EXISTS.
-        negated: bool,
-    },
-    /// Anything else: OR, NOT, a query, a function.
+    /// Anything else: OR, NOT, EXISTS, a query, a function.
     Other(Expression),
 }
 
@@ -111,17 +108,6 @@ impl Comparator {
     }
 }
 
-/// What LIKE compares with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Pattern {
-    /// `'text%'`.
-    Prefix(String),
-    /// `:name || '%'`, `CONCAT(:name, '%')`. The value's own `%` and `_` stand for others too.
-    PrefixParameter(String),
-    /// Anything else.
-    Other(Operand),
-}
-
 /// Adds the conditions that stand side by side in an expression.
 pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>) {
     let mut rest = vec![expression];
@@ -139,7 +125,6 @@ pub(super) fn conditions(expression: &Expr, sql: &Sql, into: &mut Vec<Condition>
             one => into.push(Condition {
                 test: simple(one, sql).unwrap_or_else(|| Test::Other(Expression::of(one, sql))),
                 text: one.to_string(),
-                span: sql.range(one.span()),
             }),
         }
     }
@@ -186,24 +171,9 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             negated: *negated,
             list: list.iter().map(operand).collect::<Option<_>>()?,
         }),
-        Expr::Like {
-            negated,
-            any: false,
-            expr,
-            pattern: text,
-            escape_char: None,
-        }
-        | Expr::ILike {
-            negated,
-            any: false,
-            expr,
-            pattern: text,
-            escape_char: None,
-        } => Some(Test::Like {
+        Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => Some(Test::Like {
             operand: operand(expr)?,
-            negated: *negated,
-            any_case: matches!(expression, Expr::ILike { .. }),
-            pattern: pattern(text, sql),
+            pattern: Operand::of(pattern, sql),
         }),
         Expr::IsNull(expr) => Some(Test::Null {
             operand: operand(expr)?,
@@ -213,7 +183,6 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             operand: operand(expr)?,
             negated: true,
         }),
-        Expr::Exists { negated, .. } => Some(Test::Exists { negated: *negated }),
         _ => None,
     }
 }
@@ -252,43 +221,4 @@ fn is_test(expression: &Expr) -> bool {
         | Expr::IsNotFalse(_) => true,
         _ => false,
     }
-}
-
-fn pattern(expression: &Expr, sql: &Sql) -> Pattern {
-    let operand = Operand::of(expression, sql);
-    let is_rest = |expression: &Expr| match &Operand::of(expression, sql).value {
-        Value::Constant(Constant::Text(text)) => text == "%",
-        _ => false,
-    };
-    let parameter = |expression: &Expr| {
-        let operand = Operand::of(expression, sql);
-        operand
-            .parameter()
-            .map(|name| Pattern::PrefixParameter(name.to_owned()))
-    };
-    let found = match (expression, &operand.value) {
-        (
-            Expr::BinaryOp {
-                left,
-                op: BinaryOperator::StringConcat,
-                right,
-            },
-            _,
-        ) if is_rest(right) => parameter(left),
-        (Expr::Function(function), _)
-            if function.name.to_string().eq_ignore_ascii_case("concat") =>
-        {
-            match super::operand::arguments(function).as_slice() {
-                [first, second] if is_rest(second) => parameter(first),
-                _ => None,
-            }
-        }
-        (Expr::Value(_), Value::Constant(Constant::Text(text))) => {
-            let prefix = text.strip_suffix('%');
-            let prefix = prefix.filter(|prefix| !prefix.contains(['%', '_', '\\']));
-            prefix.map(|prefix| Pattern::Prefix(prefix.to_owned()))
-        }
-        _ => None,
-    };
-    found.unwrap_or(Pattern::Other(operand))
 }

@@ -31,7 +31,7 @@ mod text;
 pub(crate) use condition::{Comparator, Condition, Test};
 pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
 pub(crate) use order::{InResult, SortKey};
-pub(crate) use origin::table;
+pub(crate) use origin::{Origin, Selected, table};
 pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
 pub(crate) use select::{Output, Select, Source};
 pub(crate) use text::Sql;
@@ -42,19 +42,12 @@ pub(crate) fn is_keyword(name: &str) -> bool {
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
 }
 
-use std::ops::Range;
-
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unread {
     /// When the parser does not take it.
-    #[error("cannot be read: {message}")]
-    Syntax {
-        /// In the parser's words.
-        message: String,
-        /// Bytes of the text, where the parser says them.
-        span: Option<Range<usize>>,
-    },
+    #[error("cannot be read: {0}")]
+    Syntax(String),
     /// When it means one thing or another, as the server is set up.
     #[error("says `{0}`, which is one thing or another as the server is set up: {1}")]
     Ambiguous(String, &'static str),

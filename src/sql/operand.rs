@@ -1,10 +1,10 @@
 //! What stands on a side of a comparison, or in a result.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
     CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
-    Query as Parsed, Spanned, UnaryOperator, Value as Literal, Visit, Visitor,
+    Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
 use super::text::Sql;
@@ -60,8 +60,6 @@ pub(crate) struct ColumnRef {
     pub(crate) owner: Option<Name>,
     /// The column.
     pub(crate) name: Name,
-    /// Bytes of the text.
-    pub(crate) span: Range<usize>,
 }
 
 impl ColumnRef {
@@ -73,12 +71,10 @@ impl ColumnRef {
             [schema, owner, column] => (Some(schema), Some(owner), column),
             _ => return None,
         };
-        let span = parts.first()?.span.union(&column.span);
         Some(Self {
             schema: schema.map(name),
             owner: owner.map(name),
             name: name(column),
-            span: sql.range(span),
         })
     }
 
@@ -101,17 +97,10 @@ pub(crate) enum Constant {
     Text(String),
     /// A number as it is written, with its sign.
     Number(String),
-    /// `TRUE`.
-    Boolean(bool),
     /// `NULL`.
     Null,
-    /// `DATE '2026-01-01'`.
-    Typed {
-        /// The type, as it is written.
-        r#type: String,
-        /// The text behind it.
-        text: String,
-    },
+    /// `TRUE`, `DATE '2026-01-01'`.
+    Other,
 }
 
 /// What a side of a comparison is, without what is around it.
@@ -160,8 +149,6 @@ pub(crate) struct Operand {
     pub(crate) value: Value,
     /// What is done to it, outermost first; nothing for a plain one.
     pub(crate) around: Vec<Around>,
-    /// Bytes of the text, as far as the parser tells.
-    pub(crate) span: Range<usize>,
 }
 
 impl Operand {
@@ -198,11 +185,7 @@ impl Operand {
                 _ => break plain(inner, sql).unwrap_or_else(|| other(inner, sql)),
             };
         };
-        Self {
-            value,
-            around,
-            span: sql.range(expression.span()),
-        }
+        Self { value, around }
     }
 
     /// The column that it is, as it is.
@@ -272,13 +255,7 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<Value> {
             Literal::Number(number, _) => constant(Constant::Number(format!("-{number}"))),
             _ => None,
         },
-        Expr::TypedString(typed) => match &typed.value.value {
-            Literal::SingleQuotedString(text) => constant(Constant::Typed {
-                r#type: typed.data_type.to_string(),
-                text: text.clone(),
-            }),
-            _ => None,
-        },
+        Expr::TypedString(_) => constant(Constant::Other),
         expression => match literal(expression)? {
             Literal::Placeholder(name) => {
                 Some(Value::Parameter(name.strip_prefix(':')?.to_owned()))
@@ -288,7 +265,7 @@ fn plain(expression: &Expr, sql: &Sql) -> Option<Value> {
             | Literal::NationalStringLiteral(text) => constant(Constant::Text(text.clone())),
             Literal::DollarQuotedString(text) => constant(Constant::Text(text.value.clone())),
             Literal::Number(number, _) => constant(Constant::Number(number.clone())),
-            Literal::Boolean(truth) => constant(Constant::Boolean(*truth)),
+            Literal::Boolean(_) => constant(Constant::Other),
             Literal::Null => constant(Constant::Null),
             // `"…"` of MySQL is a text or a name, as the server is set up.
             _ => None,

@@ -20,8 +20,6 @@ pub(crate) struct SortKey {
     pub(crate) collation: Option<Name>,
     /// DESC.
     pub(crate) descending: bool,
-    /// NULLS FIRST, NULLS LAST.
-    pub(crate) nulls_first: Option<bool>,
     /// Bytes of the text.
     pub(crate) span: Range<usize>,
 }
@@ -60,7 +58,6 @@ pub(super) fn order(
             column,
             collation,
             descending,
-            nulls_first: term.options.nulls_first,
             span: sql.range(term.expr.span()),
         })
     });

@@ -5,7 +5,20 @@ use super::select::{Output, Select, Source};
 use crate::catalog::{Catalog, Column, Table};
 
 /// A column of a table, with the place of the relation that it is read from.
-pub(super) type Origin<'c> = (usize, &'c Table, &'c Column);
+pub(crate) type Origin<'c> = (usize, &'c Table, &'c Column);
+
+/// A column of a result that is a column of a table as it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Selected<'c> {
+    /// The place of the relation that it is read from.
+    pub(crate) relation: usize,
+    /// The table.
+    pub(crate) table: &'c Table,
+    /// Its column.
+    pub(crate) column: &'c Column,
+    /// Whether it goes by a name of its own.
+    pub(crate) is_renamed: bool,
+}
 
 /// A table by the name that a query has for it: of the first schema of the search path that has one of that name.
 /// Where names are told apart by case, MySQL on Linux say, the one that is spelt so comes first.
@@ -64,11 +77,17 @@ impl Select {
 
     /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known
     /// how many columns it has.
-    pub(crate) fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Origin<'c>>>> {
+    pub(crate) fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Selected<'c>>>> {
+        let selected = |(relation, table, column), is_renamed| Selected {
+            relation,
+            table,
+            column,
+            is_renamed,
+        };
         let all = |at: usize| {
             let table = self.table(at, catalog)?;
             let columns = table.columns.iter();
-            Some(columns.map(move |column| Some((at, table, column))))
+            Some(columns.map(move |column| Some(selected((at, table, column), false))))
         };
         let mut found = Vec::new();
         for output in &self.outputs {
@@ -79,9 +98,13 @@ impl Select {
                     }
                 }
                 Output::AllOf(path) => found.extend(all(self.called(path.last()?)?)?),
-                Output::One { value, .. } => {
+                Output::One { name, value } => {
                     let column = value.column();
-                    found.push(column.and_then(|column| self.origin(column, catalog)));
+                    let origin = column.and_then(|column| self.origin(column, catalog));
+                    found.push(origin.map(|origin| {
+                        let is_other = |name: &Name| !name.is(&origin.2.name);
+                        selected(origin, name.as_ref().is_some_and(is_other))
+                    }));
                 }
             }
         }

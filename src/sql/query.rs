@@ -1,19 +1,19 @@
 //! One query as a whole.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier, Spanned, Statement,
+    self, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier, Statement,
     TableFactor, Visit, Visitor,
 };
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::Unread;
-use super::condition::{Comparator, Pattern, Test, simple};
+use super::condition::{Comparator, Test, simple};
 use super::operand::{ColumnRef, Constant, Name, Operand, Value, names};
 use super::order::{SortKey, order};
-use super::select::{Output, Select, Strange};
+use super::select::{Output, Select};
 use super::text::{Sql, dialect};
 use crate::catalog::Dbms;
 
@@ -55,10 +55,10 @@ pub(crate) struct Query {
     pub(crate) comparisons: Vec<Comparison>,
     /// The queries of its WITH.
     pub(crate) with: Vec<Name>,
-    /// What was read and is told nowhere else.
-    pub(crate) strange: Vec<Strange>,
-    /// Whether it may answer otherwise over the same rows: by the clock, by chance, by who asks.
-    pub(crate) may_change: bool,
+    /// What was read and is told nowhere else, in words of SQL.
+    pub(crate) strange: Vec<&'static str>,
+    /// What may make it answer otherwise over the same rows, in words of SQL: the clock, chance, who asks.
+    pub(crate) unsteady: Vec<String>,
 }
 
 /// How SELECTs are put together.
@@ -94,8 +94,6 @@ pub(crate) struct Read {
     pub(crate) schema: Option<Name>,
     /// Its name.
     pub(crate) name: Name,
-    /// Whether the query itself reads it, and no query within it.
-    pub(crate) is_own: bool,
 }
 
 /// A parameter with the column that it is compared with.
@@ -135,10 +133,7 @@ impl Query {
         if let Some(refusal) = sql.refusal() {
             return Err(refusal);
         }
-        let syntax = |message: &str| Unread::Syntax {
-            message: message.to_owned(),
-            span: None,
-        };
+        let syntax = |message: &str| Unread::Syntax(message.to_owned());
         if sql.tokens().len() > WORDS {
             return Err(syntax("it is too long"));
         }
@@ -181,11 +176,11 @@ impl Query {
 
 fn parsed(sql: &Sql) -> Result<Query, Unread> {
     let dialect = dialect(sql.dbms());
-    let (only, tokens) = without_only(sql);
+    let (has_only, tokens) = without_only(sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = parser.parse_statements();
-    let mut statements = statements.map_err(|error| syntax(error, sql))?;
+    let mut statements = statements.map_err(syntax)?;
     let statement = match (statements.pop(), statements.pop()) {
         (Some(statement), None) => statement,
         (None, _) => return Err(Unread::NoQuery),
@@ -200,7 +195,7 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         tables: Vec::new(),
         comparisons: Vec::new(),
         refusal: None,
-        may_change: false,
+        unsteady: Vec::new(),
     };
     let _ = query.visit(&mut whole);
     let Whole {
@@ -208,56 +203,46 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         mut tables,
         comparisons,
         refusal,
-        may_change,
+        unsteady,
         ..
     } = whole;
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
     // A query of the WITH hides a table of its name.
-    tables.retain(|(read, _)| {
-        read.schema.is_some() || !with.iter().any(|name| name.is(&read.name.text))
-    });
+    tables
+        .retain(|read| read.schema.is_some() || !with.iter().any(|name| name.is(&read.name.text)));
     let mut read = Query {
         selects: Vec::new(),
         set: Set::One,
         order: None,
         limit: Limit::None,
         offset: Limit::None,
-        tables: Vec::new(),
+        tables,
         comparisons,
         with,
         strange: Vec::new(),
-        may_change,
+        unsteady,
         sql: sql.clone(),
     };
     read.outermost(query, sql);
-    for only in only {
-        read.strange("ONLY", only, sql);
+    if has_only {
+        read.strange.push("ONLY");
     }
-    let own = |span: &Range<usize>| {
-        let mut relations = read.selects.iter().flat_map(|select| &select.relations);
-        relations.any(|relation| relation.span == *span)
-    };
-    let tables = tables.into_iter().map(|(read, span)| Read {
-        is_own: own(&span),
-        ..read
-    });
-    read.tables = tables.collect();
     Ok(read)
 }
 
-/// The places of ONLY before a table, which the parser takes for a table, and what is left without them.
-fn without_only(sql: &Sql) -> (Vec<Span>, Vec<TokenWithSpan>) {
+/// Whether ONLY stands before a table, which the parser takes for a table, and what is left without it.
+fn without_only(sql: &Sql) -> (bool, Vec<TokenWithSpan>) {
     let is = |token: &Token, words: &[&str]| {
         matches!(token, Token::Word(word) if word.quote_style.is_none()
             && words.iter().any(|other| word.value.eq_ignore_ascii_case(other)))
     };
-    let (mut only, mut left) = (Vec::new(), Vec::new());
+    let (mut has_only, mut left) = (false, Vec::new());
     let mut before_table = false;
     for token in sql.tokens() {
         if before_table && sql.dbms() == Some(Dbms::Postgres) && is(&token.token, &["only"]) {
-            only.push(token.span);
+            has_only = true;
             continue;
         }
         if !matches!(token.token, Token::Whitespace(_)) {
@@ -265,27 +250,17 @@ fn without_only(sql: &Sql) -> (Vec<Span>, Vec<TokenWithSpan>) {
         }
         left.push(token.clone());
     }
-    (only, left)
+    (has_only, left)
 }
 
-/// What the parser says, and where.
-fn syntax(error: ParserError, sql: &Sql) -> Unread {
+/// What the parser says, without the place.
+fn syntax(error: ParserError) -> Unread {
     let message = match error {
         ParserError::TokenizerError(message) | ParserError::ParserError(message) => message,
         ParserError::RecursionLimitExceeded => "it is nested too deep".to_owned(),
     };
-    let (message, place) = match message.rsplit_once(" at Line: ") {
-        Some((message, place)) => (message.to_owned(), Some(place.to_owned())),
-        None => (message, None),
-    };
-    let place = place.and_then(|place| {
-        let (line, column) = place.split_once(", Column: ")?;
-        sql.byte(line.parse().ok()?, column.parse().ok()?)
-    });
-    Unread::Syntax {
-        message,
-        span: place.map(|at| at..at),
-    }
+    let place = message.rfind(" at Line: ").unwrap_or(message.len());
+    Unread::Syntax(message.get(..place).unwrap_or_default().to_owned())
 }
 
 impl Query {
@@ -297,9 +272,8 @@ impl Query {
             ("FOR", query.for_clause.is_some()),
             ("|>", !query.pipe_operators.is_empty()),
         ];
-        for (what, _) in own.into_iter().filter(|(_, is_there)| *is_there) {
-            self.strange(what, query.span(), sql);
-        }
+        let there = own.into_iter().filter(|(_, is_there)| *is_there);
+        self.strange.extend(there.map(|(what, _)| what));
         let is_bare =
             query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
         if let (SetExpr::Query(inner), true) = (&*query.body, is_bare) {
@@ -313,15 +287,8 @@ impl Query {
         let of = self.select().filter(|_| self.with.is_empty());
         match order(by, &outputs, of, sql) {
             Some(keys) => self.order = Some(keys),
-            None => self.strange("ORDER BY of another kind", by.span(), sql),
+            None => self.strange.push("ORDER BY of another kind"),
         }
-    }
-
-    fn strange(&mut self, what: &str, span: Span, sql: &Sql) {
-        self.strange.push(Strange {
-            what: what.to_owned(),
-            span: sql.range(span),
-        });
     }
 
     fn body(&mut self, body: &SetExpr, sql: &Sql) {
@@ -348,29 +315,26 @@ impl Query {
                         || inner.limit_clause.is_some()
                         || inner.fetch.is_some()
                     {
-                        self.strange("ORDER BY or LIMIT within another", inner.span(), sql);
+                        self.strange.push("ORDER BY or LIMIT within another");
                     }
                     rest.push(&inner.body);
                 }
-                SetExpr::Values(values) => self.strange("VALUES", values.span(), sql),
-                other => self.strange("a query of another kind", other.span(), sql),
+                SetExpr::Values(_) => self.strange.push("VALUES"),
+                _ => self.strange.push("a query of another kind"),
             }
         }
     }
 
     fn limits(&mut self, query: &ast::Query, sql: &Sql) {
-        let rows = |expression: &Expr| match Operand::of(expression, sql) {
-            Operand {
-                value: Value::Parameter(name),
-                around,
-                ..
-            } if around.is_empty() => Limit::Parameter(name),
-            Operand {
-                value: Value::Constant(Constant::Number(number)),
-                around,
-                ..
-            } if around.is_empty() => number.parse().map_or(Limit::Unknown, Limit::Rows),
-            _ => Limit::Unknown,
+        let rows = |expression: &Expr| {
+            let Operand { value, around } = Operand::of(expression, sql);
+            match value {
+                Value::Parameter(name) if around.is_empty() => Limit::Parameter(name),
+                Value::Constant(Constant::Number(number)) if around.is_empty() => {
+                    number.parse().map_or(Limit::Unknown, Limit::Rows)
+                }
+                _ => Limit::Unknown,
+            }
         };
         match &query.limit_clause {
             None => {}
@@ -415,10 +379,10 @@ fn is_of_the_session(word: &str) -> bool {
 struct Whole<'s> {
     sql: &'s Sql,
     with: Vec<Name>,
-    tables: Vec<(Read, Range<usize>)>,
+    tables: Vec<Read>,
     comparisons: Vec<Comparison>,
     refusal: Option<Unread>,
-    may_change: bool,
+    unsteady: Vec<String>,
 }
 
 impl Visitor for Whole<'_> {
@@ -448,7 +412,9 @@ impl Visitor for Whole<'_> {
         let with = with.map(|with| Name::of(&with.alias.name, self.sql.dbms()));
         self.with.extend(with);
         // Without a whole order, any rows may be the first.
-        self.may_change |= query.limit_clause.is_some() || query.fetch.is_some();
+        if query.limit_clause.is_some() || query.fetch.is_some() {
+            self.unsteady.push("LIMIT".to_owned());
+        }
         ControlFlow::Continue(())
     }
 
@@ -460,9 +426,9 @@ impl Visitor for Whole<'_> {
             ..
         } = factor
         {
-            self.table(name, alias.as_ref(), self.sql.range(factor.span()));
+            self.table(name, alias.as_ref());
         }
-        self.may_change |= !matches!(
+        let is_plain = matches!(
             factor,
             TableFactor::Table {
                 args: None,
@@ -471,6 +437,9 @@ impl Visitor for Whole<'_> {
             } | TableFactor::Derived { .. }
                 | TableFactor::NestedJoin { .. }
         );
+        if !is_plain {
+            self.unsteady.push(factor.to_string());
+        }
         ControlFlow::Continue(())
     }
 
@@ -478,17 +447,17 @@ impl Visitor for Whole<'_> {
         if let Some(test) = simple(expression, self.sql) {
             self.compared(&test);
         }
-        self.may_change |= match expression {
+        let word = match expression {
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
-                !STEADY.contains(&name.as_str())
+                (!STEADY.contains(&name.as_str())).then(|| format!("{name}()"))
             }
             Expr::Identifier(name) if name.quote_style.is_none() => {
-                let name = name.value.to_lowercase();
-                is_of_the_session(&name)
+                Some(name.value.to_lowercase()).filter(|name| is_of_the_session(name))
             }
-            _ => false,
+            _ => None,
         };
+        self.unsteady.extend(word);
         ControlFlow::Continue(())
     }
 
@@ -496,26 +465,26 @@ impl Visitor for Whole<'_> {
         // PostgreSQL and SQLite read these as times.
         let text = value.to_string().to_lowercase();
         let times = ["now", "today", "tomorrow", "yesterday"];
-        self.may_change |= times.iter().any(|time| text.contains(time));
+        if times.iter().any(|time| text.contains(time)) {
+            self.unsteady.push(text);
+        }
         ControlFlow::Continue(())
     }
 }
 
 impl Whole<'_> {
-    fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>, span: Range<usize>) {
+    fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) {
         let (schema, own) = match names(name, self.sql.dbms()).as_deref() {
             Some([own]) => (None, own.clone()),
             Some([schema, own]) => (Some(schema.clone()), own.clone()),
             _ => return,
         };
         let called = alias.map(|alias| Name::of(&alias.name, self.sql.dbms()));
-        let read = Read {
+        self.tables.push(Read {
             called: called.unwrap_or_else(|| own.clone()),
             schema,
             name: own,
-            is_own: false,
-        };
-        self.tables.push((read, span));
+        });
     }
 
     /// Adds what a condition compares parameters with.
@@ -556,23 +525,8 @@ impl Whole<'_> {
                     self.add(operand, one, bound);
                 }
             }
-            Test::Like {
-                operand, pattern, ..
-            } => match pattern {
-                Pattern::Prefix(_) => {}
-                Pattern::PrefixParameter(name) => {
-                    let columns = operand.columns().iter();
-                    let found = columns.map(|column| Comparison {
-                        parameter: name.clone(),
-                        column: column.clone(),
-                        bound: Bound::Other,
-                        is_plain: false,
-                    });
-                    self.comparisons.extend(found);
-                }
-                Pattern::Other(right) => self.add(operand, right, Bound::Other),
-            },
-            Test::Null { .. } | Test::Using(_) | Test::Exists { .. } | Test::Other(_) => {}
+            Test::Like { operand, pattern } => self.add(operand, pattern, Bound::Other),
+            Test::Null { .. } | Test::Using(_) | Test::Other(_) => {}
         }
     }
 

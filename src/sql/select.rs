@@ -1,12 +1,9 @@
 //! One SELECT: what it reads, what it gives, what it asks of its rows.
 
-use std::ops::Range;
-
 use sqlparser::ast::{
     self, Distinct, GroupByExpr, JoinConstraint, JoinOperator, SelectFlavor, SelectItem,
-    SelectItemQualifiedWildcardKind, Spanned, TableAlias, TableFactor, TableWithJoins,
+    SelectItemQualifiedWildcardKind, TableAlias, TableFactor, TableWithJoins,
 };
-use sqlparser::tokenizer::Span;
 
 use super::condition::{Condition, Test, conditions};
 use super::operand::{Name, Operand, names};
@@ -27,17 +24,8 @@ pub(crate) struct Select {
     pub(crate) groups: bool,
     /// HAVING.
     pub(crate) having: bool,
-    /// What was read and is told nowhere else.
-    pub(crate) strange: Vec<Strange>,
-}
-
-/// A clause that was read, and of which nothing else is told.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Strange {
-    /// What it is, in words of SQL.
-    pub(crate) what: String,
-    /// Bytes of the text, where the parser tells them.
-    pub(crate) span: Range<usize>,
+    /// What was read and is told nowhere else, in words of SQL.
+    pub(crate) strange: Vec<&'static str>,
 }
 
 /// Something that a SELECT reads.
@@ -47,14 +35,10 @@ pub(crate) struct Relation {
     pub(crate) called: Option<Name>,
     /// What it is.
     pub(crate) source: Source,
-    /// How it is joined to what stands before it.
-    pub(crate) join: Join,
     /// Whether a row of the result may be without a row of it: an outer join.
     pub(crate) may_be_missing: bool,
     /// What an outer join holds its rows against. That of other joins is in [`Select::conditions`].
     pub(crate) on: Vec<Condition>,
-    /// Bytes of the text.
-    pub(crate) span: Range<usize>,
 }
 
 /// What a relation is.
@@ -75,11 +59,9 @@ pub(crate) enum Source {
     Other,
 }
 
-/// How a relation is joined.
+/// How a relation is joined to what stands before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Join {
-    /// It stands first.
-    First,
+enum Join {
     /// `,`, CROSS JOIN, JOIN, INNER JOIN, `STRAIGHT_JOIN`.
     Inner,
     /// LEFT JOIN.
@@ -150,27 +132,15 @@ struct Reader<'s> {
     with: &'s [Name],
     relations: Vec<Relation>,
     conditions: Vec<Condition>,
-    strange: Vec<Strange>,
+    strange: Vec<&'static str>,
 }
 
 impl Reader<'_> {
-    fn strange(&mut self, what: &str, span: Span) {
-        self.strange.push(Strange {
-            what: what.to_owned(),
-            span: self.sql.range(span),
-        });
-    }
-
     /// A table with those that are joined to it; an entry of FROM.
     fn tables(&mut self, from: &TableWithJoins) {
-        let join = if self.relations.is_empty() {
-            Join::First
-        } else {
-            Join::Inner
-        };
         let begin = self.relations.len();
         let of = self.conditions.len();
-        self.table(&from.relation, join);
+        self.table(&from.relation, Join::Inner);
         for joined in &from.joins {
             let (join, constraint) = kind(&joined.join_operator);
             let this = self.relations.len();
@@ -185,17 +155,14 @@ impl Reader<'_> {
                         on.push(Condition {
                             text: format!("USING({})", name.text),
                             test: Test::Using(name),
-                            span: self.sql.range(column.span()),
                         });
                     }
                 }
-                Some(JoinConstraint::Natural) => {
-                    self.strange("NATURAL JOIN", joined.relation.span());
-                }
+                Some(JoinConstraint::Natural) => self.strange.push("NATURAL JOIN"),
                 Some(JoinConstraint::None) | None => {}
             }
             if join == Join::Other {
-                self.strange("a join of another kind", joined.relation.span());
+                self.strange.push("a join of another kind");
             }
             // What was joined before may be missing beside a row of this one, and its ON leaves nothing out.
             if matches!(join, Join::Right | Join::Full | Join::Other) {
@@ -223,7 +190,6 @@ impl Reader<'_> {
     }
 
     fn table(&mut self, factor: &TableFactor, join: Join) {
-        let span = factor.span();
         let (source, alias) = match factor {
             TableFactor::Table {
                 name,
@@ -244,7 +210,8 @@ impl Reader<'_> {
                     && json_path.is_none()
                     && sample.is_none();
                 if !is_plain {
-                    self.strange("a table of which a part is read, or another version", span);
+                    let what = "a table of which a part is read, or another version";
+                    self.strange.push(what);
                 }
                 let source = match names(name, self.sql.dbms()).as_deref() {
                     _ if args.is_some() => Source::Other,
@@ -270,7 +237,7 @@ impl Reader<'_> {
                 sample,
             } => {
                 if *lateral || sample.is_some() {
-                    self.strange("LATERAL", span);
+                    self.strange.push("LATERAL");
                 }
                 (Source::Query, alias)
             }
@@ -278,13 +245,10 @@ impl Reader<'_> {
                 table_with_joins,
                 alias: None,
             } => {
-                let (begin, of) = (self.relations.len(), self.conditions.len());
+                let of = self.conditions.len();
                 self.tables(table_with_joins);
-                if let Some(first) = self.relations.get_mut(begin) {
-                    first.join = join;
-                }
                 // Its ON leaves rows out only where this join does.
-                if !matches!(join, Join::First | Join::Inner) {
+                if join != Join::Inner {
                     let held = self.conditions.split_off(of);
                     if let Some(last) = self.relations.last_mut() {
                         last.on.extend(held);
@@ -305,28 +269,21 @@ impl Reader<'_> {
         };
         let alias = alias.as_ref();
         if alias.is_some_and(|alias| !alias.columns.is_empty() || alias.at.is_some()) {
-            self.strange("names of columns behind an alias", span);
+            self.strange.push("names of columns behind an alias");
         }
         let called = |alias: &TableAlias| Name::of(&alias.name, self.sql.dbms());
         self.relations.push(Relation {
             called: alias.map(called).or(own),
             source,
-            join,
             may_be_missing: false,
             on: Vec::new(),
-            span: self.sql.range(span),
         });
     }
 
     fn outputs(&mut self, item: &SelectItem) -> Vec<Output> {
         let sql = self.sql;
         let options = |options: &ast::WildcardAdditionalOptions| {
-            options.opt_ilike.is_some()
-                || options.opt_exclude.is_some()
-                || options.opt_except.is_some()
-                || options.opt_replace.is_some()
-                || options.opt_rename.is_some()
-                || options.opt_alias.is_some()
+            *options != ast::WildcardAdditionalOptions::default()
         };
         match item {
             SelectItem::UnnamedExpr(expression) => {
@@ -338,13 +295,13 @@ impl Reader<'_> {
                 name: Some(Name::of(alias, sql.dbms())),
                 value: Operand::of(expr, sql),
             }],
-            SelectItem::ExprWithAliases { expr, .. } => {
-                self.strange("several names for one value", expr.span());
+            SelectItem::ExprWithAliases { .. } => {
+                self.strange.push("several names for one value");
                 Vec::new()
             }
             SelectItem::Wildcard(more) => {
                 if options(more) {
-                    self.strange("a `*` with exceptions", item.span());
+                    self.strange.push("a `*` with exceptions");
                 }
                 vec![Output::All]
             }
@@ -354,7 +311,7 @@ impl Reader<'_> {
                     SelectItemQualifiedWildcardKind::Expr(_) => None,
                 };
                 if options(more) || owner.is_none() {
-                    self.strange("a `*` with exceptions", item.span());
+                    self.strange.push("a `*` with exceptions");
                 }
                 vec![Output::AllOf(owner.unwrap_or_default())]
             }
@@ -363,7 +320,6 @@ impl Reader<'_> {
 
     /// The clauses of which nothing is told.
     fn rest(&mut self, select: &ast::Select) {
-        let own = select.span();
         let clauses = [
             ("TOP", select.top.is_some()),
             ("EXCLUDE", select.exclude.is_some()),
@@ -380,9 +336,8 @@ impl Reader<'_> {
                 select.flavor != SelectFlavor::Standard,
             ),
         ];
-        for (what, _) in clauses.into_iter().filter(|(_, is_there)| *is_there) {
-            self.strange(what, own);
-        }
+        let there = clauses.into_iter().filter(|(_, is_there)| *is_there);
+        self.strange.extend(there.map(|(what, _)| what));
     }
 }
 

@@ -38,10 +38,7 @@ impl Sql {
         let places = Places::new(text);
         let dialect = dialect(dbms);
         let found = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
-        let found = found.map_err(|error| Unread::Syntax {
-            message: error.message,
-            span: places.byte(error.location).map(|at| at..at),
-        })?;
+        let found = found.map_err(|error| Unread::Syntax(error.message))?;
         let mut parameters = Vec::new();
         let mut tokens: Vec<TokenWithSpan> = Vec::with_capacity(found.len());
         let mut brackets = 0_usize;
@@ -136,11 +133,6 @@ impl Sql {
     /// The bytes of a part of the text.
     pub(super) fn range(&self, span: Span) -> Range<usize> {
         self.places.range(span).unwrap_or(0..self.text.len())
-    }
-
-    /// Where the parser stopped, as its message says.
-    pub(super) fn byte(&self, line: u64, column: u64) -> Option<usize> {
-        self.places.byte(Location { line, column })
     }
 
     fn begins_conditional(&self, span: Span) -> bool {

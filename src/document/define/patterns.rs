@@ -200,7 +200,7 @@ fn origins(
             let Some(made) = node.and_then(|(_, node)| template_of(node)) else {
                 continue;
             };
-            for (_, asked, made) in aligned(template, made) {
+            for (_, asked, made) in aligned(template, made).pairs {
                 if asked.place.column == parameter
                     && let Some(origin) = tracer.place(&made.place)
                     && !found.contains(&origin)

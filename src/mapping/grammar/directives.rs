@@ -1,7 +1,7 @@
 //! Which directives go together in one map.
 
 use super::validate::quoted;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::yaml::{Entry, Node};
 
 /// The directives that make a map a value of its own, each with those that go with it.
@@ -33,44 +33,33 @@ pub(super) fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
             && entry.key != "$spread";
         if !family.contains(&entry.key.as_str()) && !is_unknown {
             let message = format!("`{}` cannot stand beside `{main}`", entry.key);
-            faults.push(
-                Diagnostic::new(Code::Directive, entry.key_span.clone(), message)
-                    .with_help(format!("a map with `{main}` takes {}", quoted(family))),
-            );
+            let help = format!("a map with `{main}` takes {}", quoted(family));
+            faults.add(Code::Directive, entry.key_span.clone(), message, help);
         }
     }
     let entry_of = |name: &str| node.entries().iter().find(|entry| entry.key == name);
     let Some(first) = entry_of(main) else { return };
     if *main == "$value" {
         if node.entries().len() == 1 {
-            faults.push(
-                Diagnostic::new(
-                    Code::Directive,
-                    first.key_span.clone(),
-                    "`$value` alone says nothing",
-                )
-                .with_help("write the value itself, or say `$when` or `$type` beside it"),
-            );
+            let message = "`$value` alone says nothing";
+            let help = "write the value itself, or say `$when` or `$type` beside it";
+            faults.add(Code::Directive, first.key_span.clone(), message, help);
         }
         return;
     }
     let as_map = node.get("$as").and_then(Node::text) == Some("map");
     match entry_of("$key") {
-        None if as_map => faults.push(
-            Diagnostic::new(
-                Code::Directive,
-                entry_of("$as").unwrap_or(first).key_span.clone(),
-                "a map needs names for its members",
-            )
-            .with_help("say how each is named: $key: \"{column}\""),
+        None if as_map => faults.add(
+            Code::Directive,
+            entry_of("$as").unwrap_or(first).key_span.clone(),
+            "a map needs names for its members",
+            "say how each is named: $key: \"{column}\"",
         ),
-        Some(key) if !as_map => faults.push(
-            Diagnostic::new(
-                Code::Directive,
-                key.key_span.clone(),
-                "`$key` names the members of a map, and this is none",
-            )
-            .with_help("say `$as: map`, or take `$key` away"),
+        Some(key) if !as_map => faults.add(
+            Code::Directive,
+            key.key_span.clone(),
+            "`$key` names the members of a map, and this is none",
+            "say `$as: map`, or take `$key` away",
         ),
         _ => {}
     }
@@ -83,10 +72,8 @@ fn stray(entry: &Entry, faults: &mut Vec<Diagnostic>) {
         .find(|(_, family)| family.contains(&entry.key.as_str()));
     if let Some((main, _)) = owner {
         let message = format!("`{}` needs `{main}` beside it", entry.key);
-        faults.push(
-            Diagnostic::new(Code::Directive, entry.key_span.clone(), message)
-                .with_help(format!("say {main} in the same map")),
-        );
+        let help = format!("say {main} in the same map");
+        faults.add(Code::Directive, entry.key_span.clone(), message, help);
     }
 }
 
@@ -95,17 +82,12 @@ pub(super) fn alone(node: &Node, faults: &mut Vec<Diagnostic>) {
     let mains = VALUES.iter().map(|(main, _)| *main);
     for entry in node.entries() {
         if mains.clone().any(|main| main == entry.key) {
-            faults.push(
-                Diagnostic::new(
-                    Code::Directive,
-                    entry.key_span.clone(),
-                    format!(
-                        "`{}` makes one attribute, and this is all of them",
-                        entry.key
-                    ),
-                )
-                .with_help(format!("name the attribute: name: {{ {}: … }}", entry.key)),
+            let message = format!(
+                "`{}` makes one attribute, and this is all of them",
+                entry.key
             );
+            let help = format!("name the attribute: name: {{ {}: … }}", entry.key);
+            faults.add(Code::Directive, entry.key_span.clone(), message, help);
         }
     }
 }

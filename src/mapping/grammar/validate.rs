@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{DIRECTIVES, Field, Shape, directives};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::yaml::{Content, Node};
 
 /// Finds every place where a node has not the shape that the language asks for. `what` is the
@@ -57,8 +57,8 @@ pub(in crate::mapping) fn validate(
             Some(Shape::Word(now)) if node.text().is_some_and(|text| is_no_word(text, now)) => {
                 let text = node.text().unwrap_or_default();
                 let message = format!("{what} cannot be `{text}`");
-                let fault = Diagnostic::new(Code::WrongValue, node.span.clone(), message);
-                faults.push(fault.with_help(format!("write {}", words(shape))));
+                let help = format!("write {}", words(shape));
+                faults.add(Code::WrongValue, node.span.clone(), message, help);
             }
             Some(shape) => validate(node, shape, what, faults),
             None => faults.push(wrong_shape(node, shape, what)),
@@ -170,14 +170,8 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                         format!("{what} takes {}", quoted(&now))
                     }
                 };
-                faults.push(
-                    Diagnostic::new(
-                        Code::UnknownKey,
-                        entry.key_span.clone(),
-                        format!("{what} has no key `{}`", entry.key),
-                    )
-                    .with_help(help),
-                );
+                let message = format!("{what} has no key `{}`", entry.key);
+                faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
             }
         }
     }
@@ -188,14 +182,11 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
             !is_known && meant(&entry.key, fields) == Some(field.name)
         });
         if node.get(field.name).is_none() && !is_misspelled {
+            let message = format!("{what} needs `{}`", field.name);
             faults.push(
-                Diagnostic::new(
-                    Code::MissingKey,
-                    first_line(node),
-                    format!("{what} needs `{}`", field.name),
-                )
-                .with_label(format!("`{}` is missing here", field.name))
-                .with_help(format!("{}: {}", field.name, field.doc)),
+                Diagnostic::new(Code::MissingKey, first_line(node), message)
+                    .with_label(format!("`{}` is missing here", field.name))
+                    .with_help(format!("{}: {}", field.name, field.doc)),
             );
         }
     }
@@ -217,14 +208,11 @@ fn duplicates(node: &Node, faults: &mut Vec<Diagnostic>) {
     let mut seen: HashMap<&str, Range<usize>> = HashMap::new();
     for entry in node.entries() {
         if let Some(first) = seen.get(entry.key.as_str()) {
+            let message = format!("`{}` is written twice", entry.key);
             faults.push(
-                Diagnostic::new(
-                    Code::DuplicateKey,
-                    entry.key_span.clone(),
-                    format!("`{}` is written twice", entry.key),
-                )
-                .with_other(first.clone(), "first here")
-                .with_help("take one of them away"),
+                Diagnostic::new(Code::DuplicateKey, entry.key_span.clone(), message)
+                    .with_other(first.clone(), "first here")
+                    .with_help("take one of them away"),
             );
         } else {
             seen.insert(&entry.key, entry.key_span.clone());
@@ -273,14 +261,8 @@ fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Dia
             quoted(&known)
         ),
     };
-    faults.push(
-        Diagnostic::new(
-            Code::UnknownKey,
-            span.clone(),
-            format!("there is no directive `{name}`"),
-        )
-        .with_help(help),
-    );
+    let message = format!("there is no directive `{name}`");
+    faults.add(Code::UnknownKey, span.clone(), message, help);
 }
 
 /// Whether a name is a directive's without its `$`.

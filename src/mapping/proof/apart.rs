@@ -4,14 +4,14 @@
 //! are compared, as far as the work allows that is given to it.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::facts::Subject;
-use super::forms::{Known, Shape};
+use super::forms::{Shape, shapes};
 use super::meet::{Common, Work, meeting};
-use super::text::literal;
 use super::{World, written};
-use crate::item::Attribute;
-use crate::mapping::model::{Node, Table};
+use crate::item;
+use crate::mapping::model::{Node, Placeholder, Table};
 
 /// Pairs that are compared at most. Each has a claim: people read fewer.
 pub(in crate::mapping) const MOST_PAIRS: usize = 20_000;
@@ -41,16 +41,19 @@ pub(in crate::mapping) struct Pairs {
 /// Compares the keys of item types; those of a faulty one are left out.
 pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>], table: &Table, world: &World) -> Pairs {
     let keys = subjects.iter().enumerate().filter_map(|(place, subject)| {
-        let nodes = subject.key(table)?.into_iter();
-        let nodes = nodes.map(|(name, node)| (&**name, node)).collect();
-        Some(Keys {
-            place,
-            subject: *subject,
-            nodes,
-        })
+        let domain = |placeholder: &Placeholder| subject.domain(placeholder);
+        let attributes = subject.key(table)?.into_iter();
+        let attributes = attributes.map(|(name, node)| Attribute {
+            name,
+            node,
+            beginning: beginning(node),
+            shapes: shapes(node, world, &domain).into(),
+        });
+        let attributes = attributes.collect();
+        Some(Keys { place, attributes })
     });
     let keys: Vec<Keys<'_>> = keys.collect();
-    let attributes = keys.first().map_or(0, |keys| keys.nodes.len());
+    let attributes = keys.first().map_or(0, |keys| keys.attributes.len());
     let orders = (0..attributes).map(|attribute| Order::new(&keys, attribute));
     let Some(order) = orders.min_by_key(Order::count) else {
         return Pairs::default();
@@ -60,27 +63,28 @@ pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>], table: &Table, world: 
         ..Pairs::default()
     };
     let mut compare = Compare {
-        world,
-        classes: HashMap::new(),
-        shapes: Vec::new(),
-        known: HashMap::new(),
         found: HashMap::new(),
         work: Work::all(),
     };
-    order.each(&mut |a, b| {
-        let beginnings = a.nodes.iter().zip(&b.nodes);
-        let mut beginnings = beginnings.map(|((_, x), (_, y))| (beginning(x), beginning(y)));
-        if beginnings.any(|(x, y)| begin_apart(x, y)) {
-            return;
+    order.walk(&mut |before, later| {
+        for (_, earlier) in before {
+            let mut beginnings = earlier.attributes.iter().zip(&later.attributes);
+            if beginnings.any(|(a, b)| begin_apart(a.beginning, b.beginning)) {
+                continue;
+            }
+            pairs.by_beginning -= 1;
+            if pairs.compared.len() == MOST_PAIRS || compare.work.is_used_up() {
+                pairs.left += 1;
+                continue;
+            }
+            let [a, b] = if earlier.place < later.place {
+                [*earlier, later]
+            } else {
+                [later, *earlier]
+            };
+            let apart = compare.apart(&a.attributes, &b.attributes);
+            pairs.compared.push(([a.place, b.place], apart));
         }
-        pairs.by_beginning -= 1;
-        if pairs.compared.len() == MOST_PAIRS || compare.work.is_used_up() {
-            pairs.left += 1;
-            return;
-        }
-        let [a, b] = if a.place < b.place { [a, b] } else { [b, a] };
-        let apart = compare.apart(a, b);
-        pairs.compared.push(([a.place, b.place], apart));
     });
     pairs.compared.sort_by_key(|([a, b], _)| (*b, *a));
     pairs
@@ -89,12 +93,11 @@ pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>], table: &Table, world: 
 /// An item type's key attributes.
 struct Keys<'t> {
     place: usize,
-    subject: Subject<'t>,
-    nodes: Vec<(&'t str, &'t Node)>,
+    attributes: Vec<Attribute<'t>>,
 }
 
 /// An item type, behind the text that a key attribute of its begins with.
-type Sorted<'k, 't> = (&'t str, &'k Keys<'t>);
+type Sorted<'k, 't> = (&'k str, &'k Keys<'t>);
 
 /// Item types in the order of these texts.
 struct Order<'k, 't> {
@@ -103,29 +106,25 @@ struct Order<'k, 't> {
 
 impl<'k, 't> Order<'k, 't> {
     fn new(keys: &'k [Keys<'t>], attribute: usize) -> Self {
-        let beginning = |keys: &Keys<'t>| {
-            let node = keys.nodes.get(attribute);
-            node.map_or("", |(_, node)| beginning(node))
+        let beginning = |keys: &'k Keys<'t>| {
+            let attribute = keys.attributes.get(attribute);
+            attribute.map_or("", |attribute| attribute.beginning)
         };
         let mut sorted: Vec<_> = keys.iter().map(|keys| (beginning(keys), keys)).collect();
         sorted.sort_by_key(|(text, _)| *text);
         Self { sorted }
     }
 
+    /// How many pairs there are of which one text begins with the other.
     fn count(&self) -> usize {
         let mut count = 0;
         self.walk(&mut |before, _| count += before.len());
         count
     }
 
-    /// Hands over each pair of which one text begins with the other.
-    fn each(&self, act: &mut dyn FnMut(&'k Keys<'t>, &'k Keys<'t>)) {
-        self.walk(&mut |before, keys| before.iter().for_each(|(_, earlier)| act(earlier, keys)));
-    }
-
     /// Hands over each item type with all before it whose text its own begins with.
     fn walk(&self, act: &mut dyn FnMut(&[Sorted<'k, 't>], &'k Keys<'t>)) {
-        let mut before: Vec<(&str, &Keys<'_>)> = Vec::new();
+        let mut before: Vec<Sorted<'k, 't>> = Vec::new();
         for (text, keys) in &self.sorted {
             while before
                 .last()
@@ -139,29 +138,33 @@ impl<'k, 't> Order<'k, 't> {
     }
 }
 
-/// Compares pairs. Item types whose templates make the same texts are compared once.
-struct Compare<'w> {
-    world: &'w World,
-    classes: HashMap<Vec<Shape>, usize>,
-    shapes: Vec<Vec<Shape>>,
-    /// The class of each item type's key attributes.
-    known: HashMap<usize, Vec<usize>>,
-    found: HashMap<(usize, usize), Common>,
+/// A key attribute of an item type.
+struct Attribute<'t> {
+    name: &'t str,
+    node: &'t Node,
+    /// The text that it begins with in every item.
+    beginning: &'t str,
+    shapes: Rc<[Shape]>,
+}
+
+/// Compares pairs. Attributes whose templates make the same texts are compared once.
+struct Compare {
+    found: HashMap<[Rc<[Shape]>; 2], Common>,
     work: Work,
 }
 
-impl Compare<'_> {
-    fn apart(&mut self, a: &Keys<'_>, b: &Keys<'_>) -> Apart {
-        let (x, y) = (self.classes_of(a), self.classes_of(b));
+impl Compare {
+    fn apart(&mut self, a: &[Attribute<'_>], b: &[Attribute<'_>]) -> Apart {
         let mut example = Vec::new();
         let mut is_known = true;
-        for (((name, a), (_, b)), pair) in a.nodes.iter().zip(&b.nodes).zip(x.into_iter().zip(y)) {
-            match self.common(pair) {
+        for (a, b) in a.iter().zip(b) {
+            let name = a.name;
+            match self.common(a, b) {
                 Common::Text(meeting) => example.push(format!("{name} `{}`", meeting.text)),
                 Common::Unknown => is_known = false,
                 Common::Nothing => {
-                    let because = format!("no {name} is both `{}` and `{}`", form(a), form(b));
-                    return Apart::Form(because);
+                    let (a, b) = (form(a.node), form(b.node));
+                    return Apart::Form(format!("no {name} is both `{a}` and `{b}`"));
                 }
             }
         }
@@ -172,64 +175,31 @@ impl Compare<'_> {
         }
     }
 
-    fn common(&mut self, pair: (usize, usize)) -> &Common {
-        let (shapes, work) = (&self.shapes, &mut self.work);
+    fn common(&mut self, a: &Attribute<'_>, b: &Attribute<'_>) -> &Common {
+        let work = &mut self.work;
+        let pair = [a.shapes.clone(), b.shapes.clone()];
         self.found.entry(pair).or_insert_with(|| {
-            let (Some(a), Some(b)) = (shapes.get(pair.0), shapes.get(pair.1)) else {
-                return Common::Unknown;
-            };
             let mut part = work.part();
-            let found = meeting(a, b, &mut part);
+            let found = meeting(&a.shapes, &b.shapes, &mut part);
             work.give_back(&part);
             found
         })
-    }
-
-    fn classes_of(&mut self, keys: &Keys<'_>) -> Vec<usize> {
-        if let Some(classes) = self.known.get(&keys.place) {
-            return classes.clone();
-        }
-        let mut classes = Vec::new();
-        for (_, node) in &keys.nodes {
-            let shapes = shapes(keys.subject, node, self.world);
-            let next = self.shapes.len();
-            let class = *self.classes.entry(shapes).or_insert_with_key(|shapes| {
-                self.shapes.push(shapes.clone());
-                next
-            });
-            classes.push(class);
-        }
-        self.known.insert(keys.place, classes.clone());
-        classes
     }
 }
 
 /// The text that a key attribute begins with in every item.
 pub(super) fn beginning(node: &Node) -> &str {
-    match node {
-        Node::Template(template) => template.prefix().0,
-        _ => "",
-    }
+    node.template().map_or("", |template| template.prefix().0)
 }
 
 pub(super) fn begin_apart(a: &str, b: &str) -> bool {
     !a.starts_with(b) && !b.starts_with(a)
 }
 
-fn shapes(subject: Subject<'_>, node: &Node, world: &World) -> Vec<Shape> {
-    match node {
-        Node::Template(template) => {
-            Known::new(template, world, &|placeholder| subject.domain(placeholder)).shapes
-        }
-        Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
-        _ => vec![Shape::default().open()],
-    }
-}
-
 fn form(node: &Node) -> String {
-    match node {
+    match node.inner() {
         Node::Template(template) => written(template),
-        Node::Constant(Attribute::N(number)) => number.to_string(),
+        Node::Constant(item::Attribute::N(number)) => number.to_string(),
         _ => "…".to_owned(),
     }
 }

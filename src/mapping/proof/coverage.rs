@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Coverage;
 use super::facts::{Origin, Subject};
-use crate::catalog::{Catalog, Dbms, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Dbms, Table, TableName};
 use crate::mapping::model::{Gather, Node};
 use crate::source::{Relation, Scan, ScanColumn};
 
@@ -37,14 +37,7 @@ pub(in crate::mapping) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -
             column(each.scan, explode.array.column, &mut used);
         }
     }
-    let mut coverage = Coverage {
-        columns: 0,
-        in_items: 0,
-        omitted: Vec::new(),
-        in_no_item: Vec::new(),
-        unused_tables: Vec::new(),
-        queries: Vec::new(),
-    };
+    let mut coverage = Coverage::default();
     // A server of MySQL shows all of its databases, and most are somebody else's.
     let named: BTreeSet<&str> = catalog
         .tables
@@ -62,7 +55,8 @@ pub(in crate::mapping) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -
             // What a query takes of a table is not known.
             _ if !is_base(table, covered) && in_query(table, covered) => {}
             Some(columns) => add(table, columns, covered, catalog, &mut coverage),
-            None if is_data(table) && is_ours(table) => {
+            // Views repeat what their tables hold.
+            None if table.is_stored() && is_ours(table) => {
                 let name = catalog.display_name(&table.name);
                 coverage.unused_tables.push(name);
             }
@@ -116,49 +110,28 @@ fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
     })
 }
 
-/// Views repeat what their tables hold.
-fn is_data(table: &Table) -> bool {
-    matches!(table.kind, TableKind::Table | TableKind::Partitioned)
-}
-
 /// Takes the columns of a node in.
 fn take<'a>(node: &Node, scan: &'a Scan, used: &mut Used<'a>) {
-    node.visit(&mut |node| match node {
-        Node::Template(template) => {
-            for placeholder in template.placeholders() {
-                column(scan, placeholder.place.column, used);
-            }
-        }
-        Node::Map { spreads, .. } => {
-            for place in spreads {
-                column(scan, place.column, used);
-            }
-        }
-        Node::Embed(embed) => {
-            if let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column) {
-                take(&embed.each, &children.rows, used);
-                if let Gather::Map(template) = &embed.gather {
-                    for placeholder in template.placeholders() {
-                        column(&children.rows, placeholder.place.column, used);
-                    }
+    for place in node.places() {
+        column(scan, place.column, used);
+    }
+    node.visit(&mut |node| {
+        if let Node::Embed(embed) = node
+            && let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column)
+        {
+            take(&embed.each, &children.rows, used);
+            if let Gather::Map(template) = &embed.gather {
+                for placeholder in template.placeholders() {
+                    column(&children.rows, placeholder.place.column, used);
                 }
             }
         }
-        Node::Constant(_) | Node::List(_) | Node::When { .. } | Node::Typed { .. } => {}
     });
 }
 
 /// Takes one column in.
 fn column<'a>(scan: &'a Scan, index: usize, used: &mut Used<'a>) {
-    let Some(ScanColumn::Column { join, name, .. }) = scan.columns.get(index) else {
-        return;
-    };
-    let table = match (join, &scan.from) {
-        (Some(join), _) => scan.joins.get(*join).map(|join| &join.table),
-        (None, Relation::Table(table)) => Some(table),
-        (None, Relation::Query(_)) => None,
-    };
-    if let Some(table) = table {
+    if let Some((table, name)) = scan.origin(index) {
         used.entry(table).or_default().insert(name);
     }
 }

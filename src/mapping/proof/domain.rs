@@ -163,20 +163,10 @@ impl Domain {
             DataType::Text { max_chars } => Self::text(*max_chars),
             DataType::Enum { values } => Self::one_of(values, dbms),
             DataType::Uuid => Self::new(Kind::Uuid, vec![like(UUID)], Some(36)),
-            DataType::Date => Self::new(
-                Kind::Time(TimeKind::Date, Some(0)),
-                vec![like(DATE)],
-                Some(10),
-            )
-            .unfit(),
-            DataType::Timestamp { digits, zone } => {
-                let kind = if *zone {
-                    TimeKind::Instant
-                } else {
-                    TimeKind::Timestamp
-                };
-                Self::new(Kind::Time(kind, Some(*digits)), Vec::new(), None)
-                    .into_time(kind, Some(*digits))
+            DataType::Date | DataType::Timestamp { .. } => {
+                let (kind, digits) = data_type.time().unwrap_or((TimeKind::Timestamp, 0));
+                Self::new(Kind::Other, Vec::new(), None)
+                    .into_time(kind, Some(digits))
                     .unfit()
             }
             DataType::Time { digits, zone } => {
@@ -285,6 +275,12 @@ impl Domain {
         self.forms = forms;
         self.unfit = false;
         self
+    }
+
+    /// The same value as text of any number of these letters, with so many bytes at most.
+    pub(super) fn into_any_of(self, letters: Letters, bytes: Option<usize>) -> Self {
+        let domain = self.into_text(vec![vec![many(letters)]]);
+        Self { bytes, ..domain }
     }
 
     /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.

@@ -87,10 +87,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(in crate::mapping) fn template(self, name: &str) -> Option<&'a Template> {
-        match self.node(name).map(inner) {
-            Some(Node::Template(template)) => Some(template),
-            _ => None,
-        }
+        self.node(name)?.template()
     }
 
     /// An attribute's template with what is known of its values.
@@ -103,7 +100,7 @@ impl<'a> Subject<'a> {
 
     /// The nodes of the table's key; `None` where one of them is faulty.
     pub(super) fn key(self, table: &'a Table) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
-        let keys = std::iter::once(&table.partition).chain(&table.sort);
+        let keys = table.key();
         keys.map(|key| Some((&key.name, self.node(&key.name)?)))
             .collect()
     }
@@ -123,13 +120,5 @@ impl<'a> Subject<'a> {
     pub(super) fn column(self, index: usize) -> &'a str {
         let column = self.facts.columns.get(index);
         column.map_or("?", |column| column.written.as_str())
-    }
-}
-
-/// A node without what says when it is there and of which type it is.
-pub(in crate::mapping) fn inner(node: &Node) -> &Node {
-    match node {
-        Node::When { value, .. } | Node::Typed { value, .. } => inner(value),
-        node => node,
     }
 }

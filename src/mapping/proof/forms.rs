@@ -4,7 +4,8 @@ use super::domain::Domain;
 use super::letters::Letters;
 use super::text::{Form, literal};
 use super::{World, written};
-use crate::mapping::model::{Part, Placeholder, Template};
+use crate::item::Attribute;
+use crate::mapping::model::{Node, Part, Placeholder, Template};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts
 /// its values have.
@@ -44,6 +45,8 @@ pub(in crate::mapping) struct Known<'t> {
     pub(super) template: &'t Template,
     /// The values, in the order of the template.
     pub(super) uses: Vec<Use<'t>>,
+    /// How many optional segments are in every text.
+    certain_segments: usize,
     pub(super) shapes: Vec<Shape>,
 }
 
@@ -62,6 +65,7 @@ impl<'t> Known<'t> {
         let mut known = Self {
             template,
             uses: Vec::new(),
+            certain_segments: 0,
             shapes: Vec::new(),
         };
         let whole = |placeholder: &Placeholder| {
@@ -91,6 +95,7 @@ impl<'t> Known<'t> {
                     for each in new {
                         each.certain = segments_are_certain;
                     }
+                    known.certain_segments += usize::from(segments_are_certain);
                 }
             }
         }
@@ -125,24 +130,9 @@ impl<'t> Known<'t> {
     fn all_shapes(&self) -> Vec<Shape> {
         let optional = |part: &&Part| matches!(part, Part::Optional(_));
         let segments = self.template.parts.iter().filter(optional).count();
-        let mut certain = 0;
-        let mut uses = self.uses.iter();
-        for part in &self.template.parts {
-            match part {
-                Part::Text(_) => {}
-                Part::Value(_) => {
-                    uses.next();
-                }
-                Part::Optional(inner) => {
-                    let mine = uses.by_ref().take(values(inner).count());
-                    // Taken to the end, so that the next segment finds its own.
-                    certain += usize::from(mine.fold(true, |all, each| all & each.certain));
-                }
-            }
-        }
         let mut shapes: Vec<Shape> = Vec::new();
         let mut pieces = 0;
-        for there in certain..=segments {
+        for there in self.certain_segments..=segments {
             let more = self.shapes_with(there);
             pieces += more.iter().map(|shape| shape.pieces.len()).sum::<usize>();
             if pieces > MAX_PIECES {
@@ -204,6 +194,19 @@ impl<'t> Known<'t> {
             }
             Part::Optional(inner) => inner.iter().for_each(|part| self.add(part, number, shapes)),
         }
+    }
+}
+
+/// The texts that a key attribute can have; more perhaps, never less.
+pub(super) fn shapes(
+    node: &Node,
+    world: &World,
+    domain: &dyn Fn(&Placeholder) -> Domain,
+) -> Vec<Shape> {
+    match node.inner() {
+        Node::Template(template) => Known::new(template, world, domain).shapes,
+        Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
+        _ => vec![Shape::default().open()],
     }
 }
 
@@ -330,9 +333,7 @@ impl Known<'_> {
             _ => None,
         }
     }
-}
 
-impl Known<'_> {
     /// The shapes with ordinary values: not empty, and without these letters in what may hold any.
     pub(super) fn without(mut self, marks: &str) -> Vec<Shape> {
         for stretch in self

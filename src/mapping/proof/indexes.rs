@@ -7,18 +7,16 @@ use super::{IndexProof, MembershipProof, World};
 use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
 use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Table};
 
-/// Which item types are in an index, and when. `partition` is what the index is partitioned by.
+/// Which item types are in an index, and when.
 pub(in crate::mapping) fn index(
     index: &Index,
-    partition: &[KeyAttribute],
     table: &Table,
     subjects: &[Subject<'_>],
     world: &World,
 ) -> IndexProof {
     let within = subjects.iter().filter_map(|subject| {
-        let keys = partition.iter().chain(&index.sort);
-        let conditions = conditions(*subject, table, keys, world)?;
-        let values = partition.iter().map(|key| fixed(*subject, &key.name));
+        let conditions = conditions(*subject, table, index, world)?;
+        let values = index.partition.iter().map(|key| fixed(*subject, &key.name));
         let values: Option<Vec<String>> = values.collect();
         Some(MembershipProof {
             item_type: subject.item.name.to_string(),
@@ -34,17 +32,16 @@ pub(in crate::mapping) fn index(
 
 /// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
 /// table's own key needs every item has.
-pub(super) fn conditions<'k>(
+pub(super) fn conditions(
     subject: Subject<'_>,
     table: &Table,
-    keys: impl Iterator<Item = &'k KeyAttribute>,
+    index: &Index,
     world: &World,
 ) -> Option<Vec<String>> {
     let mut found: Vec<Need> = Vec::new();
-    let own = std::iter::once(&table.partition).chain(&table.sort);
-    let own = own.filter_map(|key| subject.node(&key.name));
+    let own = table.key().filter_map(|key| subject.node(&key.name));
     let has: Vec<Need> = own.flat_map(|node| needs(subject, node, world)).collect();
-    for key in keys {
+    for key in index.key() {
         let new = match subject.node(&key.name) {
             Some(node) => needs(subject, node, world),
             None if subject.item.spreads.is_empty() => return None,
@@ -108,7 +105,7 @@ fn needs(subject: Subject<'_>, node: &Node, world: &World) -> Vec<Need> {
 
 /// The one value that an attribute has in every item, if it has one.
 pub(in crate::mapping) fn fixed(subject: Subject<'_>, name: &str) -> Option<String> {
-    match super::facts::inner(subject.node(name)?) {
+    match subject.node(name)?.inner() {
         Node::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),
             _ => None,
@@ -178,7 +175,7 @@ pub(in crate::mapping) fn key_attributes(table: &Table) -> Vec<(&KeyAttribute, b
     };
     add(&table.partition, false);
     table.sort.iter().for_each(|key| add(key, true));
-    for index in table.indexes.iter().chain(&table.local_indexes) {
+    for index in table.all_indexes() {
         index.partition.iter().for_each(|key| add(key, false));
         index.sort.iter().for_each(|key| add(key, true));
     }

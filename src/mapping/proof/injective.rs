@@ -53,33 +53,18 @@ pub(super) struct Reading<'t> {
     pub(super) names: Vec<String>,
 }
 
-/// How far a column of a unique key is from being read back, the worst last.
+/// How far a value or a column of a unique key is from being read back, the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Gap {
     None,
-    Twice(usize),
-    Lost(usize),
-    Optional(usize),
+    Twice,
+    Lost,
+    Optional,
     Absent,
 }
 
-impl Gap {
-    pub(super) fn at(&self) -> usize {
-        match self {
-            Self::Twice(at) | Self::Lost(at) | Self::Optional(at) => *at,
-            Self::None | Self::Absent => 0,
-        }
-    }
-
-    pub(super) fn rank(&self) -> u8 {
-        match self {
-            Self::None => 0,
-            Self::Twice(_) => 1,
-            Self::Lost(_) => 2,
-            Self::Optional(_) => 3,
-            Self::Absent => 4,
-        }
-    }
-}
+/// A column's gap, with the number of the value that is to blame for it.
+pub(super) type Blamed = (Gap, usize);
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
 pub(in crate::mapping) fn prove(
@@ -99,7 +84,7 @@ pub(in crate::mapping) fn prove(
     let candidates = facts.unique.iter().filter(|key| !key.columns.is_empty());
     let best = candidates
         .map(|key| (key, gaps(key, facts, &readings)))
-        .min_by_key(|(key, gaps)| (gaps.iter().map(Gap::rank).max(), key.doubt.is_some()));
+        .min_by_key(|(key, gaps)| (gaps.iter().map(|(gap, _)| *gap).max(), key.doubt.is_some()));
     Some(match best {
         None => keyless(facts.origin),
         Some((key, gaps)) => judged(subject, key, &gaps, &readings),
@@ -131,26 +116,23 @@ fn read<'t>(known: &Known<'t>, attribute: &Arc<str>) -> Vec<Reading<'t>> {
 }
 
 /// What keeps each column of a unique key from being read back.
-fn gaps(key: &UniqueKey, facts: &Facts, readings: &[Reading<'_>]) -> Vec<Gap> {
+fn gaps(key: &UniqueKey, facts: &Facts, readings: &[Reading<'_>]) -> Vec<Blamed> {
     // First what is certain, then what is not as far as it must be.
-    let ranks = [0, 1, 2, 3];
+    let gaps = [Gap::None, Gap::Twice, Gap::Lost, Gap::Optional];
     let columns = key.columns.iter().map(|column| {
-        let found = ranks.iter().find_map(|rank| {
-            let known = closure(facts, readings, *rank);
-            known.contains(column).then_some(*rank)
-        });
-        match found {
-            None => Gap::Absent,
-            Some(0) => Gap::None,
-            Some(rank) => responsible(*column, facts, readings, rank),
+        let mut gaps = gaps.iter();
+        match gaps.find(|gap| closure(facts, readings, **gap).contains(column)) {
+            None => (Gap::Absent, 0),
+            Some(Gap::None) => (Gap::None, 0),
+            Some(gap) => responsible(*column, facts, readings, *gap),
         }
     });
     columns.collect()
 }
 
-/// The columns that values of this rank or better tell, foreign keys among them.
-fn closure(facts: &Facts, readings: &[Reading<'_>], rank: u8) -> Vec<usize> {
-    let usable = readings.iter().filter(|reading| reading.rank() <= rank);
+/// The columns that values with this gap or a smaller one tell, foreign keys among them.
+fn closure(facts: &Facts, readings: &[Reading<'_>], gap: Gap) -> Vec<usize> {
+    let usable = readings.iter().filter(|reading| reading.gap() <= gap);
     let mut known: Vec<usize> = usable
         .map(|reading| reading.each.placeholder.place.column)
         .collect();
@@ -171,35 +153,32 @@ fn closure(facts: &Facts, readings: &[Reading<'_>], rank: u8) -> Vec<usize> {
 }
 
 /// The value that is to blame: that of the column itself, or of a parent's key that tells it.
-fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], rank: u8) -> Gap {
+fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], gap: Gap) -> Blamed {
     let telling = facts.determined.iter();
     let telling = telling.filter(|(_, ours)| ours.contains(&column));
     let columns: Vec<usize> = std::iter::once(column)
         .chain(telling.flat_map(|(theirs, _)| theirs.iter().copied()))
         .collect();
-    let of_rank = |reading: &Reading<'_>| reading.rank() == rank;
+    let has_gap = |reading: &Reading<'_>| reading.gap() == gap;
     let found = readings
         .iter()
-        .position(|r| of_rank(r) && columns.contains(&r.each.placeholder.place.column))
-        .or_else(|| readings.iter().position(of_rank));
-    match (found, rank) {
-        (Some(at), 1) => Gap::Twice(at),
-        (Some(at), 2) => Gap::Lost(at),
-        (Some(at), _) => Gap::Optional(at),
-        (None, _) => Gap::Absent,
-    }
+        .position(|r| has_gap(r) && columns.contains(&r.each.placeholder.place.column))
+        .or_else(|| readings.iter().position(has_gap));
+    found.map_or((Gap::Absent, 0), |at| (gap, at))
 }
 
 impl Reading<'_> {
-    pub(super) fn rank(&self) -> u8 {
+    pub(super) fn gap(&self) -> Gap {
         if !self.each.placeholder.place.path.is_empty() {
-            4
+            Gap::Absent
         } else if !self.each.certain {
-            3
+            Gap::Optional
         } else if self.each.domain.loss.is_some() {
-            2
+            Gap::Lost
+        } else if self.twice != Common::Nothing {
+            Gap::Twice
         } else {
-            u8::from(self.twice != Common::Nothing)
+            Gap::None
         }
     }
 

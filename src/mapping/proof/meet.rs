@@ -195,19 +195,11 @@ impl Search<'_> {
                 Some(Piece::Many(..) | Piece::Begin(_) | Piece::End(_))
             )
         };
-        if passes(x) {
-            let next = State {
-                a: state.a + 1,
-                ..state
-            };
-            self.reach(next, (state, nothing));
-        }
-        if passes(y) {
-            let next = State {
-                b: state.b + 1,
-                ..state
-            };
-            self.reach(next, (state, nothing));
+        let (a, b) = (state.a + 1, state.b + 1);
+        for (piece, next) in [(x, State { a, ..state }), (y, State { b, ..state })] {
+            if passes(piece) {
+                self.reach(next, (state, nothing));
+            }
         }
         let (Some((x, stay_a)), Some((y, stay_b))) = (letter(x), letter(y)) else {
             return;

@@ -36,8 +36,7 @@ pub(in crate::mapping) enum Disorder {
 
 /// The sort key attributes that are text: the table's and those of indexes, each once.
 pub(in crate::mapping) fn sort_keys(table: &Table) -> Vec<&Arc<str>> {
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_indexes = indexes.flat_map(|index| &index.sort);
+    let of_indexes = table.all_indexes().flat_map(|index| &index.sort);
     let mut found: Vec<&Arc<str>> = Vec::new();
     for key in table.sort.iter().chain(of_indexes) {
         let text = key.key_type == KeyType::S && key.name != table.partition.name;

@@ -59,15 +59,13 @@ impl Domain {
             }
             Filter::Hex => {
                 let bytes = self.bytes.map(|bytes| bytes * 2);
-                let domain = self.into_text(vec![vec![many(Letters::hex())]]);
-                Self { bytes, ..domain }
+                self.into_any_of(Letters::hex(), bytes)
             }
             Filter::Base64 => {
                 let bytes = self.bytes.map(|bytes| bytes.div_ceil(3) * 4);
                 let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/=";
                 let alphabet = Letters::of(alphabet).or(Letters::digits());
-                let domain = self.into_text(vec![vec![many(alphabet)]]);
-                Self { bytes, ..domain }
+                self.into_any_of(alphabet, bytes)
             }
             Filter::Uuid { .. } => match self.kind {
                 Kind::Binary | Kind::Uuid => self.into_uuid(),
@@ -251,13 +249,8 @@ impl Domain {
             Kind::Uuid => self.into_uuid(),
             _ => {
                 let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
-                let domain = self
-                    .losing("`pseudonym` takes UUIDs in upper and in lower case for one")
-                    .into_text(vec![vec![many(alphabet)]]);
-                Self {
-                    bytes: Some(36),
-                    ..domain
-                }
+                self.losing("`pseudonym` takes UUIDs in upper and in lower case for one")
+                    .into_any_of(alphabet, Some(36))
             }
         }
     }

@@ -8,7 +8,7 @@
 use super::World;
 use super::apart::{begin_apart, beginning};
 use super::domain::Domain;
-use super::facts::{Subject, inner};
+use super::facts::Subject;
 use super::forms::{Known, Shape};
 use super::meet::{Common, Work, meeting};
 use super::text::literal;
@@ -59,7 +59,7 @@ pub(in crate::mapping) fn reach(
         if key.key_type != KeyType::S || matches!(condition, Condition::Any) {
             continue;
         }
-        let node = inner(node);
+        let node = node.inner();
         if begin_apart(condition.beginning(), beginning(node)) {
             return Reach::Never;
         }

@@ -38,7 +38,7 @@ impl Proofs {
 }
 
 /// Which columns are in items.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Coverage {
     /// Columns of the tables that item types are made from or look up.
     pub columns: usize,

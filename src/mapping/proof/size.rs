@@ -7,7 +7,7 @@ use super::indexes::conditions;
 use super::{SizeProof, World, Writes};
 use crate::catalog::DataType;
 use crate::item::{MAX_ITEM_BYTES, write_units};
-use crate::mapping::model::{Index, KeyAttribute, Node, Part, Projection, Table, Template};
+use crate::mapping::model::{Node, Part, Table, Template};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::Value;
 
@@ -100,13 +100,8 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
         least_units: 1,
         most_units: whole.most().map(write_units),
     };
-    let global = table.indexes.iter();
-    let global = global.map(|index| (index, index.partition.as_slice()));
-    let own = std::slice::from_ref(&table.partition);
-    let local = table.local_indexes.iter().map(|index| (index, own));
-    for (index, partition) in global.chain(local) {
-        let keys = partition.iter().chain(&index.sort);
-        let Some(conditions) = conditions(subject, table, keys, world) else {
+    for index in table.all_indexes() {
+        let Some(conditions) = conditions(subject, table, index, world) else {
             continue;
         };
         if conditions.is_empty() {
@@ -115,7 +110,7 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
         } else {
             writes.sparse_indexes.push(index.name.clone());
         }
-        let held = weight(subject, world, &|name| holds(index, partition, table, name));
+        let held = weight(subject, world, &|name| table.projects(index, name));
         let units = held.most().map(write_units);
         writes.most_units = writes.most_units.zip(units).map(|(all, more)| all + more);
     }
@@ -130,19 +125,6 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
         without_limit: whole.without_limit,
         largest,
         writes,
-    }
-}
-
-/// Whether an index holds an attribute.
-fn holds(index: &Index, partition: &[KeyAttribute], table: &Table, name: &str) -> bool {
-    let own = std::iter::once(&table.partition).chain(&table.sort);
-    let mut keys = own.chain(partition).chain(&index.sort);
-    match &index.projection {
-        Projection::All => true,
-        Projection::Keys => keys.any(|key| *key.name == *name),
-        Projection::Include(names) => {
-            names.iter().any(|other| other == name) || keys.any(|key| *key.name == *name)
-        }
     }
 }
 
@@ -240,13 +222,7 @@ fn literals(template: &Template) -> usize {
         Part::Text(text) => text.len(),
         _ => 0,
     };
-    let parts = template.parts.iter();
-    parts
-        .map(|part| match part {
-            Part::Optional(inner) => inner.iter().map(length).sum(),
-            part => length(part),
-        })
-        .sum()
+    template.flat().into_iter().map(length).sum()
 }
 
 /// Most bytes of a key attribute's text; `None` where a column has no limit.

@@ -2,10 +2,9 @@
 
 use super::World;
 use super::domain::Domain;
-use super::facts::{Subject, inner};
-use super::forms::{Known, Shape};
+use super::facts::Subject;
+use super::forms::{Shape, shapes};
 use super::meet::{Common, Work, meeting};
-use super::text::literal;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Placeholder, Table};
 
@@ -29,14 +28,9 @@ impl Texts {
     }
 
     fn with(node: &Node, world: &World, domain: &dyn Fn(&Placeholder) -> Domain) -> Self {
-        let shapes = |domain: &dyn Fn(&Placeholder) -> Domain| match inner(node) {
-            Node::Template(template) => Known::new(template, world, domain).shapes,
-            Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
-            _ => vec![Shape::default().open()],
-        };
         Self {
-            shapes: shapes(&|placeholder| domain(placeholder).in_figures()),
-            wide: shapes(domain),
+            shapes: shapes(node, world, &|placeholder| domain(placeholder).in_figures()),
+            wide: shapes(node, world, domain),
         }
     }
 

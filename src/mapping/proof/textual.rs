@@ -11,10 +11,8 @@ impl Domain {
         let both = |letters: Letters| {
             ('a'..='z').any(|c| letters.allows(c) && letters.allows(c.to_ascii_uppercase()))
         };
-        let plain = letters(&self.forms).and(Letters::of("").or(ascii()));
-        let ascii_only = plain == letters(&self.forms);
-        let single = self.forms.len() == 1 && !both(letters(&self.forms));
-        if ascii_only && single {
+        let all = letters(&self.forms);
+        if all.is_ascii() && self.forms.len() == 1 && !both(all) {
             let form = self.forms.iter().flatten().map(|stretch| Stretch {
                 letters: (0..128_u8)
                     .map(char::from)
@@ -38,10 +36,8 @@ impl Domain {
                 bytes * 3
             }
         });
-        let domain = self
-            .losing(format!("`{filter}` makes one of texts that differ in case"))
-            .into_text(vec![vec![many(Letters::ANY)]]);
-        Self { bytes, ..domain }
+        self.losing(format!("`{filter}` makes one of texts that differ in case"))
+            .into_any_of(Letters::ANY, bytes)
     }
 
     pub(super) fn trimmed(self) -> Self {
@@ -49,14 +45,12 @@ impl Domain {
         let none = (0..128_u8)
             .map(char::from)
             .all(|c| !c.is_whitespace() || !spaces.allows(c));
-        if none && ascii().and(spaces) == spaces {
+        if none && spaces.is_ascii() {
             return self;
         }
         let bytes = self.bytes;
-        let domain = self
-            .losing("`trim` makes one of texts that differ in white space")
-            .into_text(vec![vec![many(spaces)]]);
-        Self { bytes, ..domain }
+        self.losing("`trim` makes one of texts that differ in white space")
+            .into_any_of(spaces, bytes)
     }
 
     pub(super) fn truncated(self, length: usize) -> Self {
@@ -110,15 +104,7 @@ impl Domain {
             all = all.without([letter]);
         }
         let bytes = self.bytes.filter(|_| to.len() <= from.len());
-        let domain = self
-            .losing("`replace` may make two texts one")
-            .into_text(vec![vec![many(all)]]);
-        Self { bytes, ..domain }
+        self.losing("`replace` may make two texts one")
+            .into_any_of(all, bytes)
     }
-}
-
-fn ascii() -> Letters {
-    (0..128_u8)
-        .map(char::from)
-        .fold(Letters::of(""), |all, c| all.or(Letters::one(c)))
 }

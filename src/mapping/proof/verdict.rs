@@ -1,8 +1,21 @@
 //! What is said of an item type's keys: the verdict, why, and two rows that would meet.
 
 use super::facts::{Origin, Subject, UniqueKey};
-use super::injective::{Gap, Injectivity, Reading, Shown};
+use super::injective::{Blamed, Gap, Injectivity, Reading, Shown};
 use super::meet::Common;
+
+impl Injectivity {
+    /// What nothing shows.
+    fn open(because: String) -> Self {
+        Self {
+            shown: Shown::Open,
+            because,
+            attribute: None,
+            facts: Vec::new(),
+            example: None,
+        }
+    }
+}
 
 pub(super) fn keyless(origin: Origin) -> Injectivity {
     let (shown, because) = match origin {
@@ -26,36 +39,32 @@ pub(super) fn keyless(origin: Origin) -> Injectivity {
     };
     Injectivity {
         shown,
-        because: because.to_owned(),
-        attribute: None,
-        facts: Vec::new(),
-        example: None,
+        ..Injectivity::open(because.to_owned())
     }
 }
 
 pub(super) fn judged(
     subject: Subject<'_>,
     key: &UniqueKey,
-    gaps: &[Gap],
+    gaps: &[Blamed],
     readings: &[Reading<'_>],
 ) -> Injectivity {
     // The first value of those that are to blame the most.
-    let worst = gaps
-        .iter()
-        .max_by_key(|gap| (gap.rank(), std::cmp::Reverse(gap.at())));
+    let worst = gaps.iter();
+    let worst = worst.max_by_key(|(gap, at)| (*gap, std::cmp::Reverse(*at)));
     match worst {
-        None | Some(Gap::None) => proved(subject, key, readings),
-        Some(Gap::Twice(at)) => twice(readings.get(*at), readings),
-        Some(Gap::Lost(at)) => lost(readings.get(*at)),
-        Some(Gap::Optional(at)) => optional(subject, readings.get(*at)),
-        Some(Gap::Absent) => absent(subject, key, gaps),
+        None | Some((Gap::None, _)) => proved(subject, key, readings),
+        Some((Gap::Twice, at)) => twice(readings.get(*at), readings),
+        Some((Gap::Lost, at)) => lost(readings.get(*at)),
+        Some((Gap::Optional, at)) => optional(subject, readings.get(*at)),
+        Some((Gap::Absent, _)) => absent(subject, key, gaps),
     }
 }
 
 fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> Injectivity {
     let mut said: Vec<usize> = Vec::new();
     let mut reasons = Vec::new();
-    for reading in readings.iter().filter(|reading| reading.rank() == 0) {
+    for reading in readings.iter().filter(|reading| reading.gap() == Gap::None) {
         let column = reading.each.placeholder.place.column;
         let told = subject
             .facts
@@ -89,15 +98,16 @@ fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> In
         let called = key.called.trim_start_matches("the ");
         format!("{called} of {} ({columns}), {null}", facts.relation)
     };
-    Injectivity {
-        shown: key.doubt.map_or(Shown::Proved, |_| Shown::Supposed),
-        because: match key.doubt {
-            Some(doubt) => format!("{read}; but {doubt}"),
-            None => read,
+    match key.doubt {
+        Some(doubt) => Injectivity {
+            shown: Shown::Supposed,
+            ..Injectivity::open(format!("{read}; but {doubt}"))
         },
-        attribute: None,
-        facts: key.doubt.map_or_else(|| vec![fact()], |_| Vec::new()),
-        example: None,
+        None => Injectivity {
+            shown: Shown::Proved,
+            facts: vec![fact()],
+            ..Injectivity::open(read)
+        },
     }
 }
 
@@ -147,23 +157,19 @@ fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity
         ))
     });
     Injectivity {
-        shown: Shown::Open,
-        because,
         attribute: reading.map(|reading| reading.attribute.clone()),
-        facts: Vec::new(),
         example,
+        ..Injectivity::open(because)
     }
 }
 
 fn lost(reading: Option<&Reading<'_>>) -> Injectivity {
     let written = reading.map_or("?", Reading::written);
     let loss = reading.and_then(|reading| reading.each.domain.loss.as_deref());
+    let loss = loss.unwrap_or("nothing is known of it");
     Injectivity {
-        shown: Shown::Open,
-        because: format!("`{written}`: {}", loss.unwrap_or("nothing is known of it")),
         attribute: reading.map(|reading| reading.attribute.clone()),
-        facts: Vec::new(),
-        example: None,
+        ..Injectivity::open(format!("`{written}`: {loss}"))
     }
 }
 
@@ -174,20 +180,19 @@ fn optional(subject: Subject<'_>, reading: Option<&Reading<'_>>) -> Injectivity 
     } else {
         Shown::Broken
     };
+    let because = format!("`{written}` stands in an optional segment that NULL leaves out");
+    let example = format!("two rows without the segment of `{written}` give one key");
     Injectivity {
         shown,
-        because: format!("`{written}` stands in an optional segment that NULL leaves out"),
         attribute: reading.map(|reading| reading.attribute.clone()),
-        facts: Vec::new(),
-        example: Some(format!(
-            "two rows without the segment of `{written}` give one key"
-        )),
+        example: Some(example),
+        ..Injectivity::open(because)
     }
 }
 
-fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Gap]) -> Injectivity {
+fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Blamed]) -> Injectivity {
     let missing = key.columns.iter().zip(gaps);
-    let missing = missing.filter(|(_, gap)| matches!(gap, Gap::Absent));
+    let missing = missing.filter(|(_, (gap, _))| *gap == Gap::Absent);
     let columns: Vec<usize> = missing.map(|(column, _)| *column).collect();
     let missing = columns
         .iter()
@@ -214,13 +219,10 @@ fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Gap]) -> Injectivity {
             format!("the key leaves {missing} of {} out", key.called),
         )
     };
+    let example = format!("two rows that differ only in {missing} give one key");
     Injectivity {
         shown,
-        because,
-        attribute: None,
-        facts: Vec::new(),
-        example: Some(format!(
-            "two rows that differ only in {missing} give one key"
-        )),
+        example: Some(example),
+        ..Injectivity::open(because)
     }
 }

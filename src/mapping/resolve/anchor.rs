@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::raw::Spanned;
+use crate::mapping::template::{self, Filter, FilterCall, FilterError, TemplateError, Written};
 use crate::mapping::yaml::{Content, Node as Yaml};
 
 /// Where a template's text stands in the file, so that a place within the template can be shown.
@@ -47,5 +49,37 @@ impl Anchor {
             Some(start) => start + within.start..start + within.end,
             None => self.node.clone(),
         }
+    }
+
+    /// Reads the template; what is wrong with it is told.
+    pub(super) fn template(
+        &self,
+        text: &str,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Written> {
+        let mut tell = |error: TemplateError| {
+            let span = self.range(&error.span);
+            diagnostics.add(Code::Template, span, error.message, error.help);
+        };
+        let read = template::parse(text);
+        read.map_err(|errors| errors.into_iter().for_each(&mut tell))
+            .ok()
+    }
+
+    /// Compiles one of the template's filters; what is wrong with it is told.
+    pub(super) fn filter(
+        &self,
+        call: &FilterCall,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Filter> {
+        let tell = |error: FilterError| {
+            let code = match error {
+                FilterError::Unknown { .. } => Code::UnknownFilter,
+                FilterError::Arguments { .. } => Code::FilterArguments,
+            };
+            let span = self.range(&call.span);
+            diagnostics.add(code, span, error.to_string(), error.help());
+        };
+        Filter::compile(call).map_err(tell).ok()
     }
 }

@@ -7,14 +7,12 @@ use super::anchor::Anchor;
 use super::pass::PassBuilder;
 use super::scope::Scope;
 use crate::catalog::{Catalog, DataType, Family};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::format;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
-use crate::mapping::template::{
-    self, Filter, FilterError, Refusal, Segment, Trial, WrittenPlaceholder,
-};
+use crate::mapping::template::{self, Filter, Refusal, Segment, Trial, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::source::{Scan, ScanColumn};
 use crate::value::{Number, NumberError};
@@ -56,6 +54,16 @@ impl<'a> Binder<'a> {
 }
 
 impl Binder<'_> {
+    pub(super) fn tell(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.diagnostics.add(code, span, message, help);
+    }
+
     /// Binds a value of an attribute tree.
     pub(super) fn node(&mut self, yaml: &Yaml) -> Option<Node> {
         match &yaml.content {
@@ -64,10 +72,8 @@ impl Binder<'_> {
                 Ok(None) => self.template(yaml, text).map(Node::Template),
                 Err(error) => {
                     let message = format!("DynamoDB cannot hold the number `{text}`: {error}");
-                    self.diagnostics.push(
-                        Diagnostic::new(Code::WrongValue, yaml.span.clone(), message)
-                            .with_help("put it in quotes to make it text"),
-                    );
+                    let help = "put it in quotes to make it text";
+                    self.tell(Code::WrongValue, yaml.span.clone(), message, help);
                     None
                 }
             },
@@ -120,14 +126,9 @@ impl Binder<'_> {
     fn spread(&mut self, yaml: &Yaml) -> Option<Place> {
         let text = yaml.text()?;
         let Ok(written) = template::parse(&format!("{{{text}}}")) else {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::Template,
-                    yaml.span.clone(),
-                    "not a column or a member of one",
-                )
-                .with_help("write it without braces: $spread: settings"),
-            );
+            let message = "not a column or a member of one";
+            let help = "write it without braces: $spread: settings";
+            self.tell(Code::Template, yaml.span.clone(), message, help);
             return None;
         };
         let [Segment::Placeholder(placeholder)] = written.segments.as_slice() else {
@@ -135,14 +136,12 @@ impl Binder<'_> {
         };
         let (place, family) = self.document(placeholder, yaml.span.clone())?;
         if !matches!(family, Family::Document | Family::Map | Family::Any) {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::WrongValue,
-                    yaml.span.clone(),
-                    format!("`{text}` is {}, which has no members to spread", family.name()),
-                )
-                .with_help("$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; of JSON that is kept in text say $spread: column | json"),
+            let message = format!(
+                "`{text}` is {}, which has no members to spread",
+                family.name()
             );
+            let help = "$spread takes a JSON column, a composite, an hstore, or a member of a JSON column; of JSON that is kept in text say $spread: column | json";
+            self.tell(Code::WrongValue, yaml.span.clone(), message, help);
         }
         Some(place)
     }
@@ -158,10 +157,8 @@ impl Binder<'_> {
             [call] if matches!(Filter::compile(call), Ok(Filter::Json)) => true,
             _ => {
                 let message = "no other filter than `json` may stand here";
-                self.diagnostics.push(
-                    Diagnostic::new(Code::FilterArguments, span, message)
-                        .with_help("take the others away; a template goes through filters"),
-                );
+                let help = "take the others away; a template goes through filters";
+                self.tell(Code::FilterArguments, span, message, help);
                 return None;
             }
         };
@@ -175,16 +172,7 @@ impl Binder<'_> {
 
     fn template(&mut self, yaml: &Yaml, text: &str) -> Option<Template> {
         let at = Anchor::new(yaml, text);
-        let written = match template::parse(text) {
-            Ok(written) => written,
-            Err(errors) => {
-                self.diagnostics.extend(errors.into_iter().map(|error| {
-                    Diagnostic::new(Code::Template, at.range(&error.span), error.message)
-                        .with_help(error.help)
-                }));
-                return None;
-            }
-        };
+        let written = at.template(text, self.diagnostics)?;
         let parts = self.parts(&written.segments, &at);
         let template = Template { parts: parts? };
         self.check_text(&template, yaml);
@@ -215,43 +203,28 @@ impl Binder<'_> {
         let mut filters = Vec::new();
         for call in &written.filters {
             let span = at.range(&call.span);
-            match Filter::compile(call) {
-                Ok(filter) => {
-                    match filter.family(family) {
-                        Ok(after) => {
-                            for refusal in trial.through(&filter, family) {
-                                let refused = refused(refusal, span.clone());
-                                faulty |= refused.severity() == Severity::Error;
-                                self.diagnostics.push(refused);
-                            }
-                            family = after;
-                        }
-                        Err(error) => {
-                            self.diagnostics.push(
-                                Diagnostic::new(Code::FilterType, span, error.to_string())
-                                    .with_help(error.help),
-                            );
-                            faulty = true;
-                            family = Family::Any;
-                            trial = Trial::unknown();
-                        }
-                    }
-                    filters.push(filter);
-                }
+            let filter = at.filter(call, self.diagnostics);
+            let passed = filter.and_then(|filter| match filter.family(family) {
+                Ok(after) => Some((filter, after)),
                 Err(error) => {
-                    let code = if matches!(error, FilterError::Unknown { .. }) {
-                        Code::UnknownFilter
-                    } else {
-                        Code::FilterArguments
-                    };
-                    self.diagnostics.push(
-                        Diagnostic::new(code, span, error.to_string()).with_help(error.help()),
-                    );
-                    faulty = true;
-                    family = Family::Any;
-                    trial = Trial::unknown();
+                    let message = error.to_string();
+                    self.tell(Code::FilterType, span.clone(), message, error.help);
+                    None
                 }
+            });
+            let Some((filter, after)) = passed else {
+                faulty = true;
+                family = Family::Any;
+                trial = Trial::unknown();
+                continue;
+            };
+            for refusal in trial.through(&filter, family) {
+                let refused = refused(refusal, span.clone());
+                faulty |= refused.severity() == Severity::Error;
+                self.diagnostics.push(refused);
             }
+            family = after;
+            filters.push(filter);
         }
         if faulty {
             return None;
@@ -313,18 +286,12 @@ impl Binder<'_> {
                 }
                 _ => continue,
             };
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::FilterType,
-                    yaml.span.clone(),
-                    format!(
-                        "`{}` is {}, which cannot stand inside text",
-                        placeholder.place.written,
-                        placeholder.family.name()
-                    ),
-                )
-                .with_help(help),
+            let message = format!(
+                "`{}` is {}, which cannot stand inside text",
+                placeholder.place.written,
+                placeholder.family.name()
             );
+            self.tell(Code::FilterType, yaml.span.clone(), message, help);
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::model::{AccessPattern, Place, Placeholder, SortCondition};
+use super::super::model::{AccessPattern, Place, Placeholder};
 use super::super::proof::{PatternProof, SizeProof};
 use super::super::raw::{RawItem, Spanned};
 use super::bind::Binder;
@@ -59,7 +59,8 @@ impl Binder<'_> {
                     .columns
                     .iter()
                     .any(|column| column.name == name.value);
-                let fault = unknown_column(name, &format!("`{}`", self.scope.written), names());
+                let relation = format!("`{}`", self.scope.written);
+                let fault = unknown_column(&name.value, name.span.clone(), &relation, names());
                 self.diagnostics.push(if is_column {
                     Diagnostic {
                         message: format!("`{}` is not among the `columns` anyway", name.value),
@@ -84,8 +85,7 @@ impl Binder<'_> {
             let message = format!("`{written}` is invisible, and `*` leaves it out");
             let help =
                 format!("name it too, columns: [\"*\", {written}], or say omit: [{written}]");
-            self.diagnostics
-                .push(Diagnostic::new(Code::InvisibleColumn, left.span, message).with_help(help));
+            self.tell(Code::InvisibleColumn, left.span, message, help);
         }
         chosen
             .into_iter()
@@ -111,15 +111,7 @@ impl Binder<'_> {
             match parent.table.column(rest) {
                 Some(column) => choose(Some(alias), std::slice::from_ref(column), name, chosen),
                 None if rest == "*" => choose(Some(alias), columns, name, chosen),
-                None => {
-                    let rest = Spanned {
-                        value: rest.to_owned(),
-                        span: name.span.clone(),
-                    };
-                    let names = columns.iter().map(|column| column.name.as_str());
-                    self.diagnostics
-                        .push(unknown_column(&rest, &format!("`{alias}`"), names));
-                }
+                None => self.diagnostics.push(parent.lacks(rest, name.span.clone())),
             }
             return;
         }
@@ -141,29 +133,17 @@ impl Binder<'_> {
             by_name: _,
         } = chosen;
         if column.data_type == DataType::Printed {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::PrintedType,
-                    span.clone(),
-                    format!(
-                        "`{written}` ({}) is carried as text, as the database prints it",
-                        column.declared
-                    ),
-                )
-                .with_help(format!(
-                    "leave it out if no access pattern needs it: omit: [{written}]"
-                )),
+            let message = format!(
+                "`{written}` ({}) is carried as text, as the database prints it",
+                column.declared
             );
+            let help = format!("leave it out if no access pattern needs it: omit: [{written}]");
+            self.tell(Code::PrintedType, span.clone(), message, help);
         }
+        let (alias, data_type) = (alias.as_deref(), &column.data_type);
+        let place = self.pass.column(alias, &column.name, data_type);
         let placeholder = Placeholder {
-            place: Place {
-                column: self
-                    .pass
-                    .column(alias.as_deref(), &column.name, &column.data_type),
-                path: Vec::new(),
-                written: written.into(),
-                is_json: false,
-            },
+            place: Place::of_column(place, written),
             filters: Vec::new(),
             family: column.data_type.family(),
             escape: None,
@@ -206,9 +186,7 @@ impl Binder<'_> {
         let why = conditions.find_map(|condition| never(condition, self.scope, dbms));
         if let Some((why, help)) = why {
             let message = format!("the condition never holds, so that {outcome}: {why}");
-            self.diagnostics.push(
-                Diagnostic::new(Code::NeverMatches, written.span.clone(), message).with_help(help),
-            );
+            self.tell(Code::NeverMatches, written.span.clone(), message, help);
         }
     }
 }
@@ -355,16 +333,10 @@ fn condition(pattern: &AccessPattern) -> String {
         .iter()
         .map(|(key, template)| format!("{} = {template}", key.name));
     let sort = pattern.sort.iter().map(|(key, condition)| {
-        let name = &key.name;
-        match condition {
-            SortCondition::Is(one) => format!("{name} = {one}"),
-            SortCondition::BeginsWith(one) => format!("{name} begins with {one}"),
-            SortCondition::Between(low, high) => format!("{name} between {low} and {high}"),
-            SortCondition::Less(one) => format!("{name} < {one}"),
-            SortCondition::LessOrEqual(one) => format!("{name} <= {one}"),
-            SortCondition::Greater(one) => format!("{name} > {one}"),
-            SortCondition::GreaterOrEqual(one) => format!("{name} >= {one}"),
-        }
+        let operator = condition.operator().replace('_', " ");
+        let values = condition.templates().into_iter().map(ToString::to_string);
+        let values = values.collect::<Vec<_>>().join(" and ");
+        format!("{} {operator} {values}", key.name)
     });
     partition.chain(sort).collect::<Vec<_>>().join(", ")
 }

@@ -103,7 +103,7 @@ impl Binder<'_> {
         let data_type = column.map(|column| column.data_type.clone());
         let column = column.unwrap_or(&unknown);
         let dbms = self.catalog.dbms;
-        let is_stored = parent.map_or(self.scope.is_table(), |parent| is_stored(parent.table));
+        let is_stored = parent.map_or(self.scope.is_table(), |parent| parent.table.is_stored());
         // Nothing enforces NOT NULL over what a view, a query or a join gives.
         let nullable = column.nullable || parent.is_some() || !is_stored;
         let domain = match &column.ambiguous_charset {
@@ -213,7 +213,7 @@ impl Binder<'_> {
             None if scope.known => Origin::Query,
             None => Origin::Unknown,
             Some(table) if table.inherited => Origin::Inherited,
-            Some(table) if is_stored(table) => Origin::Table,
+            Some(table) if table.is_stored() => Origin::Table,
             Some(_) => Origin::View,
         }
     }
@@ -260,26 +260,22 @@ impl Binder<'_> {
     /// to have no NULL, and a foreign key that has none to have a parent.
     pub(super) fn nullable(&mut self) -> Vec<usize> {
         let scope = self.scope;
-        let key: &[String] = scope.table.map_or(&[], |table| &table.primary_key);
-        let base = scope.columns.iter();
-        let base = base.filter(|column| column.nullable && !key.contains(&column.name));
-        let base = base.map(|column| (None, column));
-        let of_parent = |parent: &'_ Parent<'_>| {
-            let (alias, optional) = (parent.alias.clone(), parent.optional);
-            let columns = parent.table.columns.clone().into_iter();
-            let key = parent.table.primary_key.clone();
-            columns
-                .filter(move |c| optional || c.nullable && !key.contains(&c.name))
-                .map(move |column| (alias.clone(), column))
-                .collect::<Vec<_>>()
+        let may_be_null = |table: Option<&Table>, column: &Column| {
+            let key: &[String] = table.map_or(&[], |table| &table.primary_key);
+            column.nullable && !key.contains(&column.name)
         };
+        let base = scope.columns.iter();
+        let base = base.filter(|column| may_be_null(scope.table, column));
         let mut nullable: Vec<usize> = base
-            .filter_map(|(alias, column)| self.pass.find(alias, &column.name))
+            .filter_map(|column| self.pass.find(None, &column.name))
             .collect();
         for parent in &scope.joins {
-            for (alias, column) in of_parent(parent) {
-                nullable.extend(self.pass.find(Some(&alias), &column.name));
-            }
+            let columns = parent.table.columns.iter();
+            let columns =
+                columns.filter(|column| parent.optional || may_be_null(Some(parent.table), column));
+            nullable.extend(
+                columns.filter_map(|column| self.pass.find(Some(&parent.alias), &column.name)),
+            );
         }
         nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable
@@ -310,11 +306,6 @@ fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
         (called, key.columns.as_slice(), exchanged.or(unchecked))
     });
     std::iter::once(primary).chain(unique).collect()
-}
-
-/// Whether a relation keeps rows of its own, and enforces its constraints on them.
-fn is_stored(table: &Table) -> bool {
-    matches!(table.kind, TableKind::Table | TableKind::Partitioned)
 }
 
 /// Whether a join compares a column of a parent's key as that key does, or tells more values apart: else

@@ -3,7 +3,7 @@
 use super::bind::Binder;
 use super::keys::{family, kind};
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Code;
 use crate::item::Attribute;
 use crate::mapping::model::{DynamoType, Node, Part};
 use crate::mapping::raw::spanned;
@@ -34,14 +34,9 @@ impl Binder<'_> {
             };
             if !may_be(wanted, given, made) {
                 let given = given.map_or("another value", Family::name);
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::WrongValue,
-                        written.span.clone(),
-                        format!("the value is {given}, which never is of this type"),
-                    )
-                    .with_help("convert it with a filter, or take `$type` away"),
-                );
+                let message = format!("the value is {given}, which never is of this type");
+                let help = "convert it with a filter, or take `$type` away";
+                self.tell(Code::WrongValue, written.span.clone(), message, help);
             }
         }
         Some(match flag {
@@ -72,18 +67,10 @@ fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bo
 }
 
 fn named(name: &str) -> Option<DynamoType> {
-    Some(match name {
-        "S" => DynamoType::S,
-        "N" => DynamoType::N,
-        "B" => DynamoType::B,
-        "BOOL" => DynamoType::Bool,
-        "SS" => DynamoType::Ss,
-        "NS" => DynamoType::Ns,
-        "BS" => DynamoType::Bs,
-        "L" => DynamoType::L,
-        "M" => DynamoType::M,
-        _ => return None,
-    })
+    let mut words = DynamoType::WORDS.iter();
+    words
+        .find(|(word, _)| *word == name)
+        .map(|(_, found)| *found)
 }
 
 /// Has a single value go through the filter that makes the type, where it is another.
@@ -100,13 +87,8 @@ fn convert(node: &mut Node, wanted: DynamoType) {
         return;
     };
     let filter = match (wanted, value.family) {
-        (DynamoType::S, Family::Text | Family::Time)
-        | (DynamoType::N, Family::Number)
-        | (DynamoType::B, Family::Binary)
-        | (DynamoType::Bool, Family::Boolean)
-        | (DynamoType::L, Family::List)
-        | (DynamoType::M, Family::Map)
-        | (DynamoType::Ss | DynamoType::Ns | DynamoType::Bs, Family::Set) => return,
+        (wanted, family) if kind(wanted) == family => return,
+        (DynamoType::S, Family::Time) => return,
         (DynamoType::S, _) => Filter::String,
         (DynamoType::N, _) => Filter::Number,
         (DynamoType::B, _) => Filter::Binary,

@@ -1,19 +1,17 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
-use std::ops::Range;
-
 use super::super::model::{EmbedNode, Explode, Gather, Node, Part, Place, Placeholder, Template};
 use super::super::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
 use super::super::template;
 use super::super::template::Segment;
 use super::super::yaml::Node as Yaml;
 use super::bind::Binder;
-use super::join::matched;
+use super::join::{matched, ours};
 use super::keys::family;
 use super::pass::PassBuilder;
-use super::scope::{Element, On, Scope, unknown_column};
+use super::scope::{Element, On, Scope};
 use crate::catalog::{Catalog, DataType, Family, Table};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::source::Embed;
 
 /// Levels of embeds within embeds.
@@ -25,10 +23,8 @@ impl Binder<'_> {
         let name = yaml.get("$embed").and_then(spanned)?;
         if self.depth >= MAX_DEPTH {
             let message = format!("embeds nest to {MAX_DEPTH} levels");
-            self.diagnostics.push(
-                Diagnostic::new(Code::Embed, name.span, message)
-                    .with_help("make the innermost children items of their own"),
-            );
+            let help = "make the innermost children items of their own";
+            self.tell(Code::Embed, name.span, message, help);
             return None;
         }
         let mut child = Scope::table(&name, self.catalog, self.diagnostics)?;
@@ -101,8 +97,7 @@ impl Binder<'_> {
                 }
                 None => "say which columns tell its rows apart: from: { sql: …, key: [column] }",
             };
-            self.diagnostics
-                .push(Diagnostic::new(Code::Embed, name.span.clone(), message).with_help(help));
+            self.tell(Code::Embed, name.span.clone(), message, help);
             return false;
         }
         self.pass.key = self.indices(key);
@@ -152,11 +147,10 @@ impl Binder<'_> {
                 ),
             },
         };
-        self.diagnostics.push(
-            Diagnostic::new(Code::Embed, name.span.clone(), message).with_help(format!(
-                "say which columns belong together: $match: {{ child_column: our_column }}{help}"
-            )),
+        let help = format!(
+            "say which columns belong together: $match: {{ child_column: our_column }}{help}"
         );
+        self.tell(Code::Embed, name.span.clone(), message, help);
         None
     }
 
@@ -165,12 +159,10 @@ impl Binder<'_> {
         let columns = self.scope.columns.iter();
         let members = columns.map(|column| {
             let placeholder = Placeholder {
-                place: Place {
-                    column: self.pass.column(None, &column.name, &column.data_type),
-                    path: Vec::new(),
-                    written: column.name.as_str().into(),
-                    is_json: false,
-                },
+                place: Place::of_column(
+                    self.pass.column(None, &column.name, &column.data_type),
+                    column.name.as_str(),
+                ),
                 filters: Vec::new(),
                 escape: None,
                 family: column.data_type.family(),
@@ -212,41 +204,13 @@ impl Binder<'_> {
             Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
             _ => (text, false),
         };
-        let span = written.span.clone();
-        let place = self.order_place(name, &span)?;
-        Some((place, descends))
-    }
-
-    fn order_place(&mut self, name: &str, span: &Range<usize>) -> Option<usize> {
-        let scope = self.scope;
-        let find = |table: Option<&Table>, name: &str| {
-            let column = table.and_then(|table| table.column(name))?;
-            Some((column.name.clone(), column.data_type.clone()))
+        let name = Spanned {
+            value: name.to_owned(),
+            span: written.span.clone(),
         };
-        let split = name.split_once('.');
-        let (alias, found) = match find(scope.table, name) {
-            Some(found) => (None, found),
-            None => {
-                let owner = split.and_then(|(alias, name)| Some((scope.parent(alias)?, name)));
-                let found = owner.and_then(|(parent, name)| {
-                    Some((parent.alias.as_str(), find(Some(parent.table), name)?))
-                });
-                let Some((alias, found)) = found else {
-                    let written = Spanned {
-                        value: name.to_owned(),
-                        span: span.clone(),
-                    };
-                    let names = scope.columns.iter().map(|column| column.name.as_str());
-                    let relation = format!("`{}`", scope.written);
-                    self.diagnostics
-                        .push(unknown_column(&written, &relation, names));
-                    return None;
-                };
-                (Some(alias), found)
-            }
-        };
-        let (column, data_type): (String, DataType) = found;
-        Some(self.pass.column(alias, &column, &data_type))
+        let found = ours(&name, self.scope, self.diagnostics)?;
+        let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
+        Some((self.pass.column(owner, &found.column, data_type), descends))
     }
 }
 
@@ -292,10 +256,8 @@ pub(super) fn resolve<'a>(
                 "the alias `{}` is a name of `{}` already",
                 alias.value, scope.written
             );
-            diagnostics.push(
-                Diagnostic::new(Code::Explode, alias.span.clone(), message)
-                    .with_help("choose another alias"),
-            );
+            let help = "choose another alias";
+            diagnostics.add(Code::Explode, alias.span.clone(), message, help);
             scope.broken.push(alias.value.clone());
             continue;
         }
@@ -412,8 +374,7 @@ impl Binder<'_> {
 
     fn misfit(&mut self, written: &Yaml, what: &str, given: Family, help: &str) {
         let message = format!("{what} cannot be made of {}", given.name());
-        self.diagnostics
-            .push(Diagnostic::new(Code::Embed, written.span.clone(), message).with_help(help));
+        self.tell(Code::Embed, written.span.clone(), message, help);
     }
 
     /// Tells of members that may be NULL, or equal for two children of one parent. What a `$where`
@@ -442,11 +403,9 @@ impl Binder<'_> {
                     "`{}` may be NULL, and {what} cannot be: then the parent is rejected",
                     place.written
                 );
-                self.diagnostics.push(
-                    Diagnostic::new(Code::NullableKey, written.span.clone(), message).with_help(
-                        "give it a `default(x)`, or leave such children out: $where: … IS NOT NULL",
-                    ),
-                );
+                let help =
+                    "give it a `default(x)`, or leave such children out: $where: … IS NOT NULL";
+                self.tell(Code::NullableKey, written.span.clone(), message, help);
             }
         }
         let names = member.placeholders().map(|value| &value.place.written);
@@ -463,10 +422,8 @@ impl Binder<'_> {
             let message = format!(
                 "two children of one parent may have one value here, and {what} differ: then the parent is rejected"
             );
-            self.diagnostics.push(
-                Diagnostic::new(Code::KeyNotUnique, written.span.clone(), message)
-                    .with_help("name the columns that tell the children apart, or say `$as: list`"),
-            );
+            let help = "name the columns that tell the children apart, or say `$as: list`";
+            self.tell(Code::KeyNotUnique, written.span.clone(), message, help);
         }
     }
 }

@@ -6,9 +6,9 @@
 //! taken to be fickle unless it was read whole, reads stored tables alone, and calls no function but a
 //! few that are known. What only looks fickle is read again for nothing.
 
-use crate::catalog::{Catalog, Dbms, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Dbms, Table, TableKind};
 use crate::source::{Relation, Scan, ScanColumn};
-use crate::sql::{Query, Read, Unread};
+use crate::sql::{Query, Read, Unread, table};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
@@ -24,16 +24,11 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     // What a view says is not known, nor what a foreign table stands for.
     scan.tables()
         .into_iter()
-        .any(|name| !is_stored(name, catalog))
+        .any(|name| !catalog.table(name).is_some_and(stores))
         || texts.any(|text| is_fickle_sql(text, catalog))
         || scan
             .embeds()
             .any(|(_, embed)| is_fickle(&embed.rows, catalog))
-}
-
-fn is_stored(name: &TableName, catalog: &Catalog) -> bool {
-    let found = catalog.tables.iter().find(|table| table.name == *name);
-    found.is_some_and(stores)
 }
 
 fn stores(table: &Table) -> bool {
@@ -44,20 +39,17 @@ fn stores(table: &Table) -> bool {
 }
 
 /// Whether a query, or a condition, may give something else though no row has changed.
-pub(crate) fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
+fn is_fickle_sql(text: &str, catalog: &Catalog) -> bool {
     let dbms = Some(catalog.dbms);
-    let Ok(query) = Query::read(text, dbms).or_else(|_| condition(text, dbms)) else {
-        return true;
-    };
-    let is_stored = |read: &Read| {
-        let mut tables = catalog.tables.iter();
-        tables.any(|table| {
-            let schema = read.schema.as_ref();
-            let in_schema = schema.is_none_or(|schema| schema.is(&table.name.schema));
-            in_schema && read.name.is(&table.name.name) && stores(table)
-        })
-    };
-    query.may_change || !query.tables.iter().all(is_stored)
+    let query = Query::read(text, dbms).or_else(|_| condition(text, dbms));
+    query.map_or(true, |query| is_fickle_query(&query, catalog))
+}
+
+/// Whether a query may give something else though no row has changed.
+pub(crate) fn is_fickle_query(query: &Query, catalog: &Catalog) -> bool {
+    let is_stored =
+        |read: &Read| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
+    !query.unsteady.is_empty() || !query.tables.iter().all(is_stored)
 }
 
 fn condition(text: &str, dbms: Option<Dbms>) -> Result<Query, Unread> {
@@ -67,12 +59,15 @@ fn condition(text: &str, dbms: Option<Dbms>) -> Result<Query, Unread> {
 /// Whether a condition may read other rows than the one that it is about: it has a query within it, calls a
 /// function that is not known, or was not understood.
 pub(crate) fn may_read_rows(text: &str, dbms: Dbms) -> bool {
-    condition(text, Some(dbms)).map_or(true, |query| query.may_change || !query.tables.is_empty())
+    condition(text, Some(dbms)).map_or(true, |query| {
+        !query.unsteady.is_empty() || !query.tables.is_empty()
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog::TableName;
     use crate::catalog::sample::shop;
 
     #[test]

@@ -9,7 +9,7 @@ use super::pass::Passes;
 use super::scope::Scope;
 use super::{Described, embed, life};
 use crate::catalog::Catalog;
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::model::{Expired, ItemType, KeyAttribute, Node, Part, Table, Template};
 use crate::mapping::proof::Facts;
 use crate::mapping::raw::{Raw, RawItem, Spanned};
@@ -139,9 +139,7 @@ fn bind_keys(
     attributes: &mut Vec<(Arc<str>, Node)>,
     spans: &mut HashMap<Arc<str>, Range<usize>>,
 ) {
-    let wanted: Vec<&KeyAttribute> = std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .collect();
+    let wanted: Vec<&KeyAttribute> = table.key().collect();
     for key in &wanted {
         match raw.key.iter().find(|entry| *entry.key == *key.name) {
             Some(entry) => {
@@ -150,16 +148,11 @@ fn bind_keys(
                 }
                 spans.insert(key.name.clone(), entry.value.span.clone());
             }
-            None => binder.diagnostics.push(
-                Diagnostic::new(
-                    Code::MissingKey,
-                    raw.key_span.clone(),
-                    format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
-                )
-                .with_help(format!(
-                    "the table's key needs it: key: {{ {}: \"…\" }}",
-                    key.name
-                )),
+            None => binder.diagnostics.add(
+                Code::MissingKey,
+                raw.key_span.clone(),
+                format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
+                format!("the table's key needs it: key: {{ {}: \"…\" }}", key.name),
             ),
         }
     }
@@ -170,14 +163,10 @@ fn bind_keys(
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "key attributes of indexes belong under `attributes`".to_owned(),
             };
-            binder.diagnostics.push(
-                Diagnostic::new(
-                    Code::UnknownKey,
-                    entry.key_span.clone(),
-                    format!("`{}` is no key attribute of the table", entry.key),
-                )
-                .with_help(help),
-            );
+            let message = format!("`{}` is no key attribute of the table", entry.key);
+            binder
+                .diagnostics
+                .add(Code::UnknownKey, entry.key_span.clone(), message, help);
         }
     }
 }
@@ -191,16 +180,12 @@ fn add(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     if let Some(first) = spans.get(&name) {
+        let message = format!("the attribute `{name}` would be written twice");
+        let help = format!("rename one, or leave the column out: omit: [{name}]");
         diagnostics.push(
-            Diagnostic::new(
-                Code::AttributeClash,
-                span,
-                format!("the attribute `{name}` would be written twice"),
-            )
-            .with_other(first.clone(), "it comes from here already")
-            .with_help(format!(
-                "rename one, or leave the column out: omit: [{name}]"
-            )),
+            Diagnostic::new(Code::AttributeClash, span, message)
+                .with_other(first.clone(), "it comes from here already")
+                .with_help(help),
         );
         return;
     }

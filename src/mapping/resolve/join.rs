@@ -2,8 +2,8 @@
 
 use super::insensitive::unlike;
 use super::scope::{On, Parent, Scope, find_table, unknown_column};
-use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::catalog::{Catalog, Column, ForeignKey, Table};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
 pub(super) fn find_parent<'a>(
@@ -17,10 +17,8 @@ pub(super) fn find_parent<'a>(
             "the alias `{}` is a name of `{}` already",
             raw.alias.value, scope.written
         );
-        diagnostics.push(
-            Diagnostic::new(Code::Join, raw.alias.span.clone(), message)
-                .with_help("choose another alias"),
-        );
+        let help = "choose another alias";
+        diagnostics.add(Code::Join, raw.alias.span.clone(), message, help);
         return None;
     }
     match &raw.to {
@@ -30,16 +28,16 @@ pub(super) fn find_parent<'a>(
 }
 
 /// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
-struct Ours<'a> {
-    owner: Option<String>,
-    column: String,
+pub(super) struct Ours<'a> {
+    pub(super) owner: Option<String>,
+    pub(super) column: String,
     nullable: bool,
     /// What is known of it.
-    known: Option<&'a Column>,
+    pub(super) known: Option<&'a Column>,
 }
 
 /// Finds a column of ours; what is wrong with it is told.
-fn ours<'a>(
+pub(super) fn ours<'a>(
     written: &Spanned<String>,
     scope: &Scope<'a>,
     diagnostics: &mut Vec<Diagnostic>,
@@ -65,16 +63,7 @@ fn ours<'a>(
                 known: Some(column),
             });
         }
-        let name = Spanned {
-            value: name.to_owned(),
-            span: written.span.clone(),
-        };
-        let names = parent
-            .table
-            .columns
-            .iter()
-            .map(|column| column.name.as_str());
-        diagnostics.push(unknown_column(&name, &format!("`{alias}`"), names));
+        diagnostics.push(parent.lacks(name, written.span.clone()));
         return None;
     }
     match split {
@@ -94,18 +83,9 @@ fn ours<'a>(
                 None => "an alias must be declared before those that start from it".to_owned(),
             };
             let message = format!("`{alias}` is no joined alias of `{}`", scope.written);
-            diagnostics.push(
-                Diagnostic::new(Code::UnknownAlias, written.span.clone(), message).with_help(help),
-            );
+            diagnostics.add(Code::UnknownAlias, written.span.clone(), message, help);
         }
-        None => {
-            let names = scope.columns.iter().map(|column| column.name.as_str());
-            diagnostics.push(unknown_column(
-                written,
-                &format!("`{}`", scope.written),
-                names,
-            ));
-        }
+        None => diagnostics.push(scope.lacks(&written.value, written.span.clone())),
     }
     None
 }
@@ -152,17 +132,12 @@ fn by_key<'a>(
         }
     };
     let Some(table) = catalog.table(&key.references) else {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::UnreadableTable,
-                first.span.clone(),
-                format!(
-                    "the foreign key leads to `{}`, which the user cannot see",
-                    key.references
-                ),
-            )
-            .with_help("grant the user SELECT on it"),
+        let message = format!(
+            "the foreign key leads to `{}`, which the user cannot see",
+            key.references
         );
+        let help = "grant the user SELECT on it";
+        diagnostics.add(Code::UnreadableTable, first.span.clone(), message, help);
         return None;
     };
     if !table.is_unique(&key.referenced_columns) {
@@ -196,8 +171,7 @@ fn by_match<'a>(
     let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
     if !table.is_unique(&theirs) {
         let fault = not_unique(raw, table, &theirs);
-        let is_known = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
-        if is_known {
+        if table.is_stored() {
             diagnostics.push(fault);
             return None;
         }
@@ -205,11 +179,9 @@ fn by_match<'a>(
             "whether `{}` has one row for each of ours cannot be known: it is a view or a foreign table",
             table.name.name
         );
-        diagnostics.push(
-            Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
-                "rows with several parents would come several times; the load finds them by their keys",
-            ),
-        );
+        let help =
+            "rows with several parents would come several times; the load finds them by their keys";
+        diagnostics.add(Code::UnprovenJoin, raw.alias.span.clone(), message, help);
     }
     Some(Parent {
         alias: raw.alias.value.clone(),
@@ -236,7 +208,8 @@ pub(super) fn matched(
             let known = table.column(&theirs.value);
             if known.is_none() {
                 let relation = format!("`{}`", table.name.name);
-                diagnostics.push(unknown_column(theirs, &relation, names.clone()));
+                let (name, span) = (&theirs.value, theirs.span.clone());
+                diagnostics.push(unknown_column(name, span, &relation, names.clone()));
             }
             let found = ours(our, scope, diagnostics);
             let theirs = known?;

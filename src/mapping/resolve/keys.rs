@@ -2,12 +2,12 @@
 
 use super::item::Resolved;
 use crate::catalog::{DataType, Family};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::item::Attribute;
 use crate::mapping::model::{
-    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Part, Placeholder, Table,
+    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Placeholder, Table,
 };
-use crate::mapping::proof::{inner, key_attributes};
+use crate::mapping::proof::key_attributes;
 use crate::mapping::raw::{Raw, RawItem, Spanned};
 use crate::mapping::template::Filter;
 
@@ -113,18 +113,12 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
         }
         _ => "a key attribute is a string, a number or binary".to_owned(),
     };
-    diagnostics.push(
-        Diagnostic::new(
-            Code::KeyType,
-            item.place(&key.name),
-            format!(
-                "`{}` is a key attribute of type {wanted}, but here it is {}",
-                key.name,
-                given.name()
-            ),
-        )
-        .with_help(help),
+    let message = format!(
+        "`{}` is a key attribute of type {wanted}, but here it is {}",
+        key.name,
+        given.name()
     );
+    diagnostics.add(Code::KeyType, item.place(&key.name), message, help);
 }
 
 /// Some item type must set the TTL attribute: else nothing ever expires.
@@ -147,17 +141,11 @@ fn check_ttl_is_set(
             ttl.value
         ),
     };
-    diagnostics.push(
-        Diagnostic::new(
-            Code::UnknownAttribute,
-            ttl.span.clone(),
-            format!(
-                "no item type sets the TTL attribute `{}`, so that nothing expires",
-                ttl.value
-            ),
-        )
-        .with_help(help),
+    let message = format!(
+        "no item type sets the TTL attribute `{}`, so that nothing expires",
+        ttl.value
     );
+    diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
 }
 
 fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
@@ -182,27 +170,14 @@ fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
             format!("DynamoDB ignores any other: {ttl}: \"{{column | epoch}}\""),
         ),
     };
-    diagnostics.push(
-        Diagnostic::new(
-            Code::TtlType,
-            item.place(ttl),
-            format!(
-                "the TTL attribute `{ttl}` must be a number of seconds, but here it is {given}"
-            ),
-        )
-        .with_help(help),
-    );
+    let message =
+        format!("the TTL attribute `{ttl}` must be a number of seconds, but here it is {given}");
+    diagnostics.add(Code::TtlType, item.place(ttl), message, help);
 }
 
 /// The one value that an attribute carries, whatever condition or type goes with it.
 fn single(node: &Node) -> Option<&Placeholder> {
-    match inner(node) {
-        Node::Template(template) => match template.parts.as_slice() {
-            [Part::Value(value)] => Some(value),
-            _ => None,
-        },
-        _ => None,
-    }
+    node.template()?.single()
 }
 
 /// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten
@@ -225,5 +200,5 @@ fn is_small(item: &Resolved, value: &Placeholder) -> bool {
 pub(super) fn may_be_in(item: &Resolved, index: &Index) -> bool {
     let has =
         |key: &KeyAttribute| item.spans.contains_key(&key.name) || !item.item.spreads.is_empty();
-    index.partition.iter().chain(&index.sort).all(has)
+    index.key().all(has)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::item::Resolved;
 use super::keys::family;
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::model::{Expired, Node, Part, Table, Template};
 use crate::mapping::proof::{key_attributes, sort_keys};
 use crate::mapping::raw::{RawItem, Spanned};
@@ -76,8 +76,7 @@ pub(super) fn check(
             let help = help.unwrap_or_else(|| {
                 "name attributes that hold text, documents, lists, maps or sets".to_owned()
             });
-            diagnostics
-                .push(Diagnostic::new(Code::Compress, name.span.clone(), message).with_help(help));
+            diagnostics.add(Code::Compress, name.span.clone(), message, help);
         }
         earlier.push(&name.value);
     }
@@ -104,8 +103,7 @@ fn check_expired(
         ),
         Some(_) => return,
     };
-    diagnostics
-        .push(Diagnostic::new(Code::WrongValue, expired.span.clone(), message).with_help(help));
+    diagnostics.add(Code::WrongValue, expired.span.clone(), message, help);
 }
 
 /// Why an attribute cannot be compressed, and what to do about it.
@@ -156,16 +154,11 @@ fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnos
             continue;
         };
         if let Some(written) = disordered(template) {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::EscapedOrder,
-                    item.place(key),
-                    format!(
-                        "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
-                    ),
-                )
-                .with_help("write the template's own text without digits"),
+            let message = format!(
+                "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
             );
+            let help = "write the template's own text without digits";
+            diagnostics.add(Code::EscapedOrder, item.place(key), message, help);
         }
     }
 }

@@ -32,10 +32,10 @@ use super::model::{ItemType, Model};
 use super::proof::{Proofs, World, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
-use crate::diagnostic::{Code, Diagnostic, Severity};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::source::Scan;
 
-pub(crate) use fickle::{is_fickle_sql, may_read_rows};
+pub(crate) use fickle::{is_fickle_query, may_read_rows};
 pub use outline::{Outline, outline};
 pub(crate) use patterns::{aligned, kind_of, writing};
 
@@ -116,13 +116,12 @@ pub fn resolve(
     let mut finds = Vec::new();
     if diagnostics.iter().all(|d| d.severity() != Severity::Error) {
         proofs::refusals(&table, &resolved, &world, &mut diagnostics);
-        finds = reached::check(raw, &table, &resolved, &bound, &world, &mut diagnostics);
+        finds = reached::check(raw, &resolved, &bound, &world, &mut diagnostics);
     }
     if raw.items.is_empty() && diagnostics.is_empty() {
-        diagnostics.push(
-            Diagnostic::new(Code::MissingKey, 0..0, "the mapping has no item types")
-                .with_help("say under `items` what becomes of which table"),
-        );
+        let message = "the mapping has no item types";
+        let help = "say under `items` what becomes of which table";
+        diagnostics.add(Code::MissingKey, 0..0, message, help);
     }
     let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));

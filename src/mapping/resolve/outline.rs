@@ -107,7 +107,7 @@ fn value(node: &Node) -> Option<Template> {
 }
 
 /// A template whose places are not bound to anything; `None` for a faulty one.
-pub(super) fn loose(text: &str) -> Option<Template> {
+fn loose(text: &str) -> Option<Template> {
     let parts = parts(&template::parse(text).ok()?.segments)?;
     Some(Template { parts })
 }
@@ -122,12 +122,7 @@ fn parts(segments: &[Segment]) -> Option<Vec<Part>> {
                 .map(|call| Filter::compile(call).ok())
                 .collect::<Option<_>>()?;
             Some(Part::Value(Placeholder {
-                place: Place {
-                    column: 0,
-                    path: Vec::new(),
-                    written: placeholder.written_path().into(),
-                    is_json: false,
-                },
+                place: Place::of_column(0, placeholder.written_path()),
                 filters,
                 family: Family::Any,
                 escape: None,

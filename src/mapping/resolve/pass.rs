@@ -128,22 +128,13 @@ fn aliases(scope: &Scope<'_>) -> Vec<Alias> {
 impl Passes {
     /// The tables' columns that a pass's rows have, by their places in the row.
     pub(super) fn origins(&self, pass: usize) -> Vec<Option<(TableName, String)>> {
-        let pass = self.passes.get(pass);
-        let columns = pass
-            .into_iter()
-            .flat_map(|pass| pass.columns.iter().map(move |column| (pass, column)));
-        let origin = |(pass, column): (&PassBuilder, &ScanColumn)| {
-            let ScanColumn::Column { join, name, .. } = column else {
-                return None;
-            };
-            let table = match (join, &pass.from) {
-                (Some(join), _) => pass.joins.get(*join)?.table.clone(),
-                (None, Relation::Table(table)) => table.clone(),
-                (None, Relation::Query(_)) => return None,
-            };
-            Some((table, name.clone()))
+        let Some(scan) = self.so_far(pass) else {
+            return Vec::new();
         };
-        columns.map(origin).collect()
+        let origins = (0..scan.columns.len()).map(|at| scan.origin(at));
+        origins
+            .map(|origin| origin.map(|(table, name)| (table.clone(), name.to_owned())))
+            .collect()
     }
 
     /// The alias of a parent that a pass joins by these columns: whose, ours, theirs.
@@ -184,27 +175,18 @@ impl PassBuilder {
     pub(super) fn scan(self) -> Scan {
         Scan {
             joins: self.joins(),
-            from: self.from,
-            columns: self.columns,
             key: self.key,
             conditions: self.conditions,
-            keep_unmatched: false,
-            limit: None,
-            range: None,
+            ..Scan::of(self.from, self.columns)
         }
     }
 
     /// A scan of the same relation and parents with one condition and no columns.
     pub(super) fn alone(&self, condition: &str) -> Scan {
         Scan {
-            from: self.from.clone(),
-            columns: Vec::new(),
-            key: Vec::new(),
             joins: self.joins(),
             conditions: vec![condition.to_owned()],
-            keep_unmatched: false,
-            limit: None,
-            range: None,
+            ..Scan::of(self.from.clone(), Vec::new())
         }
     }
 

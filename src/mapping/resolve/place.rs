@@ -8,7 +8,6 @@ use super::scope::{Element, unknown_column};
 use crate::catalog::{Column, DataType, Family};
 use crate::diagnostic::{Code, Diagnostic, nearest};
 use crate::mapping::model::Place;
-use crate::mapping::raw::Spanned;
 
 impl Binder<'_> {
     /// Binds a path: a column, `alias.column`, and members below either.
@@ -20,43 +19,25 @@ impl Binder<'_> {
         }
         if path.iter().any(|part| part == "$index") {
             let message = format!("`{first}` is no element of an array that is exploded");
-            self.diagnostics.push(
-                Diagnostic::new(Code::UnknownAlias, span, message)
-                    .with_help(format!("declare it: explode: {{ {first}: array_column }}")),
-            );
+            let help = format!("declare it: explode: {{ {first}: array_column }}");
+            self.tell(Code::UnknownAlias, span, message, help);
             return None;
         }
         if first == "*" {
-            self.diagnostics.push(
-                Diagnostic::new(Code::Template, span, "`*` stands for no value of the row")
-                    .with_help(
-                        "in an item's key say which value picks the shard: {id | shard(20)}",
-                    ),
-            );
+            let message = "`*` stands for no value of the row";
+            let help = "in an item's key say which value picks the shard: {id | shard(20)}";
+            self.tell(Code::Template, span, message, help);
             return None;
         }
         let scope = self.scope;
         let (alias, column, members) = match (scope.parent(first), path.get(1)) {
             (Some(parent), Some(name)) => {
-                let column = parent.table.column(name).cloned();
-                if column.is_none() {
-                    let name = Spanned {
-                        value: name.clone(),
-                        span: span.clone(),
-                    };
-                    let names = parent
-                        .table
-                        .columns
-                        .iter()
-                        .map(|column| column.name.as_str());
-                    self.diagnostics
-                        .push(unknown_column(&name, &format!("`{first}`"), names));
-                }
-                (
-                    Some(first.as_str()),
-                    column?,
-                    path.get(2..).unwrap_or_default(),
-                )
+                let Some(column) = parent.table.column(name).cloned() else {
+                    self.diagnostics.push(parent.lacks(name, span));
+                    return None;
+                };
+                let members = path.get(2..).unwrap_or_default();
+                (Some(first.as_str()), column, members)
             }
             _ => (
                 None,
@@ -92,13 +73,9 @@ impl Binder<'_> {
                     match fields.iter().find(|f| &f.0 == member) {
                         Some((_, field)) => Some(field),
                         None => {
-                            let name = Spanned {
-                                value: member.clone(),
-                                span: span.clone(),
-                            };
                             let names = fields.iter().map(|field| field.0.as_str());
-                            self.diagnostics
-                                .push(unknown_column(&name, "the composite", names));
+                            let fault = unknown_column(member, span, "the composite", names);
+                            self.diagnostics.push(fault);
                             return None;
                         }
                     }
@@ -108,14 +85,9 @@ impl Binder<'_> {
                 )
                 | None => None,
                 Some(other) => {
-                    self.diagnostics.push(
-                        Diagnostic::new(
-                            Code::UnknownColumn,
-                            span,
-                            format!("`{written}`: {} has no members", other.family().name()),
-                        )
-                        .with_help("only JSON columns, composites, hstore and ranges have members"),
-                    );
+                    let message = format!("`{written}`: {} has no members", other.family().name());
+                    let help = "only JSON columns, composites, hstore and ranges have members";
+                    self.tell(Code::UnknownColumn, span, message, help);
                     return None;
                 }
             };
@@ -182,26 +154,13 @@ impl Binder<'_> {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("declare it: join: {{ {first}: foreign_key_column }}"),
             };
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::UnknownAlias,
-                    span,
-                    format!(
-                        "`{first}` is neither a column of `{}` nor a joined alias",
-                        self.scope.written
-                    ),
-                )
-                .with_help(help),
+            let message = format!(
+                "`{first}` is neither a column of `{}` nor a joined alias",
+                self.scope.written
             );
+            self.tell(Code::UnknownAlias, span, message, help);
         } else {
-            let name = Spanned {
-                value: first.clone(),
-                span,
-            };
-            let names = self.scope.columns.iter().map(|column| column.name.as_str());
-            let relation = format!("`{}`", self.scope.written);
-            self.diagnostics
-                .push(unknown_column(&name, &relation, names));
+            self.diagnostics.push(self.scope.lacks(first, span));
         }
         None
     }

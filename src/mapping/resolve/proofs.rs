@@ -7,7 +7,7 @@ use super::pass::Passes;
 use super::reached::Finds;
 use crate::catalog::Catalog;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{Node, Table};
 use crate::mapping::proof::{
     Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
@@ -105,11 +105,8 @@ fn same_keys(
     }
     if let Some(first) = resolved.first().filter(|_| pairs.left > 0) {
         let message = format!("{}: the load will check", not_compared(pairs.left));
-        diagnostics.push(
-            Diagnostic::new(Code::KeyUnproved, first.place(&last.name), message).with_help(
-                "begin the keys of each item type with a text of its own, or accept it: accept: [key-unproved]",
-            ),
-        );
+        let help = "begin the keys of each item type with a text of its own, or accept it: accept: [key-unproved]";
+        diagnostics.add(Code::KeyUnproved, first.place(&last.name), message, help);
     }
 }
 
@@ -199,10 +196,7 @@ fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut V
                 Some(false) => Code::UnorderedTime,
                 None => continue,
             };
-            diagnostics.push(
-                Diagnostic::new(code, item.place(name), disorder.because())
-                    .with_help(disorder.help()),
-            );
+            diagnostics.add(code, item.place(name), disorder.because(), disorder.help());
         }
     }
 }
@@ -237,7 +231,7 @@ fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut
                     place,
                     format!("the key `{}` is empty where `{column}` is, and then the row is rejected", key.name),
                 )
-                .with_help(if is_own(table, &key.name) {
+                .with_help(if table.key().any(|own| own.name == key.name) {
                     format!("put text around it, or leave such rows out: where: {column} <> ''")
                 } else {
                     format!("put text around it, or leave such rows out of the index with this under `attributes`: {}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}", key.name)
@@ -260,12 +254,6 @@ pub(super) fn has_condition(node: &Node) -> bool {
         Node::Typed { value, .. } => has_condition(value),
         _ => false,
     }
-}
-
-/// Whether an attribute is of the table's own key, which no item can do without.
-fn is_own(table: &Table, name: &str) -> bool {
-    let own = std::iter::once(&table.partition).chain(&table.sort);
-    own.into_iter().any(|own| &*own.name == name)
 }
 
 /// Everything that was shown.
@@ -298,16 +286,9 @@ pub(super) fn report(
         })
     });
     let covered: Vec<Covered<'_>> = covered.collect();
-    let own = std::slice::from_ref(&table.partition);
-    let global = table
-        .indexes
-        .iter()
-        .map(|each| index(each, &each.partition, table, &subjects, world));
-    let local = table
-        .local_indexes
-        .iter()
-        .map(|each| index(each, own, table, &subjects, world));
-    let indexes: Vec<IndexProof> = global.chain(local).collect();
+    let indexes = table.all_indexes();
+    let indexes = indexes.map(|each| index(each, table, &subjects, world));
+    let indexes: Vec<IndexProof> = indexes.collect();
     let sizes = subjects.iter().map(|subject| size(*subject, table, world));
     let sizes: Vec<SizeProof> = sizes.collect();
     let mut claims: Vec<Claim> = Vec::new();

@@ -3,10 +3,9 @@
 use std::ops::Range;
 
 use super::item::Resolved;
-use super::outline::loose;
 use super::patterns::{Bound, is_range, misfits};
-use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{KeyAttribute, Part, Table, Template};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::mapping::model::{AccessPattern, KeyAttribute, SortCondition};
 use crate::mapping::proof::{Condition, Reach, Work, World, reach};
 use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::Node;
@@ -26,7 +25,6 @@ pub(super) struct Finds {
 /// finds.
 pub(super) fn check(
     raw: &Raw,
-    table: &Table,
     resolved: &[Resolved],
     bound: &[Bound],
     world: &World,
@@ -38,12 +36,13 @@ pub(super) fn check(
     if resolved.len() < raw.written.len() {
         return all;
     }
-    for (pattern, bound) in raw.patterns.iter().zip(bound) {
-        diagnostics.extend(bound.warnings.iter().cloned());
-        let Some(conditions) = conditions(pattern, table) else {
-            all.push(Finds::default());
+    for bound in bound {
+        let mut written = raw.patterns.iter();
+        let Some(pattern) = written.find(|raw| raw.name.value == *bound.pattern.name) else {
             continue;
         };
+        diagnostics.extend(bound.warnings.iter().cloned());
+        let conditions = conditions(&bound.pattern);
         let found = resolved.iter().map(|item| {
             let promised = pattern
                 .items
@@ -166,18 +165,17 @@ fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic
     let names: Vec<String> = extra.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("`{}` also finds {}", pattern.name.value, names.join(", "));
     let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());
-    diagnostics.push(
-        Diagnostic::new(Code::ExtraItems, place, message).with_help(format!(
-            "make the condition narrower, or say that they come back too: items: [{}]",
-            pattern
-                .items
-                .iter()
-                .map(|name| name.value.as_str())
-                .chain(extra.iter().copied())
-                .collect::<Vec<_>>()
-                .join(", ")
-        )),
+    let help = format!(
+        "make the condition narrower, or say that they come back too: items: [{}]",
+        pattern
+            .items
+            .iter()
+            .map(|name| name.value.as_str())
+            .chain(extra.iter().copied())
+            .collect::<Vec<_>>()
+            .join(", ")
     );
+    diagnostics.add(Code::ExtraItems, place, message, help);
 }
 
 /// Where a range of the sort key stands.
@@ -186,74 +184,31 @@ fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
     Some(ranges.next()?.value.entries().first()?.value.span.clone())
 }
 
-/// The key attributes that an item must have, with what is asked of each; `None` for a pattern that
-/// is faulty, which others tell.
-fn conditions<'t>(
-    pattern: &RawPattern,
-    table: &'t Table,
-) -> Option<Vec<(&'t KeyAttribute, Condition)>> {
-    let keys: Vec<&KeyAttribute> = match &pattern.index {
-        None => std::iter::once(&table.partition)
-            .chain(&table.sort)
-            .collect(),
-        Some(wanted) => {
-            let named = |index: &&crate::mapping::model::Index| index.name == wanted.value;
-            let local = table.local_indexes.iter().find(named);
-            let global = table.indexes.iter().find(named);
-            match (global, local) {
-                (Some(index), _) => index.partition.iter().chain(&index.sort).collect(),
-                (None, Some(index)) => std::iter::once(&table.partition)
-                    .chain(&index.sort)
-                    .collect(),
-                (None, None) => return None,
-            }
+/// The key attributes that an item must have, with what is asked of each.
+fn conditions(pattern: &AccessPattern) -> Vec<(&KeyAttribute, Condition)> {
+    let partition = pattern.partition.iter();
+    let partition = partition.map(|(key, template)| (key, Condition::Is(template.clone())));
+    let sort = pattern.order.iter().map(|key| {
+        let mut asked = pattern.sort.iter().filter(|(other, _)| other == key);
+        let asked = asked.next().map(|(_, asked)| asked);
+        (key, asked.map_or(Condition::Any, condition))
+    });
+    partition.chain(sort).collect()
+}
+
+fn condition(asked: &SortCondition) -> Condition {
+    match asked {
+        SortCondition::Is(template) => Condition::Is(template.clone()),
+        SortCondition::BeginsWith(template) => Condition::BeginsWith(template.clone()),
+        SortCondition::Between(low, high) => {
+            let (low, high) = (low.prefix().0, high.prefix().0);
+            let common = low.char_indices().zip(high.chars());
+            let end = common
+                .take_while(|((_, a), b)| a == b)
+                .last()
+                .map_or(0, |((at, letter), _)| at + letter.len_utf8());
+            Condition::Within(low.get(..end).unwrap_or_default().to_owned())
         }
-    };
-    let mut conditions = Vec::new();
-    for key in keys {
-        let entry = pattern.key.iter().find(|entry| *entry.key == *key.name);
-        conditions.push((
-            key,
-            match entry {
-                None => Condition::Any,
-                Some(entry) => condition(&entry.value)?,
-            },
-        ));
+        _ => Condition::Any,
     }
-    Some(conditions)
-}
-
-/// What a node asks; `None` for a faulty one.
-fn condition(node: &Node) -> Option<Condition> {
-    if let Some(text) = node.text() {
-        return Some(Condition::Is(parameters(text)?));
-    }
-    if let Some(text) = node.get("begins_with") {
-        return Some(Condition::BeginsWith(parameters(text.text()?)?));
-    }
-    let Some(between) = node.get("between") else {
-        return Some(Condition::Any);
-    };
-    let bounds = between
-        .elements()
-        .iter()
-        .map(|bound| parameters(bound.text()?));
-    let bounds: Vec<Template> = bounds.collect::<Option<_>>()?;
-    let [low, high] = bounds.as_slice() else {
-        return None;
-    };
-    let (low, high) = (low.prefix().0, high.prefix().0);
-    let common = low.char_indices().zip(high.chars());
-    let end = common
-        .take_while(|((_, a), b)| a == b)
-        .last()
-        .map_or(0, |((at, letter), _)| at + letter.len_utf8());
-    let common = low.get(..end).unwrap_or_default().to_owned();
-    Some(Condition::Within(common))
-}
-
-/// A template over parameters; `None` for a faulty one.
-fn parameters(text: &str) -> Option<Template> {
-    let optional = |part: &Part| matches!(part, Part::Optional(_));
-    loose(text).filter(|template| !template.parts.iter().any(optional))
 }

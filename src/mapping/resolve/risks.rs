@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::item::Resolved;
 use super::keys::may_be_in;
 use super::proofs::has_condition;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::format::counted;
 use crate::mapping::model::{KeyAttribute, Table, Template};
 use crate::mapping::proof::fixed;
@@ -39,8 +39,9 @@ fn key_templates<'a>(
     item: &'a Resolved,
     table: &'a Table,
 ) -> impl Iterator<Item = (&'a Arc<str>, &'a Template)> {
-    let keys = std::iter::once(&table.partition).chain(&table.sort);
-    keys.filter_map(|key| Some((&key.name, item.subject().template(&key.name)?)))
+    table
+        .key()
+        .filter_map(|key| Some((&key.name, item.subject().template(&key.name)?)))
 }
 
 fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
@@ -52,19 +53,12 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
             let place = &placeholder.place;
             let may_be_null = !place.path.is_empty() || item.nullable.contains(&place.column);
             if may_be_null && !placeholder.replaces_null() {
-                diagnostics.push(
-                    Diagnostic::new(
-                        Code::NullableKey,
-                        item.place(name),
-                        format!(
-                            "`{}` may be NULL, and then the row is rejected",
-                            place.written
-                        ),
-                    )
-                    .with_help(
-                        "give it a `default(x)`, or leave such rows out: where: … IS NOT NULL",
-                    ),
+                let message = format!(
+                    "`{}` may be NULL, and then the row is rejected",
+                    place.written
                 );
+                let help = "give it a `default(x)`, or leave such rows out: where: … IS NOT NULL";
+                diagnostics.add(Code::NullableKey, item.place(name), message, help);
             }
         }
     }
@@ -80,23 +74,18 @@ fn empty_indexes(
     if resolved.len() < raw.written.len() || raw.written.is_empty() {
         return;
     }
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    let indexes = table.all_indexes();
     let written = raw.table.indexes.iter().chain(&raw.table.local_indexes);
     for (index, written) in indexes.zip(written) {
         if resolved.iter().any(|item| may_be_in(item, index)) {
             continue;
         }
-        diagnostics.push(
-            Diagnostic::new(
-                Code::EmptyIndex,
-                written.name.span.clone(),
-                format!(
-                    "no item type has the key of `{}`, so that the index stays empty",
-                    index.name
-                ),
-            )
-            .with_help("give an item type its key attributes, or take the index away"),
+        let message = format!(
+            "no item type has the key of `{}`, so that the index stays empty",
+            index.name
         );
+        let help = "give an item type its key attributes, or take the index away";
+        diagnostics.add(Code::EmptyIndex, written.name.span.clone(), message, help);
     }
 }
 

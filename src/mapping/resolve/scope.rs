@@ -1,9 +1,11 @@
 //! What an item type's names may refer to: its relation's columns and its joined parents.
 
+use std::ops::Range;
+
 use super::Described;
 use super::join::find_parent;
 use crate::catalog::{Catalog, Column, Dbms, Family, Table};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
 use crate::source::Relation;
 
@@ -35,6 +37,14 @@ pub(super) struct Parent<'a> {
     pub(super) on: Vec<On>,
     /// Whether a row may have no parent.
     pub(super) optional: bool,
+}
+
+impl Parent<'_> {
+    /// A fault about a column that it does not have.
+    pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
+        let names = self.table.columns.iter().map(|column| column.name.as_str());
+        unknown_column(name, span, &format!("`{}`", self.alias), names)
+    }
 }
 
 /// Two columns that must be equal.
@@ -77,14 +87,9 @@ impl<'a> Scope<'a> {
     ) -> Option<Self> {
         let table = find_table(name, catalog, diagnostics)?;
         if !table.readable {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::UnreadableTable,
-                    name.span.clone(),
-                    format!("the user may not read `{}`", table.name),
-                )
-                .with_help("grant the user SELECT on it"),
-            );
+            let message = format!("the user may not read `{}`", table.name);
+            let help = "grant the user SELECT on it";
+            diagnostics.add(Code::UnreadableTable, name.span.clone(), message, help);
         }
         Some(Self {
             from: Relation::Table(table.name.clone()),
@@ -124,21 +129,18 @@ impl<'a> Scope<'a> {
         let (columns, known): (&[Column], bool) = match described.get(&sql.value) {
             Some(Ok(columns)) => (columns, true),
             Some(Err(reason)) => {
-                diagnostics.push(
-                    Diagnostic::new(Code::Sql, sql.span.clone(), "the source refuses this query")
-                        .with_help(reason.clone()),
+                diagnostics.add(
+                    Code::Sql,
+                    sql.span.clone(),
+                    "the source refuses this query",
+                    reason.clone(),
                 );
                 return None;
             }
             None => {
-                diagnostics.push(
-                    Diagnostic::new(
-                        Code::Unchecked,
-                        sql.span.clone(),
-                        "the columns of this query are not known offline",
-                    )
-                    .with_help("run `check` with --source to hold its templates against them"),
-                );
+                let message = "the columns of this query are not known offline";
+                let help = "run `check` with --source to hold its templates against them";
+                diagnostics.add(Code::Unchecked, sql.span.clone(), message, help);
                 (&[], false)
             }
         };
@@ -147,7 +149,8 @@ impl<'a> Scope<'a> {
             .iter()
             .filter(|k| known && names().all(|name| name != k.value))
         {
-            diagnostics.push(unknown_column(wrong, "the query", names()));
+            let span = wrong.span.clone();
+            diagnostics.push(unknown_column(&wrong.value, span, "the query", names()));
         }
         Some(Self {
             from: Relation::Query(sql.value.clone()),
@@ -164,9 +167,7 @@ impl<'a> Scope<'a> {
 
     /// Whether the relation is a table, so that its constraints are all known.
     pub(super) fn is_table(&self) -> bool {
-        use crate::catalog::TableKind::{Partitioned, Table};
-        self.table
-            .is_some_and(|table| matches!(table.kind, Table | Partitioned))
+        self.table.is_some_and(Table::is_stored)
     }
 
     /// About how many items there are at most: as many as rows, where the catalog knows. It may say
@@ -186,6 +187,12 @@ impl<'a> Scope<'a> {
         self.elements.iter().find(|element| element.alias == alias)
     }
 
+    /// A fault about a column that the relation does not have.
+    pub(super) fn lacks(&self, name: &str, span: Range<usize>) -> Diagnostic {
+        let names = self.columns.iter().map(|column| column.name.as_str());
+        unknown_column(name, span, &format!("`{}`", self.written), names)
+    }
+
     /// Whether a name means something already, so that it can be no alias.
     pub(super) fn has(&self, name: &str) -> bool {
         self.table.is_some_and(|table| table.name.name == name)
@@ -197,23 +204,20 @@ impl<'a> Scope<'a> {
 
 /// A fault about a column that is not there, with the nearest name.
 pub(super) fn unknown_column<'n>(
-    name: &Spanned<String>,
+    name: &str,
+    span: Range<usize>,
     relation: &str,
     known: impl Iterator<Item = &'n str> + Clone,
 ) -> Diagnostic {
-    let help = match nearest(&name.value, known.clone()) {
+    let help = match nearest(name, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
             let names: Vec<&str> = known.take(20).collect();
             format!("its columns are {}", names.join(", "))
         }
     };
-    Diagnostic::new(
-        Code::UnknownColumn,
-        name.span.clone(),
-        format!("{relation} has no column `{}`", name.value),
-    )
-    .with_help(help)
+    let message = format!("{relation} has no column `{name}`");
+    Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
 }
 
 pub(super) fn find_table<'a>(
@@ -246,14 +250,8 @@ pub(super) fn find_table<'a>(
                 }
             ),
         };
-        diagnostics.push(
-            Diagnostic::new(
-                Code::UnknownTable,
-                name.span.clone(),
-                format!("the source has no table `{}`", name.value),
-            )
-            .with_help(help),
-        );
+        let message = format!("the source has no table `{}`", name.value);
+        diagnostics.add(Code::UnknownTable, name.span.clone(), message, help);
     }
     found
 }
@@ -289,39 +287,22 @@ fn lookup<'a>(written: &str, catalog: &'a Catalog) -> Option<&'a Table> {
 
 /// Splits `schema."odd name"` into its parts and whether each was quoted.
 fn split_name(written: &str) -> Option<Vec<(String, bool)>> {
-    let mut parts = Vec::new();
-    let mut rest = written;
-    loop {
-        let part = if let Some(quoted) = rest.strip_prefix('"') {
-            let mut name = String::new();
-            let mut after = quoted;
-            loop {
-                let (before, behind) = after.split_once('"')?;
-                name.push_str(before);
-                match behind.strip_prefix('"') {
-                    Some(more) => {
-                        name.push('"');
-                        after = more;
-                    }
-                    None => {
-                        rest = behind;
-                        break;
-                    }
-                }
+    let (mut parts, mut is_inside) = (vec![(String::new(), false)], false);
+    let mut letters = written.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let part = parts.last_mut()?;
+        match letter {
+            '"' if is_inside && letters.next_if_eq(&'"').is_some() => part.0.push('"'),
+            '"' if is_inside || part.0.is_empty() => {
+                is_inside = !is_inside;
+                part.1 = true;
             }
-            (name, true)
-        } else {
-            let end = rest.find('.').unwrap_or(rest.len());
-            let (name, behind) = rest.split_at(end);
-            rest = behind;
-            (name.to_owned(), false)
-        };
-        parts.push(part);
-        match rest.strip_prefix('.') {
-            Some(more) => rest = more,
-            None => return rest.is_empty().then_some(parts),
+            '.' if !is_inside => parts.push((String::new(), false)),
+            _ if part.1 && !is_inside => return None,
+            letter => part.0.push(letter),
         }
     }
+    (!is_inside).then_some(parts)
 }
 
 #[cfg(test)]

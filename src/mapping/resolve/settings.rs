@@ -1,6 +1,6 @@
 //! The table's settings, held against DynamoDB's rules for them.
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{Autoscale, Billing, Settings, StreamView, Throughput};
 use crate::mapping::raw::{RawTable, Spanned};
 
@@ -65,17 +65,12 @@ fn check_tags(tags: &[(Spanned<String>, String)], diagnostics: &mut Vec<Diagnost
         } else {
             continue;
         };
-        diagnostics.push(
-            Diagnostic::new(Code::Name, key.span.clone(), message)
-                .with_help("name the tag otherwise, or shorten it"),
-        );
+        let help = "name the tag otherwise, or shorten it";
+        diagnostics.add(Code::Name, key.span.clone(), message, help);
     }
     if let Some((key, _)) = tags.get(MAX_TAGS) {
-        diagnostics.push(Diagnostic::new(
-            Code::Limit,
-            key.span.clone(),
-            format!("a table has at most {MAX_TAGS} tags"),
-        ));
+        let message = format!("a table has at most {MAX_TAGS} tags");
+        diagnostics.push(Diagnostic::new(Code::Limit, key.span.clone(), message));
     }
 }
 
@@ -84,24 +79,16 @@ fn check_replicas(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
     let mut earlier: Vec<&Spanned<String>> = Vec::new();
     for region in &settings.replicas {
         if !is_region(&region.value) {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::WrongValue,
-                    region.span.clone(),
-                    format!("`{}` is no AWS region", region.value),
-                )
-                .with_help("write it as AWS does: eu-west-1"),
-            );
+            let message = format!("`{}` is no AWS region", region.value);
+            let help = "write it as AWS does: eu-west-1";
+            diagnostics.add(Code::WrongValue, region.span.clone(), message, help);
         }
         if let Some(first) = earlier.iter().find(|other| other.value == region.value) {
+            let message = format!("`{}` is written twice", region.value);
             diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateKey,
-                    region.span.clone(),
-                    format!("`{}` is written twice", region.value),
-                )
-                .with_other(first.span.clone(), "first here")
-                .with_help("take one of them away"),
+                Diagnostic::new(Code::DuplicateKey, region.span.clone(), message)
+                    .with_other(first.span.clone(), "first here")
+                    .with_help("take one of them away"),
             );
         }
         earlier.push(region);
@@ -109,14 +96,9 @@ fn check_replicas(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
     if let (Some(stream), false) = (&settings.stream, settings.replicas.is_empty())
         && stream.value != StreamView::NewAndOldImages
     {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::WrongValue,
-                stream.span.clone(),
-                "replicas are fed from a stream that holds new and old images",
-            )
-            .with_help("say `stream: new-and-old-images`, or take `stream` or `replicas` away"),
-        );
+        let message = "replicas are fed from a stream that holds new and old images";
+        let help = "say `stream: new-and-old-images`, or take `stream` or `replicas` away";
+        diagnostics.add(Code::WrongValue, stream.span.clone(), message, help);
     }
 }
 
@@ -140,17 +122,12 @@ fn check_warm(warm: &Spanned<Throughput>, billing: Billing, diagnostics: &mut Ve
         Billing::Provisioned(units) => (units, "is provisioned"),
     };
     if warm.value.read < least.read || warm.value.write < least.write {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::Limit,
-                warm.span.clone(),
-                "a table cannot be warmed up for less than it has",
-            )
-            .with_help(format!(
-                "{} reads and {} writes a second {whose}: say as much or more, or take it away",
-                least.read, least.write
-            )),
+        let message = "a table cannot be warmed up for less than it has";
+        let help = format!(
+            "{} reads and {} writes a second {whose}: say as much or more, or take it away",
+            least.read, least.write
         );
+        diagnostics.add(Code::Limit, warm.span.clone(), message, help);
     }
 }
 
@@ -179,8 +156,6 @@ fn check_autoscale(
     } else {
         return;
     };
-    diagnostics.push(
-        Diagnostic::new(Code::WrongValue, policy.span.clone(), message)
-            .with_help("for example: autoscale: { max: 1000, target: 70 }"),
-    );
+    let help = "for example: autoscale: { max: 1000, target: 70 }";
+    diagnostics.add(Code::WrongValue, policy.span.clone(), message, help);
 }

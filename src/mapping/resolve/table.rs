@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
 use crate::mapping::raw::{RawIndex, RawKey, RawTable, Spanned};
 
@@ -45,14 +45,9 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
     let local = raw.local_indexes.iter().map(|index| {
         check_name(&index.name, "an index's name", diagnostics);
         if raw.sort.is_none() {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::Limit,
-                    index.name.span.clone(),
-                    "a local index needs a table with a sort key",
-                )
-                .with_help("give the table's key a `sort`, or make it a global index"),
-            );
+            let message = "a local index needs a table with a sort key";
+            let help = "give the table's key a `sort`, or make it a global index";
+            diagnostics.add(Code::Limit, index.name.span.clone(), message, help);
         }
         check_distinct(
             std::iter::once(&raw.partition).chain(&index.sort),
@@ -65,14 +60,9 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
     check_counts(raw, &indexes, &local_indexes, diagnostics);
     let time_zone = raw.time_zone.as_ref().map_or(TimeZone::UTC, |name| {
         TimeZone::get(&name.value).unwrap_or_else(|_| {
-            diagnostics.push(
-                Diagnostic::new(
-                    Code::WrongValue,
-                    name.span.clone(),
-                    format!("there is no time zone `{}`", name.value),
-                )
-                .with_help("write an IANA name such as Asia/Seoul or Europe/Berlin"),
-            );
+            let message = format!("there is no time zone `{}`", name.value);
+            let help = "write an IANA name such as Asia/Seoul or Europe/Berlin";
+            diagnostics.add(Code::WrongValue, name.span.clone(), message, help);
             TimeZone::UTC
         })
     });
@@ -126,11 +116,8 @@ fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<Strin
         .chain(index_keys);
     for key in all {
         if key.name.value.is_empty() || key.name.value.len() > MAX_NAME {
-            diagnostics.push(Diagnostic::new(
-                Code::Name,
-                key.name.span.clone(),
-                format!("a key attribute's name has 1 to {MAX_NAME} bytes"),
-            ));
+            let message = format!("a key attribute's name has 1 to {MAX_NAME} bytes");
+            diagnostics.push(Diagnostic::new(Code::Name, key.name.span.clone(), message));
         }
         let Some(said) = key.key_type else { continue };
         match types.get(&key.name.value) {
@@ -162,13 +149,10 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
         .iter()
         .find(|l| l.name.value == index.name.value)
     {
+        let message = format!("there are two indexes `{}`", index.name.value);
         diagnostics.push(
-            Diagnostic::new(
-                Code::DuplicateKey,
-                local.name.span.clone(),
-                format!("there are two indexes `{}`", index.name.value),
-            )
-            .with_other(index.name.span.clone(), "the other one"),
+            Diagnostic::new(Code::DuplicateKey, local.name.span.clone(), message)
+                .with_other(index.name.span.clone(), "the other one"),
         );
     }
     check_distinct(index.partition.iter().chain(&index.sort), diagnostics);
@@ -183,14 +167,9 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
         }
     }
     if table.billing == Billing::OnDemand && index.throughput.is_some() {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::WrongValue,
-                index.name.span.clone(),
-                "an index of an on-demand table has no capacity of its own",
-            )
-            .with_help("take its `billing` away, or give the table provisioned capacity"),
-        );
+        let message = "an index of an on-demand table has no capacity of its own";
+        let help = "take its `billing` away, or give the table provisioned capacity";
+        diagnostics.add(Code::WrongValue, index.name.span.clone(), message, help);
     }
 }
 
@@ -200,14 +179,11 @@ fn check_distinct<'k>(keys: impl Iterator<Item = &'k RawKey>, diagnostics: &mut 
     for key in keys {
         let mut same = earlier.iter();
         if let Some(first) = same.find(|other| other.name.value == key.name.value) {
+            let message = format!("`{}` stands twice in one key", key.name.value);
             diagnostics.push(
-                Diagnostic::new(
-                    Code::DuplicateKey,
-                    key.name.span.clone(),
-                    format!("`{}` stands twice in one key", key.name.value),
-                )
-                .with_other(first.name.span.clone(), "first here")
-                .with_help("name another attribute, or take this one away"),
+                Diagnostic::new(Code::DuplicateKey, key.name.span.clone(), message)
+                    .with_other(first.name.span.clone(), "first here")
+                    .with_help("name another attribute, or take this one away"),
             );
         }
         earlier.push(key);
@@ -274,13 +250,8 @@ fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut Vec<Diagnost
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
     if !fits {
-        diagnostics.push(
-            Diagnostic::new(
-                Code::Name,
-                name.span.clone(),
-                format!("`{}` cannot be {what}", name.value),
-            )
-            .with_help("3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`"),
-        );
+        let message = format!("`{}` cannot be {what}", name.value);
+        let help = "3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`";
+        diagnostics.add(Code::Name, name.span.clone(), message, help);
     }
 }

@@ -2,13 +2,16 @@
 
 use crate::catalog::{DataType, Family};
 use crate::item::{Attribute, to_attribute};
-use crate::value::{Number, Text, Time, TimeKind, Value, parse_document};
+use crate::value::{Number, Text, Time, Value, parse_document};
 
 /// A value as a column of this type would give it, where that loses nothing. Databases forget types in
 /// expressions: SQLite gives `date(x)` as text, MySQL a boolean as a number.
 pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
-    let time = |text: &str, kind: TimeKind, digits: u8| {
-        Time::from_sql(text, kind, usize::from(digits)).ok()
+    let time = |text: &str| {
+        let (kind, digits) = data_type.time()?;
+        Time::from_sql(text, kind, usize::from(digits))
+            .ok()
+            .map(Value::Time)
     };
     let better = match (&value, data_type) {
         (Value::Number(number), DataType::Boolean) => match number.as_str() {
@@ -28,32 +31,14 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
             Number::parse(text).ok().map(Value::Number)
         }
         (Value::Text(text), DataType::Json) => parse_document(text).ok(),
-        (Value::Text(text), DataType::Date) => time(text, TimeKind::Date, 0).map(Value::Time),
-        (Value::Text(text), DataType::Timestamp { digits, zone }) => {
-            let kind = if *zone {
-                TimeKind::Instant
-            } else {
-                TimeKind::Timestamp
-            };
-            time(text, kind, *digits).map(Value::Time)
-        }
-        (
-            Value::Text(text),
-            DataType::Time {
-                digits,
-                zone: false,
-            },
-        ) => time(text, TimeKind::TimeOfDay, *digits).map(Value::Time),
+        (Value::Text(_), DataType::Time { zone: true, .. }) => None,
+        (Value::Text(text), _) => time(text),
         // An expression has more fractional digits than its column.
-        (Value::Time(given), DataType::Timestamp { digits, zone }) => {
-            let kind = if *zone {
-                TimeKind::Instant
-            } else {
-                TimeKind::Timestamp
-            };
-            let same = given.kind() == kind;
-            let again = time(given.as_str(), kind, *digits).filter(|_| same);
-            again.map(Value::Time)
+        (Value::Time(given), DataType::Timestamp { .. }) => {
+            let is_same = data_type
+                .time()
+                .is_some_and(|(kind, _)| kind == given.kind());
+            is_same.then(|| time(given.as_str())).flatten()
         }
         _ => None,
     };

@@ -36,6 +36,12 @@ pub(super) struct Order {
 #[derive(Debug, Default)]
 pub(super) struct Judged {
     pub(super) examples: Vec<Example>,
+    pub(super) unheld: Unheld,
+}
+
+/// Rows and items that no comparison accounts for.
+#[derive(Debug, Default)]
+pub(super) struct Unheld {
     /// Rows of which no item type has an item, or not for sure.
     pub(super) left_out: usize,
     /// Rows that say nothing which another row does not say too, where the SQL may well mean one item by
@@ -89,7 +95,9 @@ impl Judge<'_> {
                 |(projection, said): (&Projection, &Said<'_>)| said.may_be(projection, item);
             match owner.and_then(|owner| of_type.get_mut(owner)) {
                 Some(own) => own.push(item),
-                None if self.projections.iter().zip(&said).any(is_own) => judged.undecided += 1,
+                None if self.projections.iter().zip(&said).any(is_own) => {
+                    judged.unheld.undecided += 1
+                }
                 None => judged
                     .examples
                     .push(self.of_item(ExampleKind::Extra, None, item)),
@@ -100,20 +108,17 @@ impl Judge<'_> {
         }
         self.repetitions(rows, &said, &mut judged);
         let is_left = |(has, untold): &(&bool, &bool)| !**has || **untold;
-        judged.left_out = has_item.iter().zip(&untold).filter(is_left).count();
+        judged.unheld.left_out = has_item.iter().zip(&untold).filter(is_left).count();
         // Of types that share a relation each row is of one at least: their `where` forgets it.
         if may.iter().any(|may| may.contains(&Some(false))) {
             let forgotten = rows.iter().zip(&has_item).enumerate();
             for (number, _) in forgotten.filter(|(_, (_, has))| !**has) {
                 let of = |wanted| may.iter().any(|may| may.get(number) == Some(&wanted));
                 if of(Some(false)) && !of(None) {
-                    judged.left_out -= 1;
-                    judged.examples.push(Example {
-                        kind: ExampleKind::Missing,
-                        item_type: None,
-                        key: format!("row {} of the SQL, which no item type takes", number + 1),
-                        attributes: Vec::new(),
-                    });
+                    judged.unheld.left_out -= 1;
+                    let key = format!("row {} of the SQL, which no item type takes", number + 1);
+                    let missing = Example::new(ExampleKind::Missing, None, key);
+                    judged.examples.push(missing);
                 }
             }
         }
@@ -147,14 +152,11 @@ impl Judge<'_> {
                 continue;
             };
             if is_again || (self.projections.len() == 1 && !projection.has_children) {
-                judged.examples.push(Example {
-                    kind: ExampleKind::Repeated,
-                    item_type: Some(projection.name.to_string()),
-                    key: projection.shown(entry.row),
-                    attributes: Vec::new(),
-                });
+                let (name, key) = (Some(&*projection.name), projection.shown(entry.row));
+                let repeated = Example::new(ExampleKind::Repeated, name, key);
+                judged.examples.push(repeated);
             } else {
-                judged.repeated += 1;
+                judged.unheld.repeated += 1;
             }
         }
     }
@@ -245,27 +247,20 @@ impl Judge<'_> {
         let mut by_identity: HashMap<String, usize> = HashMap::new();
         let mut extra: Vec<usize> = Vec::new();
         for (at, item) in found.iter().enumerate() {
-            let fresh = projection.identity(item).is_some_and(|identity| {
-                let known = by_identity.contains_key(&identity);
-                if !known {
-                    by_identity.insert(identity, at);
+            let identity = projection.identity(item);
+            match identity.map(|identity| by_identity.entry(identity)) {
+                Some(hash_map::Entry::Vacant(fresh)) => {
+                    fresh.insert(at);
                 }
-                !known
-            });
-            if !fresh {
-                extra.push(at);
+                _ => extra.push(at),
             }
         }
         let mut matched = HashSet::new();
         for entry in entries {
             let identity = entry.expected.identity.as_ref();
             let Some(at) = identity.and_then(|identity| by_identity.get(identity)) else {
-                examples.push(Example {
-                    kind: ExampleKind::Missing,
-                    item_type: Some(projection.name.to_string()),
-                    key: projection.shown(entry.row),
-                    attributes: Vec::new(),
-                });
+                let (name, key) = (Some(&*projection.name), projection.shown(entry.row));
+                examples.push(Example::new(ExampleKind::Missing, name, key));
                 continue;
             };
             matched.insert(*at);
@@ -284,7 +279,7 @@ impl Judge<'_> {
         let mut is_whole = extra.is_empty();
         for item in extra.iter().filter_map(|at| found.get(*at)) {
             if said.may_be(projection, item) {
-                judged.undecided += 1;
+                judged.unheld.undecided += 1;
             } else {
                 examples.push(self.of_item(ExampleKind::Extra, Some(&projection.name), item));
             }
@@ -302,8 +297,7 @@ impl Judge<'_> {
     }
 
     fn of_item(&self, kind: ExampleKind, item_type: Option<&Arc<str>>, item: &Item) -> Example {
-        let keys = std::iter::once(&self.table.partition).chain(&self.table.sort);
-        let key = keys.map(|key| match item.get(&key.name) {
+        let key = self.table.key().map(|key| match item.get(&key.name) {
             Some(Attribute::S(text)) => format!("{text:?}"),
             Some(other) => {
                 let mut text = String::new();
@@ -312,12 +306,8 @@ impl Judge<'_> {
             }
             None => "?".to_owned(),
         });
-        Example {
-            kind,
-            item_type: item_type.map(ToString::to_string),
-            key: key.collect::<Vec<_>>().join(", "),
-            attributes: Vec::new(),
-        }
+        let key = key.collect::<Vec<_>>().join(", ");
+        Example::new(kind, item_type.map(|name| &**name), key)
     }
 }
 

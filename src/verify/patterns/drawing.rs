@@ -229,7 +229,7 @@ impl<'a> Drawing<'_, 'a> {
     }
 
     /// Adds a call, unless it makes no key or was added before.
-    pub(super) fn call(&mut self, why: Why, cells: &[(usize, Cell)]) -> bool {
+    pub(super) fn call(&mut self, why: Why, cells: &[(usize, Cell)]) {
         let all: Vec<&(usize, Cell)> = cells.iter().chain(&self.fixed).collect();
         let cell = |at: usize| {
             all.iter()
@@ -240,14 +240,14 @@ impl<'a> Drawing<'_, 'a> {
         let mut values = Vec::new();
         let (mut given, mut literals) = (Vec::new(), Vec::new());
         for (at, each) in self.given.iter().enumerate() {
-            let Some(cell) = cell(at) else { return false };
+            let Some(cell) = cell(at) else { return };
             let mut written = cell.literal.clone();
             let value = match each.parameter {
                 None => cell.value.clone(),
                 Some(parameter) => {
                     let Some(value) = self.taken(parameter, each, &cell.value) else {
                         self.drawn.refused += u64::from(is_own);
-                        return false;
+                        return;
                     };
                     values.push(value.clone());
                     // Whoever calls has one value, and gives it to both sides.
@@ -262,7 +262,7 @@ impl<'a> Drawing<'_, 'a> {
         }
         if plan(self.pattern, &values, self.ground.context).is_err() {
             self.drawn.refused += u64::from(is_own);
-            return false;
+            return;
         }
         let key = literals
             .iter()
@@ -276,7 +276,6 @@ impl<'a> Drawing<'_, 'a> {
                 literals,
             });
         }
-        true
     }
 
     /// A value of a column as a parameter takes it.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::shape::{Shape, is_exact};
 use crate::catalog::{Column, DataType, Dbms, Table};
-use crate::sql::{Comparator, Condition, Select, Test};
+use crate::sql::{Condition, Origin, Select, Test};
 
 /// A column of a relation, by the relation's number in FROM.
 type Of<'a> = (usize, &'a str);
@@ -73,8 +73,12 @@ fn follow<'a>(
             // Where an item type's own rows stand beside another's, they are counted row by row.
             let is_base = bases.contains(&at);
             let found = reached.iter().find_map(|other| {
-                let back = || is_base.then(|| by_key(shape, at, *other, pairs)).flatten();
-                by_key(shape, *other, at, pairs).or_else(back)
+                let back = || {
+                    is_base
+                        .then(|| by_key(shape, select, at, *other, pairs))
+                        .flatten()
+                };
+                by_key(shape, select, *other, at, pairs).or_else(back)
             });
             (is_base || found.is_some()).then(|| (at, found.unwrap_or_default()))
         });
@@ -90,11 +94,12 @@ fn follow<'a>(
 /// The pairs of a whole unique key of a relation that the query holds equal to columns of another.
 fn by_key<'a>(
     shape: &Shape<'a>,
+    select: &Select,
     from: usize,
     to: usize,
     pairs: &[[Of<'a>; 2]],
 ) -> Option<Vec<[Of<'a>; 2]>> {
-    keys(shape.table(to)?).find_map(|key| {
+    keys(select.table(to, shape.catalog)?).find_map(|key| {
         let pair = |column: &'a String| {
             let mut others = joined(pairs, to, column);
             let other = others.find(|(of, _)| *of == from)?;
@@ -134,34 +139,23 @@ fn pairs<'a>(
     condition: &Condition,
     dbms: Dbms,
 ) -> Vec<[Of<'a>; 2]> {
-    match &condition.test {
-        Test::Compare {
-            left,
-            op: Comparator::Equal,
-            right,
-        } => {
-            let sides = [left, right].map(|side| shape.resolve(side.column()?, select));
-            let [Some((of, table, own)), Some((other, other_table, theirs))] = sides else {
-                return Vec::new();
-            };
-            let is_one = of != other && same_equality((table, own), (other_table, theirs), dbms);
-            is_one
-                .then_some([(of, own.name.as_str()), (other, theirs.name.as_str())])
-                .into_iter()
-                .collect()
-        }
-        Test::Using(name) => {
-            let by_name = |[a, b]: &&[Of<'a>; 2]| name.is(a.1) && name.is(b.1);
-            shape.equated.iter().filter(by_name).copied().collect()
-        }
-        _ => Vec::new(),
+    if let Test::Using(name) = &condition.test {
+        let by_name = |[a, b]: &&[Of<'a>; 2]| name.is(a.1) && name.is(b.1);
+        return shape.equated.iter().filter(by_name).copied().collect();
     }
+    let sides = shape.columns_equal(select, condition);
+    let is_one =
+        |[one, other]: &[Origin<'_>; 2]| one.0 != other.0 && same_equality(*one, *other, dbms);
+    let found = sides
+        .filter(is_one)
+        .map(|sides| sides.map(|(of, _, column)| (of, column.name.as_str())));
+    found.into_iter().collect()
 }
 
 /// Whether two columns are equal to the database where their values are the same, and only there.
-fn same_equality(own: (&Table, &Column), theirs: (&Table, &Column), dbms: Dbms) -> bool {
-    let exact = is_exact(own.0, own.1, dbms) && is_exact(theirs.0, theirs.1, dbms);
+fn same_equality(own: Origin<'_>, theirs: Origin<'_>, dbms: Dbms) -> bool {
+    let exact = is_exact(own.1, own.2, dbms) && is_exact(theirs.1, theirs.2, dbms);
     let plain =
         |column: &Column| !column.insensitive && !matches!(column.data_type, DataType::Text { .. });
-    exact || own.1.data_type == theirs.1.data_type && plain(own.1) && plain(theirs.1)
+    exact || own.2.data_type == theirs.2.data_type && plain(own.2) && plain(theirs.2)
 }

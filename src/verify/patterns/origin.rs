@@ -5,12 +5,9 @@ use std::sync::Arc;
 
 use super::draw::Ground;
 use crate::catalog::{Catalog, Column, TableName};
-use crate::mapping::model::{
-    AccessPattern, ItemType, Node, Origin, Parameter, Part, SortCondition, Template,
-};
+use crate::mapping::model::{AccessPattern, ItemType, Origin, Parameter, SortCondition, Template};
 use crate::mapping::template::Filter;
 use crate::mapping::{aligned, writing};
-use crate::source::{Relation, ScanColumn};
 use crate::sql::{Bound, ColumnRef, Comparison, Query, table};
 
 /// A parameter of a pattern, or of its SQL alone.
@@ -136,7 +133,7 @@ fn of_key<'a>(at: usize, pattern: &AccessPattern, ground: &Ground<'a>) -> Option
         asked.iter().find_map(|(key, asked)| {
             let mut attributes = item.attributes.iter();
             let (_, node) = attributes.find(|(name, _)| *name == key.name)?;
-            let pairs = aligned(asked, template(node)?);
+            let pairs = aligned(asked, node.template()?).pairs;
             let pair = pairs.into_iter().find(|pair| pair.1.place.column == at);
             let (_, asked, made) = pair?;
             let verbatim = writing(&asked.filters).is_empty();
@@ -155,40 +152,20 @@ fn of_key<'a>(at: usize, pattern: &AccessPattern, ground: &Ground<'a>) -> Option
     })
 }
 
-/// The template of an attribute, whatever condition or type goes with it.
-pub(super) fn template(node: &Node) -> Option<&Template> {
-    match node {
-        Node::Template(template) => Some(template),
-        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
-        _ => None,
-    }
-}
-
 /// The column of the source that stands at a place of an item type's rows.
 fn column_of<'a>(
     item: &ItemType,
     place: usize,
     ground: &Ground<'a>,
 ) -> Option<(&'a TableName, &'a Column)> {
-    let scan = &ground.model.passes.get(item.pass)?.scan;
-    let ScanColumn::Column { join, name, .. } = scan.columns.get(place)? else {
-        return None;
-    };
-    let table = match (join, &scan.from) {
-        (Some(join), _) => &scan.joins.get(*join)?.table,
-        (None, Relation::Table(table)) => table,
-        (None, Relation::Query(_)) => return None,
-    };
+    let (table, name) = ground.model.passes.get(item.pass)?.scan.origin(place)?;
     let table = ground.catalog.table(table)?;
     Some((&table.name, table.column(name)?))
 }
 
 /// How the key condition holds a parameter.
 fn side_in(pattern: &AccessPattern, at: usize) -> Option<Bound> {
-    let has = |template: &Template| {
-        let mut parts = template.parts.iter();
-        parts.any(|part| matches!(part, Part::Value(value) if value.place.column == at))
-    };
+    let has = |template: &Template| template.mandatory().any(|value| value.place.column == at);
     pattern
         .sort
         .iter()

@@ -7,7 +7,7 @@ use super::literal::{in_form, literal};
 use super::origin::{Given, Whence};
 use super::tuples::{Cell, Columns};
 use crate::catalog::{Column, DataType, Dbms, Family};
-use crate::mapping::model::SortCondition;
+use crate::mapping::model::{Placeholder, SortCondition};
 use crate::mapping::template::Filter;
 use crate::source::Source;
 use crate::sql::Bound;
@@ -41,12 +41,13 @@ impl<'a> Drawing<'_, 'a> {
             let (absent, further) = match (&ends, bound) {
                 (None, _) => (without(column), None),
                 // Below a lower bound is everything, above it nothing.
-                (Some((low, high)), Bound::Low(_)) => (above(high), below(low)),
-                (Some((low, high)), Bound::High(_)) => (below(low), above(high)),
+                (Some((low, high)), Bound::Low(_)) => (outside(high, true), outside(low, false)),
+                (Some((low, high)), Bound::High(_)) => (outside(low, false), outside(high, true)),
                 (Some((low, high)), Bound::Equal | Bound::Other) => {
                     let uuid = Value::Text("ffffffff-ffff-ffff-ffff-ffffffffffff".into());
                     let uuid = (column.data_type == DataType::Uuid).then_some((uuid, None));
-                    (uuid.or_else(|| above(high)).or_else(|| below(low)), None)
+                    let outside = || outside(high, true).or_else(|| outside(low, false));
+                    (uuid.or_else(outside), None)
                 }
             };
             // Both bounds of one column move: DynamoDB takes no pair that is upside down.
@@ -139,20 +140,18 @@ impl<'a> Drawing<'_, 'a> {
 
     /// Values that one side may take for a value: it is written otherwise, or begins so.
     fn alike(&self, given: &Given<'_>, column: &Column, value: &Value) -> Vec<Value> {
-        let place = given.parameter.and_then(|own| {
-            self.pattern
-                .parameters
-                .iter()
-                .position(|one| one.name == own.name)
-        });
-        let is_prefix = self.pattern.sort.iter().any(|(_, condition)| {
-            let mut templates = condition
-                .templates()
-                .into_iter()
-                .flat_map(crate::mapping::model::Template::placeholders);
-            matches!(condition, SortCondition::BeginsWith(_))
-                && templates.any(|one| Some(one.place.column) == place)
-        });
+        let is_own = |one: &Placeholder| {
+            let parameter = self.pattern.parameters.get(one.place.column);
+            parameter.is_some_and(|parameter| parameter.name == given.name)
+        };
+        let is_prefix = self
+            .pattern
+            .sort
+            .iter()
+            .any(|(_, condition)| match condition {
+                SortCondition::BeginsWith(template) => template.placeholders().any(is_own),
+                _ => false,
+            });
         match value {
             Value::Number(number) if is_prefix => {
                 let mut digits = number.as_str().to_owned();
@@ -210,25 +209,14 @@ fn swapped(text: &str) -> String {
 
 /// A text whose first vowel has an accent.
 fn accented(text: &str) -> String {
-    let pairs = [
-        ('a', 'á'),
-        ('e', 'é'),
-        ('i', 'í'),
-        ('o', 'ó'),
-        ('u', 'ú'),
-        ('A', 'Á'),
-        ('E', 'É'),
-        ('O', 'Ó'),
-    ];
-    let found = text.char_indices().find_map(|(at, letter)| {
-        let (_, accented) = pairs.iter().find(|(plain, _)| *plain == letter)?;
-        Some((at, letter.len_utf8(), *accented))
-    });
-    let mut text = text.to_owned();
-    if let Some((at, length, accented)) = found {
-        text.replace_range(at..at + length, accented.encode_utf8(&mut [0; 4]));
+    let accent = |letter: char| {
+        let mut pairs = "aeiouAEO".chars().zip("áéíóúÁÉÓ".chars());
+        pairs.find(|(plain, _)| *plain == letter)
+    };
+    match text.chars().find_map(accent) {
+        Some((plain, accented)) => text.replacen(plain, accented.encode_utf8(&mut [0; 4]), 1),
+        None => text.to_owned(),
     }
-    text
 }
 
 /// The same day at midnight, or at its end with all the digits that the time has.
@@ -256,37 +244,23 @@ fn without(column: &Column) -> Option<Written> {
     Some((value, None))
 }
 
-/// A value beyond the largest.
-fn above(high: &Cell) -> Option<Written> {
-    match &high.value {
-        Value::Number(number) => shifted(number, 1),
-        Value::Time(time) => in_year(time, &high.literal, 1),
-        Value::Text(text) => Some((Value::Text(format!("{text}~").into()), None)),
-        Value::Bool(truth) => Some((Value::Bool(!truth), None)),
-        Value::Bytes(bytes) => Some((Value::Bytes([bytes.as_slice(), &[255]].concat()), None)),
-        _ => None,
-    }
-}
-
-/// A value before the smallest.
-fn below(low: &Cell) -> Option<Written> {
-    match &low.value {
-        Value::Number(number) => shifted(number, -1),
-        Value::Time(time) => in_year(time, &low.literal, -1),
-        Value::Text(_) => Some((Value::Text("!".into()), None)),
-        Value::Bool(truth) => Some((Value::Bool(!truth), None)),
-        _ => None,
-    }
-}
-
-/// The next whole number.
-fn shifted(number: &Number, by: i128) -> Option<Written> {
-    let whole = number.as_str().split('.').next()?;
-    let shifted = whole.parse::<i128>().ok()?.checked_add(by)?;
-    Some((
-        Value::Number(Number::parse(&shifted.to_string()).ok()?),
-        None,
-    ))
+/// A value beyond the largest one, or before the smallest.
+fn outside(edge: &Cell, is_above: bool) -> Option<Written> {
+    let by = if is_above { 1 } else { -1 };
+    let value = match &edge.value {
+        Value::Number(number) => {
+            let whole = number.as_str().split('.').next()?.parse::<i128>().ok()?;
+            let next = whole.checked_add(i128::from(by))?.to_string();
+            Value::Number(Number::parse(&next).ok()?)
+        }
+        Value::Time(time) => return in_year(time, &edge.literal, by),
+        Value::Text(text) if is_above => Value::Text(format!("{text}~").into()),
+        Value::Text(_) => Value::Text("!".into()),
+        Value::Bool(truth) => Value::Bool(!truth),
+        Value::Bytes(bytes) if is_above => Value::Bytes([bytes.as_slice(), &[255]].concat()),
+        _ => return None,
+    };
+    Some((value, None))
 }
 
 /// The same day of another year, in the value and in its literal.

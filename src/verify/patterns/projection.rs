@@ -1,7 +1,7 @@
 //! One item type of a pattern, held against the columns of the pattern's SQL: what of its items is
 //! compared, how a row finds its item, and what a row says of it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::draw::Ground;
@@ -9,8 +9,8 @@ use super::made::{constant, holds, places, tells};
 use super::shape::Shape;
 use super::slots::{Names, Slots, carried};
 use crate::catalog::Column;
-use crate::mapping::model::{AccessPattern, ItemType, KeyAttribute, Model, Node, Place, Table};
-use crate::source::{Relation, ScanColumn};
+use crate::mapping::model::{AccessPattern, Index, ItemType, Model, Node, Place};
+use crate::source::Relation;
 use crate::value::Value;
 
 /// The result of a pattern's query.
@@ -19,8 +19,9 @@ pub(super) struct ResultOf<'a> {
     pub(super) columns: &'a [Column],
     /// The column that says of which item type a row is.
     pub(super) told_by: Option<usize>,
-    /// Names that several of the item types have, in lower case, where no column tells the types apart.
-    pub(super) shared: HashSet<String>,
+    /// Whether the item types are of several relations and no column tells them apart: then the name of a column that
+    /// the query makes does not say whose it is.
+    pub(super) is_shared: bool,
     /// The relations of the query that stand for one of the item types.
     pub(super) bases: HashSet<usize>,
 }
@@ -45,33 +46,16 @@ impl<'a> ResultOf<'a> {
         };
         let several = types.len() > 1;
         let told_by = columns.iter().position(names_all).filter(|_| several);
-        let mut shared = HashSet::new();
-        let mut known = HashMap::new();
-        for item in types.iter().filter(|_| told_by.is_none()) {
-            let pass = model.passes.get(item.pass);
-            let columns = pass.into_iter().flat_map(|pass| &pass.scan.columns);
-            let columns = columns.filter_map(|column| match column {
-                ScanColumn::Column {
-                    join: None, name, ..
-                } => Some(name.to_lowercase()),
-                _ => None,
-            });
-            let attributes = item.attributes.iter().map(|(name, _)| name.to_lowercase());
-            let names: HashSet<String> = columns.chain(attributes).collect();
-            // Of one relation the source itself tells which row is of which type.
-            let from = pass.map(|pass| format!("{:?}", pass.scan.from));
-            for name in names {
-                let first = known.entry(name.clone()).or_insert_with(|| from.clone());
-                if *first != from {
-                    shared.insert(name);
-                }
-            }
-        }
+        // Of one relation the source itself tells which row is of which type.
+        let from = |item: &&ItemType| model.passes.get(item.pass).map(|pass| &pass.scan.from);
+        let mut relations = types.iter().map(from);
+        let first = relations.next();
+        let is_shared = told_by.is_none() && relations.any(|other| Some(other) != first);
         Self {
             shape,
             columns,
             told_by,
-            shared,
+            is_shared,
             bases: bases(shape, types.iter().copied(), ground),
         }
     }
@@ -105,7 +89,7 @@ pub(super) struct Compared {
 }
 
 /// An item type of a pattern.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of an item type"
@@ -171,22 +155,24 @@ impl Projection {
             return Err("its item type is not in the mapping".to_owned());
         };
         let names = Names::new(pattern, item, pass, result, ground.catalog);
-        let is_key = |name: &str| keys(&model.table).any(|key| *key.name == *name);
+        let is_key = |name: &str| {
+            let of_indexes = model.table.all_indexes().flat_map(Index::key);
+            model
+                .table
+                .key()
+                .chain(of_indexes)
+                .any(|key| *key.name == *name)
+        };
         let slots = Slots::new(item, pass, &names, &is_key);
         let mut projection = Self {
             item_type,
             name: item.name.clone(),
             slots,
-            compared: Vec::new(),
-            identity: Vec::new(),
-            presence: Vec::new(),
             never_null: names.never_null(),
             has_relation: names.has_relation(),
             missing_together: names.missing_together(),
             told_by: result.told_by,
             has_children: !item.embeds().is_empty(),
-            is_told: false,
-            spreads: Vec::new(),
             declared: item
                 .attributes
                 .iter()
@@ -194,10 +180,7 @@ impl Projection {
                 .collect(),
             compress: item.compress.clone(),
             keep_nulls: item.keep_nulls,
-            constants: Vec::new(),
-            by_key: false,
-            not_compared: Vec::new(),
-            used: HashSet::new(),
+            ..Self::default()
         };
         for (name, node) in &item.attributes {
             if !holds(&model.table, pattern, name) {
@@ -283,7 +266,7 @@ impl Projection {
     fn identify(&mut self, item: &ItemType, model: &Model) -> Result<(), String> {
         let table = &model.table;
         let mut keys: Vec<&Arc<str>> = Vec::new();
-        for key in std::iter::once(&table.partition).chain(&table.sort) {
+        for key in table.key() {
             let mut attributes = item.attributes.iter();
             let node = attributes.find(|(name, _)| *name == key.name);
             match node.and_then(|(_, node)| constant(node)) {
@@ -343,13 +326,8 @@ impl Projection {
     fn count_used(&mut self) {
         let mut used: HashSet<usize> = self.compared.iter().filter_map(|one| one.column).collect();
         let nodes = self.compared.iter().filter_map(|one| one.node.as_ref());
-        let places: Vec<Place> = nodes.filter_map(places).flatten().collect();
-        used.extend(
-            places
-                .iter()
-                .chain(&self.spreads)
-                .filter_map(|place| self.slots.find(place)),
-        );
+        let places = nodes.filter_map(places).flatten().chain(&self.spreads);
+        used.extend(places.filter_map(|place| self.slots.find(place)));
         used.extend(self.told_by);
         self.used = used;
     }
@@ -386,13 +364,4 @@ impl Projection {
         let row = self.slots.row(given);
         own.iter().map(|at| row.get(*at).cloned()).collect()
     }
-}
-
-/// The key attributes of a table and of its indexes.
-fn keys(table: &Table) -> impl Iterator<Item = &KeyAttribute> {
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let indexes = indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
-    std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .chain(indexes)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::access::{Plan, Request};
 use crate::item::{Attribute, Item};
 use crate::mapping::model::{
-    AccessPattern, ParameterKind, Part, Placeholder, SortCondition, Table, Template,
+    AccessPattern, KeyAttribute, ParameterKind, Part, Placeholder, SortCondition, Table, Template,
 };
 use crate::mapping::template::Filter;
 use crate::target::{Target, TargetError, Wanted};
@@ -40,36 +40,29 @@ impl Reach {
     ///
     /// Why an item may be found by several calls.
     pub(super) fn of(pattern: &AccessPattern) -> Result<Self, String> {
-        let mut keys = Vec::new();
-        let mut taken = vec![false; pattern.parameters.len()];
-        let mut add = |name: &Arc<str>, template: &Template, is_prefix: bool, place: usize| {
-            readable(pattern, name, template, is_prefix)?;
-            for one in template.placeholders() {
-                if let Some(taken) = taken.get_mut(one.place.column) {
-                    *taken = true;
-                }
-            }
-            keys.push(KeyPart {
-                name: name.clone(),
+        let part = |key: &KeyAttribute, template: &Template, is_prefix: bool, place: usize| {
+            readable(pattern, &key.name, template, is_prefix)?;
+            Ok::<KeyPart, String>(KeyPart {
+                name: key.name.clone(),
                 begins: template.prefix().0.to_owned(),
                 is_prefix,
                 place,
-            });
-            Ok::<(), String>(())
+            })
         };
+        let mut keys = Vec::new();
         for (place, (key, template)) in pattern.partition.iter().enumerate() {
-            add(&key.name, template, false, place)?;
+            keys.push(part(key, template, false, place)?);
         }
         let partitions = pattern.partition.len();
         let mut place = partitions;
         for (key, condition) in &pattern.sort {
             let templates = condition.templates();
             match condition {
-                SortCondition::Is(template) => add(&key.name, template, false, place)?,
-                SortCondition::BeginsWith(template) => add(&key.name, template, true, place)?,
+                SortCondition::Is(template) => keys.push(part(key, template, false, place)?),
+                SortCondition::BeginsWith(template) => keys.push(part(key, template, true, place)?),
                 _ if templates
                     .iter()
-                    .any(|template| template.placeholders().next().is_some()) =>
+                    .any(|one| one.placeholders().next().is_some()) =>
                 {
                     return Err(format!(
                         "`{}` is asked for a range, of which there are always more",
@@ -81,9 +74,10 @@ impl Reach {
             }
             place += templates.len();
         }
-        let mut others = pattern.parameters.iter().zip(&taken);
-        if let Some((parameter, _)) = others.find(|(_, taken)| !**taken) {
-            return Err(format!("`{}` is not in the key condition", parameter.name));
+        for (at, parameter) in pattern.parameters.iter().enumerate() {
+            if pattern.placeholders().all(|one| one.place.column != at) {
+                return Err(format!("`{}` is not in the key condition", parameter.name));
+            }
         }
         Ok(Self {
             keys,
@@ -98,11 +92,10 @@ impl Reach {
         for request in &plan.requests {
             let values: Vec<Attribute> = match request {
                 Request::Get { key, .. } => key.iter().map(|(_, value)| value.clone()).collect(),
-                Request::Query(query) => query
-                    .values
-                    .iter()
-                    .map(|(_, value)| value.clone())
-                    .collect(),
+                Request::Query(query) => {
+                    let values = query.values.iter();
+                    values.map(|(_, value)| value.clone()).collect()
+                }
             };
             let partition = values.get(..self.partitions).unwrap_or_default();
             self.asked
@@ -152,17 +145,10 @@ pub(super) async fn survey(
     reaches: &mut [&mut Reach],
 ) -> Result<(), TargetError> {
     let mut wanted = Wanted::keys(table);
-    let names = reaches
-        .iter()
-        .flat_map(|reach| &reach.keys)
-        .map(|key| &key.name);
-    for name in names {
-        if let Some(attributes) = wanted
-            .attributes
-            .as_mut()
-            .filter(|known| !known.contains(name))
-        {
-            attributes.push(name.clone());
+    for key in reaches.iter().flat_map(|reach| &reach.keys) {
+        let attributes = wanted.attributes.as_mut();
+        if let Some(attributes) = attributes.filter(|known| !known.contains(&key.name)) {
+            attributes.push(key.name.clone());
         }
     }
     let mut from = None;

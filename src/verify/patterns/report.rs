@@ -177,6 +177,17 @@ pub enum ExampleKind {
     Repeated,
 }
 
+impl Example {
+    pub(super) fn new(kind: ExampleKind, item_type: Option<&str>, key: String) -> Self {
+        Self {
+            kind,
+            item_type: item_type.map(str::to_owned),
+            key,
+            attributes: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Example {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.kind {

@@ -4,35 +4,20 @@
 use std::collections::HashSet;
 
 use super::joins::Joins;
-use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind};
+use crate::catalog::{Catalog, Column, DataType, Dbms, Table};
 use crate::sql::{
-    Around, ColumnRef, Comparator, Condition, Limit, Name, Output, Query, Select, Set, Source,
-    Test, Value, table,
+    Around, Comparator, Condition, Limit, Name, Origin, Output, Query, Select, Selected, Set,
+    Source, Test, Value,
 };
 
 /// A query whose columns are known.
 pub(super) struct Shape<'a> {
     pub(super) query: Query,
-    /// What its one SELECT reads; `None` for what is no table. Empty where there are several SELECTs.
-    relations: Vec<Option<&'a Table>>,
-    /// Where each column of the result comes from.
-    pub(super) outputs: Vec<Whence<'a>>,
+    pub(super) catalog: &'a Catalog,
+    /// The column of a table that each column of the result is; `None` where the query makes it, or it is not known.
+    pub(super) outputs: Vec<Option<Selected<'a>>>,
     /// Columns that are equal, to the byte, wherever a row has both: by their relations' numbers.
     pub(super) equated: Vec<[(usize, &'a str); 2]>,
-}
-
-/// Where a column of a result comes from.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Whence<'a> {
-    /// It is a column of a table, by the number of the relation in FROM; and whether it goes by a name of its own.
-    Column {
-        relation: usize,
-        table: &'a Table,
-        column: &'a Column,
-        is_renamed: bool,
-    },
-    /// The query makes it, or it is not known.
-    Made,
 }
 
 impl<'a> Shape<'a> {
@@ -40,90 +25,68 @@ impl<'a> Shape<'a> {
     pub(super) fn new(query: Query, catalog: &'a Catalog, columns: &[Column]) -> Self {
         let mut shape = Self {
             query,
-            relations: Vec::new(),
-            outputs: vec![Whence::Made; columns.len()],
+            catalog,
+            outputs: vec![None; columns.len()],
             equated: Vec::new(),
         };
         let Some(select) = shape.query.select() else {
             return shape;
         };
-        let relations = select
-            .relations
-            .iter()
-            .map(|relation| match &relation.source {
-                Source::Table { schema, name } => table(catalog, schema.as_ref(), name),
-                Source::With(_) | Source::Query | Source::Other => None,
-            });
-        let relations: Vec<Option<&Table>> = relations.collect();
-        let outputs = outputs(select, &relations).filter(|outputs| outputs.len() == columns.len());
-        let fits = |(whence, given): (&Whence<'_>, &Column)| match whence {
-            Whence::Column {
-                column, is_renamed, ..
-            } => *is_renamed || column.name.eq_ignore_ascii_case(&given.name),
-            Whence::Made => true,
+        let fits = |(output, given): (&Option<Selected<'_>>, &Column)| {
+            output.is_none_or(|output| {
+                output.is_renamed || output.column.name.eq_ignore_ascii_case(&given.name)
+            })
         };
-        if let Some(found) = outputs.filter(|found| found.iter().zip(columns).all(fits)) {
-            shape.outputs = found;
-        }
+        let outputs = select
+            .origins(catalog)
+            .filter(|found| found.len() == columns.len() && found.iter().zip(columns).all(fits));
         let on = select.relations.iter().flat_map(|relation| &relation.on);
-        let pairs =
-            select
-                .conditions
-                .iter()
-                .chain(on)
-                .filter_map(|condition| match &condition.test {
-                    Test::Compare {
-                        left,
-                        op: Comparator::Equal,
-                        right,
-                    } => {
-                        let (of, left_table, left) = resolved(left.column()?, select, &relations)?;
-                        let (other, right_table, right) =
-                            resolved(right.column()?, select, &relations)?;
-                        let exact = is_exact(left_table, left, catalog.dbms)
-                            && is_exact(right_table, right, catalog.dbms);
-                        exact.then_some([(of, left.name.as_str()), (other, right.name.as_str())])
-                    }
-                    _ => None,
-                });
-        shape.equated = pairs.collect();
+        let is_exact = |(_, table, column): &Origin<'_>| is_exact(table, column, catalog.dbms);
+        let pairs = select.conditions.iter().chain(on).filter_map(|condition| {
+            let sides = shape.columns_equal(select, condition)?;
+            let are_exact = sides.iter().all(is_exact);
+            are_exact.then(|| sides.map(|(of, _, column)| (of, column.name.as_str())))
+        });
+        let equated: Vec<_> = pairs.chain(using(select, catalog)).collect();
+        shape.outputs = outputs.unwrap_or(shape.outputs);
+        shape.equated = equated;
         shape
-            .equated
-            .extend(using(select, &relations, catalog.dbms));
-        shape.relations = relations;
-        shape
+    }
+
+    /// The columns of tables that a condition holds equal.
+    pub(super) fn columns_equal(
+        &self,
+        select: &Select,
+        condition: &Condition,
+    ) -> Option<[Origin<'a>; 2]> {
+        let [left, right] = condition.equal()?;
+        let left = select.origin(left.column()?, self.catalog)?;
+        Some([left, select.origin(right.column()?, self.catalog)?])
     }
 
     /// Whether the query reads a table, itself or in a query within it.
     pub(super) fn reads(&self, wanted: &Table) -> bool {
         let mut tables = self.query.tables.iter();
         tables.any(|read| {
+            let schema = read.schema.as_ref();
             read.name.is(&wanted.name.name)
-                && read
-                    .schema
-                    .as_ref()
-                    .is_none_or(|schema| schema.is(&wanted.name.schema))
+                && schema.is_none_or(|schema| schema.is(&wanted.name.schema))
         })
     }
 
     /// The column of the result that a column of a relation is, or is equal to where there is a row of that relation.
     pub(super) fn column(&self, wanted: usize, name: &str) -> Option<usize> {
         let find = |wanted: usize, name: &str| {
-            self.outputs.iter().position(|whence| {
-                matches!(whence, Whence::Column { relation, column, .. } if *relation == wanted && column.name == name)
-            })
+            let is = |one: Selected<'_>| one.relation == wanted && one.column.name == name;
+            self.outputs
+                .iter()
+                .position(|output| output.is_some_and(is))
         };
         // Whether there is a row is then told by a column of its primary key.
         let is_told = || {
-            let mut own = self.outputs.iter();
-            own.any(|whence| match whence {
-                Whence::Column {
-                    relation,
-                    table,
-                    column,
-                    ..
-                } => *relation == wanted && table.primary_key.contains(&column.name),
-                Whence::Made => false,
+            let mut own = self.outputs.iter().flatten();
+            own.any(|one| {
+                one.relation == wanted && one.table.primary_key.contains(&one.column.name)
             })
         };
         let equal = || {
@@ -149,13 +112,15 @@ impl<'a> Shape<'a> {
 
     /// The relation of the FROM that is a table; of several the one alone whose columns are in the result.
     pub(super) fn relation(&self, wanted: &Table) -> Option<usize> {
-        let all = self.relations.iter().enumerate();
-        let all = all.filter(|(_, table)| table.is_some_and(|table| table.name == wanted.name));
-        let all: Vec<usize> = all.map(|(at, _)| at).collect();
+        let select = self.query.select()?;
+        let is_it = |at: &usize| {
+            let table = select.table(*at, self.catalog);
+            table.is_some_and(|table| table.name == wanted.name)
+        };
+        let all: Vec<usize> = (0..select.relations.len()).filter(is_it).collect();
         let given = |at: &&usize| {
-            let mut outputs = self.outputs.iter();
-            outputs
-                .any(|whence| matches!(whence, Whence::Column { relation, .. } if relation == *at))
+            let mut outputs = self.outputs.iter().flatten();
+            outputs.any(|one| one.relation == **at)
         };
         let shown: Vec<&usize> = all.iter().filter(given).collect();
         match (all.as_slice(), shown.as_slice()) {
@@ -174,21 +139,15 @@ impl<'a> Shape<'a> {
 
     /// The column of a table that every row of the result has equal to a parameter, both as they are; and in which
     /// relation. Then no value that the column does not hold gives a row.
-    pub(super) fn equal(&self, parameter: &str) -> Option<(usize, &'a Table, &'a Column)> {
+    pub(super) fn equal(&self, parameter: &str) -> Option<Origin<'a>> {
         let select = self.query.select()?;
-        select
-            .conditions
-            .iter()
-            .find_map(|condition| match &condition.test {
-                Test::Compare {
-                    left,
-                    op: Comparator::Equal,
-                    right,
-                } if right.parameter() == Some(parameter) => {
-                    resolved(left.column()?, select, &self.relations)
-                }
-                _ => None,
-            })
+        select.conditions.iter().find_map(|condition| {
+            let [left, right] = condition.equal()?;
+            let column = left
+                .column()
+                .filter(|_| right.parameter() == Some(parameter))?;
+            select.origin(column, self.catalog)
+        })
     }
 
     /// What makes the answer of one call another each time, or a matter of chance.
@@ -199,20 +158,6 @@ impl<'a> Shape<'a> {
             );
         }
         None
-    }
-
-    /// A table of the query, by its number in FROM.
-    pub(super) fn table(&self, relation: usize) -> Option<&'a Table> {
-        self.relations.get(relation).copied().flatten()
-    }
-
-    /// The column of a table that the query means.
-    pub(super) fn resolve(
-        &self,
-        wanted: &ColumnRef,
-        select: &Select,
-    ) -> Option<(usize, &'a Table, &'a Column)> {
-        resolved(wanted, select, &self.relations)
     }
 
     /// Whether a condition says only that a column is there without which there is no item.
@@ -232,7 +177,7 @@ impl<'a> Shape<'a> {
         };
         let column = operand
             .column()
-            .and_then(|column| self.resolve(column, select));
+            .and_then(|column| select.origin(column, self.catalog));
         column.is_some_and(|(at, _, column)| {
             bases.contains(&at) && needed.contains(&column.name.as_str())
         })
@@ -264,7 +209,7 @@ impl<'a> Shape<'a> {
         }
         let strange = self.query.selects.iter().flat_map(|select| &select.strange);
         for strange in self.query.strange.iter().chain(strange) {
-            named.push(strange.what.clone());
+            named.push((*strange).to_owned());
         }
         for select in &self.query.selects {
             let joins = Joins::of(self, select, bases, dbms);
@@ -327,105 +272,43 @@ fn key(condition: &Condition) -> Option<Vec<&str>> {
     }
 }
 
-/// Functions that make one value of the values of one row.
-const OF_ONE_ROW: [&str; 24] = [
-    "abs",
-    "cast",
-    "char_length",
-    "coalesce",
-    "concat",
-    "convert",
-    "date",
-    "date_format",
-    "date_trunc",
-    "datetime",
-    "extract",
-    "hex",
-    "ifnull",
-    "json_extract",
-    "length",
-    "lower",
-    "nullif",
-    "replace",
-    "round",
-    "strftime",
-    "substr",
-    "substring",
-    "trim",
-    "upper",
-];
+/// Functions that make one value of the values of several rows. Others that are not of one row may change what a query
+/// answers, as far as is known.
+const OF_ROWS: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
 /// What a column of the result takes beside the row's own values.
 fn made(output: &Output) -> Vec<String> {
     let Output::One { value, .. } = output else {
         return Vec::new();
     };
-    let mut named = Vec::new();
     let around = value.around.iter().filter_map(|around| match around {
         Around::Function(name) => Some(name),
         _ => None,
     });
     let mut functions: Vec<&String> = around.collect();
+    let mut named = Vec::new();
     if let Value::Expression(expression) = &value.value {
         functions.extend(&expression.functions);
-        if expression.has_query {
-            named.push("a query within it".to_owned());
-        }
-        if expression.has_window {
-            named.push("a window function".to_owned());
-        }
+        named.extend(expression.has_query.then(|| "a query within it".to_owned()));
+        named.extend(
+            expression
+                .has_window
+                .then(|| "a window function".to_owned()),
+        );
     }
-    let others = functions.into_iter();
-    let others = others.filter(|name| !OF_ONE_ROW.contains(&name.as_str()));
-    named.extend(others.map(|name| format!("`{name}()` in its SELECT")));
+    let of_rows = functions
+        .into_iter()
+        .filter(|name| OF_ROWS.contains(&name.as_str()));
+    named.extend(of_rows.map(|name| format!("`{name}()` in its SELECT")));
     named
 }
 
-/// The columns of a result; `None` where that is not plain to see.
-fn outputs<'a>(select: &Select, relations: &[Option<&'a Table>]) -> Option<Vec<Whence<'a>>> {
-    let all = |at: usize| {
-        let table: &'a Table = (*relations.get(at)?)?;
-        let columns = table.columns.iter().map(move |column| Whence::Column {
-            relation: at,
-            table,
-            column,
-            is_renamed: false,
-        });
-        Some(columns)
-    };
-    let mut found = Vec::new();
-    for output in &select.outputs {
-        match output {
-            Output::All => {
-                for at in 0..relations.len() {
-                    found.extend(all(at)?);
-                }
-            }
-            Output::AllOf(path) => found.extend(all(named(path.last()?, select)?)?),
-            Output::One { name, value } => {
-                let column = value
-                    .column()
-                    .and_then(|column| resolved(column, select, relations));
-                found.push(column.map_or(Whence::Made, |(relation, table, column)| {
-                    Whence::Column {
-                        relation,
-                        table,
-                        column,
-                        is_renamed: name.as_ref().is_some_and(|name| !name.is(&column.name)),
-                    }
-                }));
-            }
-        }
-    }
-    Some(found)
-}
-
 /// The columns that `USING` holds equal, where no other relation has one of that name.
-fn using<'a>(
-    select: &Select,
-    relations: &[Option<&'a Table>],
-    dbms: Dbms,
-) -> Vec<[(usize, &'a str); 2]> {
+fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[(usize, &'a str); 2]> {
+    let tables = (0..select.relations.len()).map(|at| select.table(at, catalog));
+    let Some(tables) = tables.collect::<Option<Vec<&Table>>>() else {
+        return Vec::new();
+    };
     let on = select.relations.iter().flat_map(|relation| &relation.on);
     let names = select
         .conditions
@@ -438,14 +321,13 @@ fn using<'a>(
     let names: Vec<&Name> = names.collect();
     let mut found = Vec::new();
     for name in &names {
-        let having = relations.iter().enumerate().filter_map(|(at, table)| {
-            let table: &'a Table = (*table)?;
+        let having = tables.iter().enumerate().filter_map(|(at, table)| {
             let column = table.columns.iter().find(|column| name.is(&column.name))?;
-            is_exact(table, column, dbms).then_some((at, column.name.as_str()))
+            is_exact(table, column, catalog.dbms).then_some((at, column.name.as_str()))
         });
         let having: Vec<(usize, &str)> = having.collect();
         let joins = names.iter().filter(|other| other.text == name.text).count();
-        if having.len() == joins + 1 && relations.iter().all(Option::is_some) {
+        if having.len() == joins + 1 {
             found.extend(
                 having
                     .windows(2)
@@ -456,42 +338,9 @@ fn using<'a>(
     found
 }
 
-fn named(owner: &Name, select: &Select) -> Option<usize> {
-    let called = |name: &Name| name.is(&owner.text);
-    let mut relations = select.relations.iter();
-    relations.position(|relation| relation.called.as_ref().is_some_and(called))
-}
-
-/// The column of a table that a query means.
-fn resolved<'a>(
-    wanted: &ColumnRef,
-    select: &Select,
-    relations: &[Option<&'a Table>],
-) -> Option<(usize, &'a Table, &'a Column)> {
-    let column = |at: usize| {
-        let table = (*relations.get(at)?)?;
-        let column = table
-            .columns
-            .iter()
-            .find(|column| wanted.name.is(&column.name))?;
-        Some((at, table, column))
-    };
-    match &wanted.owner {
-        Some(owner) => column(named(owner, select)?),
-        // Of what is no table it is not known which columns it has.
-        None if relations.iter().any(Option::is_none) => None,
-        None => {
-            let mut found = (0..relations.len()).filter_map(column);
-            let first = found.next()?;
-            found.next().is_none().then_some(first)
-        }
-    }
-}
-
 /// Whether values of a column are equal to the database exactly where their texts are, to the byte. Of a view's column
 /// that is not told.
 pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
-    let is_told = matches!(table.kind, TableKind::Table | TableKind::Partitioned);
     let declared = column.declared.to_lowercase();
     match &column.data_type {
         // YEAR of MySQL takes 5 for 2005.
@@ -505,7 +354,10 @@ pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
                 }
                 Dbms::Sqlite => true,
             };
-            is_told && is_plain && !column.insensitive && column.ambiguous_charset.is_none()
+            table.is_stored()
+                && is_plain
+                && !column.insensitive
+                && column.ambiguous_charset.is_none()
         }
         _ => false,
     }

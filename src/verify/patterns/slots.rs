@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::origin::template;
 use super::projection::ResultOf;
-use super::shape::Whence;
 use crate::catalog::{Catalog, Column, DataType, TableName};
-use crate::mapping::model::{AccessPattern, ItemType, Node, Part, Pass, Place};
+use crate::mapping::model::{AccessPattern, ItemType, Node, Pass, Place};
 use crate::source::{Relation, ScanColumn};
+use crate::sql::Selected;
 use crate::value::Value;
 
 use super::coerce::coerce;
@@ -83,26 +82,30 @@ impl<'a> Names<'a> {
     /// the one of the type's own relation.
     pub(super) fn said(&self, attribute: &str) -> Option<usize> {
         let (_, column, _) = self.answer.iter().find(|(name, ..)| *name == attribute)?;
-        let own = |at: usize| matches!(self.result.shape.outputs.get(at), Some(Whence::Column { relation, .. }) if Some(*relation) == self.base);
+        let own = |at: usize| {
+            let output = self.output(at);
+            output.is_some_and(|output| Some(output.relation) == self.base)
+        };
         self.named(column, true, &|_| true)
             .or_else(|| self.named(column, true, &own))
     }
 
     /// The column of this name that the query makes, or calls so.
     pub(super) fn made(&self, name: &str, any_case: bool) -> Option<usize> {
-        let is_shared = self.result.shared.contains(&name.to_lowercase());
-        let is_made = |at: usize| match self.result.shape.outputs.get(at) {
-            Some(Whence::Column {
-                relation,
-                is_renamed,
-                ..
-            }) => {
-                (*is_renamed && !is_shared)
-                    || (self.by_name && !self.result.bases.contains(relation))
+        let is_shared = self.result.is_shared;
+        let is_made = |at: usize| match self.output(at) {
+            Some(output) => {
+                (output.is_renamed && !is_shared)
+                    || (self.by_name && !self.result.bases.contains(&output.relation))
             }
-            _ => !is_shared,
+            None => !is_shared,
         };
         self.named(name, any_case, &is_made)
+    }
+
+    /// The column of a table that a column of the result is.
+    fn output(&self, at: usize) -> Option<Selected<'a>> {
+        self.result.shape.outputs.get(at).copied().flatten()
     }
 
     /// The column that stands for one of the item type's relation, or of a parent.
@@ -117,9 +120,9 @@ impl<'a> Names<'a> {
     /// The columns that are of no other relation than the type's own.
     pub(super) fn all(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a, '_> {
         let all = self.result.columns.iter().enumerate();
-        let own = all.filter(|(at, _)| match self.result.shape.outputs.get(*at) {
-            Some(Whence::Column { relation, .. }) => self.base.is_none_or(|base| base == *relation),
-            _ => true,
+        let own = all.filter(|(at, _)| {
+            let other = self.output(*at).zip(self.base);
+            other.is_none_or(|(output, base)| base == output.relation)
         });
         own.map(|(at, column)| (at, column.name.as_str()))
     }
@@ -152,8 +155,8 @@ impl<'a> Names<'a> {
 
     fn own(&self, base: usize, is: &dyn Fn(&Column) -> bool) -> Vec<usize> {
         let all = self.result.shape.outputs.iter().enumerate();
-        let own = all.filter(|(_, whence)| {
-            matches!(whence, Whence::Column { relation, column, .. } if *relation == base && is(column))
+        let own = all.filter(|(_, output)| {
+            output.is_some_and(|output| output.relation == base && is(output.column))
         });
         own.map(|(at, _)| at).collect()
     }
@@ -200,80 +203,60 @@ impl Slots {
             all: Vec::new(),
             width: scan.columns.len() + scan.conditions.len(),
         };
-        let data_type = |place: &Place| match scan.columns.get(place.column) {
-            Some(ScanColumn::Column { data_type, .. }) if place.path.is_empty() => {
-                Some(data_type.clone())
-            }
+        let column = |place: &Place| match scan.columns.get(place.column) {
+            Some(ScanColumn::Column {
+                join,
+                name,
+                data_type,
+            }) if place.path.is_empty() => Some((*join, name.as_str(), data_type)),
             _ => None,
         };
         let mut carried = Vec::new();
         for (name, node) in &item.attributes {
             carried_in(name, node, &mut carried);
         }
-        // An attribute that is a column and nothing else says what that column is called.
-        for (path, place) in &carried {
-            if let Some(from) = names.said(path) {
-                slots.add(place, from, data_type(place));
-            }
-        }
         let places = places(item);
-        let source = |place: &Place| match scan.columns.get(place.column) {
-            Some(ScanColumn::Column { join, name, .. }) if place.path.is_empty() => {
-                Some((*join, name.as_str()))
-            }
-            _ => None,
+        let is_own = |wanted: &str| {
+            let mut columns = places.iter().filter_map(column);
+            columns.any(|(join, name, _)| join.is_none() && name == wanted)
         };
         for place in &places {
-            if let Some(from) = source(place).and_then(|(join, name)| names.of(join, name)) {
-                slots.add(place, from, data_type(place));
-            }
-        }
-        // What the query makes is known by its name.
-        for (path, place) in &carried {
-            if let Some(from) = names.made(path, !is_key(path)) {
-                slots.add(place, from, data_type(place));
-            }
-        }
-        let is_slot =
-            |place: &Place| matches!(scan.columns.get(place.column), Some(ScanColumn::Slot));
-        let is_own = |name: &str| {
-            places
-                .iter()
-                .any(|place| source(place) == Some((None, name)))
-        };
-        for place in &places {
-            let name = match (scan.columns.get(place.column), place.path.last()) {
-                (Some(ScanColumn::Column { join, name, .. }), None) => {
-                    Some(name.as_str()).filter(|name| join.is_none() || !is_own(name))
-                }
-                (Some(ScanColumn::Slot), member) => {
-                    Some(member.map_or(&*place.written, |member| member))
-                        .filter(|name| !is_own(name))
+            let is_it = |other: &Place| other.column == place.column && other.path == place.path;
+            let attributes = carried.iter().filter(|(_, other)| is_it(other));
+            let attributes: Vec<&str> = attributes.map(|(path, _)| path.as_str()).collect();
+            // An attribute that is a column and nothing else says what that column is called.
+            let said = attributes.iter().find_map(|path| names.said(path));
+            let of_table = || {
+                let (join, name, _) = column(place)?;
+                names.of(join, name)
+            };
+            // What the query makes is known by its name.
+            let made = || {
+                let mut attributes = attributes.iter();
+                attributes.find_map(|path| names.made(path, !is_key(path)))
+            };
+            let is_slot = matches!(scan.columns.get(place.column), Some(ScanColumn::Slot));
+            let called = || match column(place) {
+                Some((join, name, _)) if join.is_none() || !is_own(name) => names.made(name, true),
+                None if is_slot => {
+                    let name = place.path.last().unwrap_or(&place.written);
+                    let found = || names.said(name).or_else(|| names.made(name, true));
+                    (!is_own(name)).then(found).flatten()
                 }
                 _ => None,
             };
-            let found = name.and_then(|name| {
-                names
-                    .said(name)
-                    .filter(|_| is_slot(place))
-                    .or_else(|| names.made(name, true))
-            });
-            if let Some(from) = found {
-                slots.add(place, from, data_type(place));
+            let is_known = slots.find(place).is_some();
+            let found = || of_table().or_else(made).or_else(called);
+            if let Some(from) = said.or_else(|| (!is_known).then(found).flatten()) {
+                slots.all.push(Slot {
+                    column: place.column,
+                    path: place.path.clone(),
+                    from,
+                    data_type: column(place).map(|(.., data_type)| data_type.clone()),
+                });
             }
         }
         slots
-    }
-
-    fn add(&mut self, place: &Place, from: usize, data_type: Option<DataType>) {
-        if self.find(place).is_none() {
-            self.all.push(Slot {
-                column: place.column,
-                path: place.path.clone(),
-                from,
-                data_type,
-            });
-        }
     }
 
     /// The column of the query that stands for a place.
@@ -333,10 +316,8 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
 
 /// The place that an attribute is, where it is nothing else.
 pub(super) fn carried(node: &Node) -> Option<&Place> {
-    match template(node)?.parts.as_slice() {
-        [Part::Value(only)] if only.filters.is_empty() => Some(&only.place),
-        _ => None,
-    }
+    let only = node.template()?.single()?;
+    only.filters.is_empty().then_some(&only.place)
 }
 
 /// Attributes and members that are one place and nothing else, with their paths.
@@ -350,34 +331,20 @@ fn carried_in<'n>(path: &str, node: &'n Node, found: &mut Vec<(String, &'n Place
     }
 }
 
-/// Every place that the attributes of an item type take, once.
+/// Every place that the attributes of an item type take, once; whole columns first.
 fn places(item: &ItemType) -> Vec<Place> {
     let mut found: Vec<Place> = item.spreads.clone();
-    for (_, node) in &item.attributes {
-        node.visit(&mut |node| match node {
-            Node::Template(template) => {
-                found.extend(template.placeholders().map(|one| one.place.clone()));
-            }
-            Node::Map { spreads, .. } => found.extend(spreads.iter().cloned()),
-            _ => {}
-        });
-    }
-    for (name, column) in &item.row_key {
-        found.push(Place {
-            column: *column,
-            path: Vec::new(),
-            written: name.clone(),
-            is_json: false,
-        });
-    }
+    let attributes = item.attributes.iter();
+    found.extend(attributes.flat_map(|(_, node)| node.places()).cloned());
+    let row_key = item.row_key.iter();
+    found.extend(row_key.map(|(name, column)| Place::of_column(*column, name.clone())));
     let mut once: Vec<Place> = Vec::new();
     for place in found {
-        let known = once
-            .iter()
-            .any(|other| other.column == place.column && other.path == place.path);
-        if !known {
+        let is_it = |other: &Place| other.column == place.column && other.path == place.path;
+        if !once.iter().any(is_it) {
             once.push(place);
         }
     }
+    once.sort_by_key(|place| place.path.len());
     once
 }

@@ -32,8 +32,8 @@ impl Columns<'_> {
         source: &mut dyn Source,
         most: usize,
     ) -> Result<Vec<Tuple>, SourceError> {
-        let up = self.names(source, "");
-        let down = self.names(source, " DESC");
+        let up = self.names(source, "", ", ");
+        let down = self.names(source, " DESC", ", ");
         let common = format!("count(*) DESC, {up}");
         let all = self.read(source, &common, most + 1).await?;
         if all.len() <= most {
@@ -68,11 +68,11 @@ impl Columns<'_> {
         Ok(drawn)
     }
 
-    /// The names, each with what stands behind it.
-    fn names(&self, source: &dyn Source, behind: &str) -> String {
+    /// The names, each with what stands behind it, and this between them.
+    fn names(&self, source: &dyn Source, behind: &str, between: &str) -> String {
         let columns = self.columns.iter();
         let names = columns.map(|column| source.dialect().quote(&column.name) + behind);
-        names.collect::<Vec<_>>().join(", ")
+        names.collect::<Vec<_>>().join(between)
     }
 
     /// Distinct tuples in an order, with the literals that SQLite itself writes: it compares times
@@ -84,33 +84,29 @@ impl Columns<'_> {
         most: usize,
     ) -> Result<Vec<Vec<Cell>>, SourceError> {
         let (dbms, dialect) = (source.dbms(), source.dialect());
-        let names = self
-            .columns
-            .iter()
-            .map(|column| dialect.quote(&column.name));
-        let names: Vec<String> = names.collect();
+        let names = self.names(source, "", ", ");
         let mut outputs = names.clone();
         let mut columns: Vec<Column> = self.columns.iter().copied().cloned().collect();
         if dbms == Dbms::Sqlite {
-            outputs.extend(names.iter().map(|name| format!("quote({name})")));
+            for column in &self.columns {
+                outputs.push_str(&format!(", quote({})", dialect.quote(&column.name)));
+            }
             columns.extend(self.columns.iter().map(|column| Column {
                 data_type: DataType::Text { max_chars: None },
                 ..(*column).clone()
             }));
         }
-        let given = names.iter().map(|name| format!("{name} IS NOT NULL"));
+        let table = dialect.table(self.table);
+        let given = self.names(source, " IS NOT NULL", " AND ");
         let sql = format!(
-            "SELECT {} FROM {} WHERE {} GROUP BY {} ORDER BY {order} LIMIT {most}",
-            outputs.join(", "),
-            dialect.table(self.table),
-            given.collect::<Vec<_>>().join(" AND "),
-            names.join(", "),
+            "SELECT {outputs} FROM {table} WHERE {given} GROUP BY {names} ORDER BY {order} LIMIT {most}"
         );
         let rows = source.ask(&sql, &columns).await?;
         let tuples = rows.iter().filter_map(|row| {
-            let cells = (0..names.len()).map(|at| {
+            let width = self.columns.len();
+            let cells = (0..width).map(|at| {
                 let value = row.get(at)?.clone();
-                let literal = match row.get(names.len() + at) {
+                let literal = match row.get(width + at) {
                     Some(Value::Text(quoted)) => quoted.to_string(),
                     _ => literal(&value, dbms, dialect)?,
                 };
@@ -123,18 +119,11 @@ impl Columns<'_> {
 
     /// How many distinct tuples there are without a NULL.
     pub(super) async fn count(&self, source: &mut dyn Source) -> Result<Option<u64>, SourceError> {
-        let dialect = source.dialect();
-        let names: Vec<String> = self
-            .columns
-            .iter()
-            .map(|column| dialect.quote(&column.name))
-            .collect();
-        let given = names.iter().map(|name| format!("{name} IS NOT NULL"));
+        let names = self.names(source, "", ", ");
+        let table = source.dialect().table(self.table);
+        let given = self.names(source, " IS NOT NULL", " AND ");
         let sql = format!(
-            "SELECT count(*) AS found FROM (SELECT DISTINCT {} FROM {} WHERE {}) AS q",
-            names.join(", "),
-            dialect.table(self.table),
-            given.collect::<Vec<_>>().join(" AND "),
+            "SELECT count(*) AS found FROM (SELECT DISTINCT {names} FROM {table} WHERE {given}) AS q"
         );
         let bits = DataType::Integer {
             bits: 64,
@@ -154,8 +143,8 @@ impl Columns<'_> {
         source: &mut dyn Source,
     ) -> Result<Option<(Cell, Cell)>, SourceError> {
         let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
-        let up = self.names(source, "");
-        let down = self.names(source, " DESC");
+        let up = self.names(source, "", ", ");
+        let down = self.names(source, " DESC", ", ");
         let low = first(self.read(source, &up, 1).await?);
         let high = first(self.read(source, &down, 1).await?);
         Ok(low.zip(high))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::compare::{Judge, Order};
+use super::compare::{Judge, Order, Unheld};
 use super::draw::{Call, DrawError, Drawn, Why, draw};
 use super::kinds::kinds;
 use super::made::{holds, keys};
@@ -14,12 +14,12 @@ use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::{Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::access::plan;
-use crate::catalog::{Column, DataType, TableKind, TableName};
+use crate::catalog::{Column, DataType, TableName};
 use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
-use crate::mapping::is_fickle_sql;
-use crate::mapping::model::{AccessPattern, ItemType, Node, ParameterKind, Part};
+use crate::mapping::is_fickle_query;
+use crate::mapping::model::{AccessPattern, ItemType, Node, ParameterKind, Template};
 use crate::source::{ScanColumn, Source, SourceError};
 use crate::sql::{InResult, Limit, Query, Read, table};
 use crate::target::{Target, answer};
@@ -39,14 +39,6 @@ pub(super) struct Found {
     pub(super) reach: Option<Reach>,
     /// What is said of it where it is not.
     pub(super) agrees: Verdict,
-}
-
-/// Rows and items that no comparison accounts for.
-#[derive(Default)]
-struct Unheld {
-    left_out: usize,
-    repeated: usize,
-    undecided: usize,
 }
 
 impl Work<'_, '_> {
@@ -292,11 +284,12 @@ impl Work<'_, '_> {
             .filter(|one| !names.contains(&*one.name));
         doubts.extend(own.map(|one| format!("`{}` is no parameter of its SQL", one.name)));
         doubts.extend(shape.chance().map(str::to_owned));
-        if is_fickle_sql(
-            &shape.query.sql.fill(&|_| Some("1".to_owned())),
-            ground.catalog,
-        ) {
-            doubts.push("its SQL may answer otherwise at another time".to_owned());
+        if is_fickle_query(&shape.query, ground.catalog) {
+            let mut doubt = "its SQL may answer otherwise at another time".to_owned();
+            if let Some(word) = shape.query.unsteady.first() {
+                doubt.push_str(&format!(", by `{word}`"));
+            }
+            doubts.push(doubt);
         }
         if self.may_expire(projections) {
             doubts.push("its items expire".to_owned());
@@ -338,26 +331,20 @@ impl Work<'_, '_> {
             let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
             let is_key = |name: &str| keys(&model.table, pattern).any(|key| *key.name == *name);
             let made = item.attributes.iter().filter(|(name, _)| is_key(name));
-            let parts = made.filter_map(|(_, node)| match node {
-                Node::Template(template) => Some(&template.parts),
+            let templates = made.filter_map(|(_, node)| match node {
+                Node::Template(template) => Some(template),
                 _ => None,
             });
-            let column = |part: &Part| match part {
-                Part::Value(value) if !value.replaces_null() => {
-                    scan?.columns.get(value.place.column)
-                }
+            let values = templates.flat_map(Template::mandatory);
+            let values = values.filter(|value| !value.replaces_null());
+            let columns = values.filter_map(|value| scan?.columns.get(value.place.column));
+            let own = columns.filter_map(|column| match column {
+                ScanColumn::Column {
+                    join: None, name, ..
+                } => Some(name.as_str()),
                 _ => None,
-            };
-            parts
-                .flatten()
-                .filter_map(column)
-                .filter_map(|column| match column {
-                    ScanColumn::Column {
-                        join: None, name, ..
-                    } => Some(&**name),
-                    _ => None,
-                })
-                .collect()
+            });
+            own.collect()
         };
         let mut all = types.map(needed);
         let mut found = all.next().unwrap_or_default();
@@ -383,9 +370,7 @@ impl Work<'_, '_> {
     fn seen(&self, query: &Query) -> &'static str {
         let catalog = self.proving.ground.catalog;
         let is_hidden = |read: &Read| match table(catalog, read.schema.as_ref(), &read.name) {
-            Some(table) if matches!(table.kind, TableKind::Table | TableKind::Partitioned) => {
-                table.row_security
-            }
+            Some(table) if table.is_stored() => table.row_security,
             _ => catalog.tables.iter().any(|table| table.row_security),
         };
         if query.tables.iter().any(is_hidden) {
@@ -583,9 +568,9 @@ impl Work<'_, '_> {
                 });
             }
         }
-        unheld.left_out += judged.left_out;
-        unheld.repeated += judged.repeated;
-        unheld.undecided += judged.undecided;
+        unheld.left_out += judged.unheld.left_out;
+        unheld.repeated += judged.unheld.repeated;
+        unheld.undecided += judged.unheld.undecided;
         Ok(())
     }
 }

@@ -167,31 +167,16 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
         );
         return (Verdict::NotProved, because);
     }
-    let beside = [
-        (
-            report.elsewhere.unwrap_or(0),
-            "item",
-            "that is not the mapping's",
-            "that are not the mapping's",
-        ),
-        (
-            report.lingering,
-            "expired item",
-            "that DynamoDB has yet to delete",
-            "that DynamoDB has yet to delete",
-        ),
-    ];
-    let beside: Vec<String> = beside
-        .into_iter()
-        .filter(|(items, ..)| *items > 0)
-        .map(|(items, what, one, many)| {
-            format!(
-                "{} {}",
-                counted(items, what),
-                if items == 1 { one } else { many }
-            )
-        })
-        .collect();
+    let mut beside = Vec::new();
+    if let Some(items @ 1..) = report.elsewhere {
+        let are = if items == 1 { "is" } else { "are" };
+        let items = counted(items, "item");
+        beside.push(format!("{items} that {are} not the mapping's"));
+    }
+    if report.lingering > 0 {
+        let items = counted(report.lingering, "expired item");
+        beside.push(format!("{items} that DynamoDB has yet to delete"));
+    }
     let because = if beside.is_empty() {
         "the table holds exactly what the source makes".to_owned()
     } else {
@@ -483,8 +468,7 @@ impl Draw {
 
 /// What stands for an item's key in a sample, the same in every run.
 pub(super) fn place(table: &Table, item: &Item) -> u128 {
-    let keys = std::iter::once(&table.partition).chain(&table.sort);
-    partition_fingerprint(keys.filter_map(|key| item.get(&key.name)))
+    partition_fingerprint(table.key().filter_map(|key| item.get(&key.name)))
 }
 
 /// The order in which items are taken into a sample.

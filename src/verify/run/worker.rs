@@ -315,10 +315,7 @@ pub(super) fn name(model: &Model, index: usize) -> Option<String> {
 
 /// An item's key as an item of its own.
 fn key_item(model: &Model, item: &Item) -> Item {
-    let is_key = |name: &str| {
-        let table = &model.table;
-        *table.partition.name == *name || table.sort.iter().any(|sort| *sort.name == *name)
-    };
+    let is_key = |name: &str| model.table.key().any(|key| *key.name == *name);
     let attributes = item.attributes.iter().filter(|(name, _)| is_key(name));
     Item {
         attributes: attributes.cloned().collect(),

@@ -9,7 +9,6 @@ use crate::mapping::model::{Node, ParameterKind, Part, Placeholder, Template};
 use crate::mapping::resolve::Resolved;
 use crate::mapping::resolve::pass::Passes;
 use crate::mapping::template::{Escape, Filter};
-use crate::value::TimeKind;
 
 /// What an item type makes of its attributes, as far as it is known.
 #[derive(Debug)]
@@ -33,11 +32,9 @@ impl Make {
         let origins = passes.origins(item.item.pass).into_iter().enumerate();
         let carried = origins.filter_map(|(at, origin)| {
             let (table, column) = origin?;
-            let holding = item
-                .item
-                .attributes
-                .iter()
-                .filter(|(_, node)| takes(node, at));
+            let takes = |node: &Node| node.places().iter().any(|place| place.column == at);
+            let all = item.item.attributes.iter();
+            let holding = all.filter(|(_, node)| takes(node));
             let holding: Vec<Arc<str>> = holding.map(|(name, _)| name.clone()).collect();
             (!holding.is_empty()).then_some((table, column, holding))
         });
@@ -78,20 +75,6 @@ impl Make {
     }
 }
 
-/// Whether a value is made from a column of the row.
-fn takes(node: &Node, column: usize) -> bool {
-    let mut found = false;
-    node.visit(&mut |node| match node {
-        Node::Template(template) => {
-            let mut places = template.placeholders().map(|one| one.place.column);
-            found |= places.any(|place| place == column);
-        }
-        Node::Map { spreads, .. } => found |= spreads.iter().any(|place| place.column == column),
-        _ => {}
-    });
-    found
-}
-
 /// How values of a type are read.
 pub(crate) fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
     Some(match data_type {
@@ -104,22 +87,8 @@ pub(crate) fn kind_of(data_type: &DataType) -> Option<ParameterKind> {
         | DataType::Uuid
         | DataType::Interval
         | DataType::Printed => ParameterKind::Text,
-        DataType::Date => ParameterKind::Time(Some((TimeKind::Date, 0))),
-        DataType::Timestamp { digits, zone } => {
-            let kind = if *zone {
-                TimeKind::Instant
-            } else {
-                TimeKind::Timestamp
-            };
-            ParameterKind::Time(Some((kind, *digits)))
-        }
-        DataType::Time { digits, zone } => {
-            let kind = if *zone {
-                TimeKind::TimeOfDayWithOffset
-            } else {
-                TimeKind::TimeOfDay
-            };
-            ParameterKind::Time(Some((kind, *digits)))
+        DataType::Date | DataType::Timestamp { .. } | DataType::Time { .. } => {
+            ParameterKind::Time(data_type.time())
         }
         DataType::Binary { .. } => ParameterKind::Binary,
         _ => return None,
@@ -139,55 +108,62 @@ pub(in crate::mapping::resolve) struct Pair {
     pub(super) is_open: bool,
 }
 
-/// The pattern's placeholders with those of an item's template that stand at the same place: as
-/// long as the texts between them agree.
-pub(crate) fn aligned<'t>(
-    asked: &'t Template,
-    made: &'t Template,
-) -> Vec<(usize, &'t Placeholder, &'t Placeholder)> {
-    let mut pairs = Vec::new();
-    let (asked, made) = (flat(&asked.parts), flat(&made.parts));
+/// A pattern's template beside an item's, as far as the texts in them agree.
+#[derive(Debug, Default)]
+pub(crate) struct Aligned<'t> {
+    /// The pattern's placeholders by their numbers, each with the item's at the same place.
+    pub(crate) pairs: Vec<(usize, &'t Placeholder, &'t Placeholder)>,
+    /// What the item's template has behind the pattern's; `None` where it does not begin with that.
+    pub(super) rest: Option<Rest<'t>>,
+}
+
+/// What there is in a key behind a bound.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rest<'t> {
+    Nothing,
+    /// Something that begins with this text, as far as that is known.
+    Begins(&'t str),
+}
+
+/// Walks over both templates at once, to the end of the pattern's or to where they differ.
+pub(crate) fn aligned<'t>(asked: &'t Template, made: &'t Template) -> Aligned<'t> {
+    let mut found = Aligned::default();
+    let (asked, made) = (asked.flat(), made.flat());
     let (mut asked, mut made) = (asked.into_iter().peekable(), made.into_iter().peekable());
-    let mut number = 0;
     let (mut left, mut right) = ("", "");
     loop {
         let common = left.len().min(right.len());
         match (left.get(..common), right.get(..common)) {
             (Some(a), Some(b)) if a == b => {}
-            _ => return pairs,
+            _ => return found,
         }
         left = left.get(common..).unwrap_or_default();
         right = right.get(common..).unwrap_or_default();
-        match (left.is_empty(), right.is_empty()) {
-            (true, _) if matches!(asked.peek(), Some(Part::Text(_))) => {
-                if let Some(Part::Text(text)) = asked.next() {
-                    left = text;
+        if let ("", Some(Part::Text(text))) = (left, asked.peek()) {
+            left = text;
+            asked.next();
+        } else if let ("", Some(Part::Text(text))) = (right, made.peek()) {
+            right = text;
+            made.next();
+        } else {
+            match (left, right, asked.next(), made.next()) {
+                ("", "", Some(Part::Value(a)), Some(Part::Value(b))) => {
+                    found.pairs.push((found.pairs.len(), a, b));
                 }
+                ("", right, None, next) => {
+                    let is_over = right.is_empty() && next.is_none();
+                    let rest = if is_over {
+                        Rest::Nothing
+                    } else {
+                        Rest::Begins(right)
+                    };
+                    found.rest = Some(rest);
+                    return found;
+                }
+                _ => return found,
             }
-            (_, true) if matches!(made.peek(), Some(Part::Text(_))) => {
-                if let Some(Part::Text(text)) = made.next() {
-                    right = text;
-                }
-            }
-            (true, true) => match (asked.next(), made.next()) {
-                (Some(Part::Value(a)), Some(Part::Value(b))) => {
-                    pairs.push((number, a, b));
-                    number += 1;
-                }
-                _ => return pairs,
-            },
-            _ => return pairs,
         }
     }
-}
-
-/// The parts with those of optional segments among them.
-pub(super) fn flat(parts: &[Part]) -> Vec<&Part> {
-    let each = parts.iter().flat_map(|part| match part {
-        Part::Optional(inner) => flat(inner),
-        part => vec![part],
-    });
-    each.collect()
 }
 
 /// The escape of an item's template.
@@ -222,16 +198,6 @@ impl Pair {
     /// Whether the pattern writes the value as the key does.
     pub(super) fn agrees(&self) -> bool {
         writing(&self.asked.filters) == writing(&self.made.filters)
-    }
-
-    /// The value as the pattern writes it.
-    pub(super) fn asked_text(&self) -> String {
-        self.asked.to_string()
-    }
-
-    /// The value as the key writes it.
-    pub(super) fn made_text(&self) -> String {
-        self.made.to_string()
     }
 
     /// The pattern's value, written as the key writes it.

@@ -30,11 +30,8 @@ impl Binder<'_> {
                 } else {
                     error.span
                 };
-                self.diagnostics.push(
-                    Diagnostic::new(Code::Filter, anchor.range(&at), error.message).with_help(
-                        "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10",
-                    ),
-                );
+                let help = "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10";
+                self.tell(Code::Filter, anchor.range(&at), error.message, help);
                 return None;
             }
         };
@@ -99,29 +96,19 @@ impl Binder<'_> {
     /// DynamoDB takes no attribute of the key that is asked in a filter.
     fn filtered(&mut self, name: &str, span: Range<usize>, keys: &Keys<'_>) {
         if keys.has(name) {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::Filter,
-                    span,
-                    format!(
-                        "`{name}` is a key attribute of {}, which a filter cannot name",
-                        keys.called()
-                    ),
-                )
-                .with_help(format!(
-                    "ask for it in the key condition, under `key`: {name}: …"
-                )),
+            let message = format!(
+                "`{name}` is a key attribute of {}, which a filter cannot name",
+                keys.called()
             );
+            let help = format!("ask for it in the key condition, under `key`: {name}: …");
+            self.tell(Code::Filter, span, message, help);
         }
     }
 
     /// Whether items have an attribute, and what is asked holds it.
     fn made(&mut self, name: &str, span: &Range<usize>, keys: &Keys<'_>) {
-        let promised = |item: &str| {
-            self.raw.items.is_empty() || self.raw.items.iter().any(|name| name.value == item)
-        };
         let ground = self.ground;
-        let makes = || ground.makes.iter().filter(|make| promised(&make.name));
+        let makes = || self.promised();
         let is_faulty = self.raw.items.iter().any(|item| {
             let mut makes = ground.makes.iter();
             makes.all(|make| *make.name != *item.value)
@@ -134,15 +121,12 @@ impl Binder<'_> {
                 None => "attributes are named as they stand in the items: see `preview`".to_owned(),
             };
             let message = format!("no item that comes back has an attribute `{name}`");
-            let fault = Diagnostic::new(Code::UnknownAttribute, span.clone(), message);
-            self.diagnostics.push(fault.with_help(help));
+            self.tell(Code::UnknownAttribute, span.clone(), message, help);
         } else if !keys.holds(name, ground.table) {
             let what = keys.called();
             let message = format!("`{name}` is not projected into {what}");
-            let fault = Diagnostic::new(Code::NotProjected, span.clone(), message);
-            self.diagnostics.push(fault.with_help(format!(
-                "project it: add `{name}` to `project` of {what}, or ask the table"
-            )));
+            let help = format!("project it: add `{name}` to `project` of {what}, or ask the table");
+            self.tell(Code::NotProjected, span.clone(), message, help);
         }
     }
 

@@ -4,18 +4,17 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::anchor::Anchor;
-use super::align::{Make, Pair, aligned, escape, shards};
+use super::align::{Aligned, Make, Pair, aligned, escape, shards};
 use super::keys::Keys;
 use super::{Ground, condition, family, operators};
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, KeyType, Origin, Parameter, ParameterKind, Part, Place,
     Placeholder, SortCondition, Template,
 };
 use crate::mapping::raw::RawPattern;
-use crate::mapping::template;
-use crate::mapping::template::{Escape, Filter, FilterError, Segment, WrittenPlaceholder};
+use crate::mapping::template::{Escape, Filter, Segment, WrittenPlaceholder};
 use crate::mapping::yaml::{Entry, Node};
 use crate::sql::{Query, Sql};
 use crate::value::Number;
@@ -32,22 +31,13 @@ pub(super) struct Binder<'a> {
     pub(super) parameters: Parameters,
     /// Where values of parameters come from, as the mapping says it.
     pub(super) origins: Vec<(Arc<str>, Origin)>,
-    shards: Option<u32>,
+    pub(super) shards: Option<u32>,
+    /// Values beside those of the items' keys.
     pub(super) pairs: Vec<Pair>,
     /// What is told only of patterns without faults.
     pub(super) warnings: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.
     pub(super) uses: Vec<Use>,
-}
-
-/// What a binder has gathered.
-pub(super) struct Finished {
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) origins: Vec<(Arc<str>, Origin)>,
-    pub(super) shards: Option<u32>,
-    /// Values beside those of the items' keys.
-    pub(super) pairs: Vec<Pair>,
-    pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Binder<'a> {
@@ -78,23 +68,31 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What was bound besides the templates.
-    pub(super) fn finish(mut self) -> Finished {
+    /// Holds the templates against their keys, when the parameters are all known.
+    pub(super) fn finish(&mut self) {
         for each in std::mem::take(&mut self.uses) {
             self.fit(&each);
         }
-        Finished {
-            parameters: self.parameters.finish(),
-            origins: self.origins,
-            shards: self.shards,
-            pairs: self.pairs,
-            warnings: self.warnings,
-        }
     }
 
-    pub(super) fn tell(&mut self, node: &Node, code: Code, message: impl Into<String>, help: &str) {
-        let fault = Diagnostic::new(code, node.span.clone(), message);
-        self.diagnostics.push(fault.with_help(help));
+    /// The item types that the pattern promises; all of them where it promises none.
+    pub(super) fn promised(&self) -> impl Iterator<Item = &'a Make> + Clone + use<'a> {
+        let (raw, ground) = (self.raw, self.ground);
+        let is_promised = move |make: &&Make| {
+            let mut items = raw.items.iter();
+            raw.items.is_empty() || items.any(|item| *item.value == *make.name)
+        };
+        ground.makes.iter().filter(is_promised)
+    }
+
+    pub(super) fn tell(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.diagnostics.add(code, span, message, help);
     }
 
     /// Binds what is asked of one attribute; `key` where it is one.
@@ -122,17 +120,7 @@ impl<'a> Binder<'a> {
     ) -> Option<Template> {
         let text = node.text()?;
         let anchor = Anchor::new(node, text);
-        let written = match template::parse(text) {
-            Ok(written) => written,
-            Err(errors) => {
-                let errors = errors.into_iter();
-                self.diagnostics.extend(errors.map(|error| {
-                    Diagnostic::new(Code::Template, anchor.range(&error.span), error.message)
-                        .with_help(error.help)
-                }));
-                return None;
-            }
-        };
+        let written = anchor.template(text, self.diagnostics)?;
         let faults = self.diagnostics.len();
         let mut parts = Vec::new();
         let mut places = Vec::new();
@@ -140,8 +128,8 @@ impl<'a> Binder<'a> {
             match segment {
                 Segment::Text(text) => parts.push(Part::Text(text.clone())),
                 Segment::Optional(_) => self.tell(
-                    node,
                     Code::AccessPattern,
+                    node.span.clone(),
                     "a key condition has no optional segments",
                     "make it a pattern of its own, with its own name",
                 ),
@@ -177,22 +165,11 @@ impl<'a> Binder<'a> {
         node: &Node,
         in_partition: bool,
     ) -> Placeholder {
-        let mut filters = Vec::new();
         let faults = self.diagnostics.len();
-        for call in &written.filters {
-            match Filter::compile(call) {
-                Ok(filter) => filters.push(filter),
-                Err(error) => {
-                    let code = if matches!(error, FilterError::Unknown { .. }) {
-                        Code::UnknownFilter
-                    } else {
-                        Code::FilterArguments
-                    };
-                    let fault = Diagnostic::new(code, anchor.range(&call.span), error.to_string());
-                    self.diagnostics.push(fault.with_help(error.help()));
-                }
-            }
-        }
+        let filters = written.filters.iter();
+        let filters: Vec<Filter> = filters
+            .filter_map(|call| anchor.filter(call, self.diagnostics))
+            .collect();
         let is_all = written.path.first().is_some_and(|name| name == "*");
         let column = if is_all {
             let all = match filters.as_slice() {
@@ -208,7 +185,7 @@ impl<'a> Binder<'a> {
                     "write it as {* | shard(n)}, in the partition key alone"
                 };
                 let message = "`*` stands for every shard of a partition key";
-                self.tell(node, Code::AccessPattern, message, help);
+                self.tell(Code::AccessPattern, node.span.clone(), message, help);
             }
             self.shards = self.shards.or(all);
             AccessPattern::SHARD
@@ -218,12 +195,7 @@ impl<'a> Binder<'a> {
             at
         };
         Placeholder {
-            place: Place {
-                column,
-                path: Vec::new(),
-                written: written.written_path().into(),
-                is_json: false,
-            },
+            place: Place::of_column(column, written.written_path()),
             filters,
             family: Family::Any,
             escape: None,
@@ -244,7 +216,7 @@ impl<'a> Binder<'a> {
             let Some(made) = make.template(&key.name) else {
                 continue;
             };
-            let pairs = aligned(template, made);
+            let Aligned { pairs, .. } = aligned(template, made);
             let all = template.placeholders().count();
             if !is_promised && (!self.raw.items.is_empty() || pairs.len() < all) {
                 continue;
@@ -292,8 +264,7 @@ impl<'a> Binder<'a> {
             ),
             _ => return is_all,
         };
-        let fault = Diagnostic::new(Code::Shards, pair.span.clone(), message);
-        self.diagnostics.push(fault.with_help(help));
+        self.tell(Code::Shards, pair.span.clone(), message, help);
         true
     }
 
@@ -303,7 +274,7 @@ impl<'a> Binder<'a> {
         let is_asked = |make: &&Make| match self.raw.items.as_slice() {
             [] => make
                 .template(&key.name)
-                .is_some_and(|made| aligned(template, made).len() == all),
+                .is_some_and(|made| aligned(template, made).pairs.len() == all),
             items => items.iter().any(|item| *item.value == *make.name),
         };
         let makes = self.ground.makes.iter().filter(is_asked);
@@ -320,10 +291,11 @@ impl<'a> Binder<'a> {
                 "`{first}` and `{other}` escape values otherwise in `{}`",
                 key.name
             );
-            let fault = Diagnostic::new(Code::ParameterForm, node.span.clone(), message);
-            self.warnings.push(fault.with_help(format!(
+            let help = format!(
                 "values are escaped as in the keys of `{first}`; make a pattern of its own for `{other}`"
-            )));
+            );
+            self.warnings
+                .add(Code::ParameterForm, node.span.clone(), message, help);
         }
         for part in &mut template.parts {
             if let Part::Value(placeholder) = part {
@@ -346,7 +318,7 @@ pub(super) struct Parameters {
     drafts: Vec<Draft>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Draft {
     name: String,
     /// What the column says that it stands for.
@@ -370,12 +342,7 @@ impl Parameters {
         }
         self.drafts.push(Draft {
             name: name.to_owned(),
-            column: None,
-            filters: None,
-            key: None,
-            is_verbatim: false,
-            from_clock: None,
-            is_unsure: false,
+            ..Draft::default()
         });
         self.drafts.len() - 1
     }
@@ -508,7 +475,7 @@ impl Binder<'_> {
             _ => {
                 let message = format!("`{}` is {called}, and this is text", key.name);
                 let help = "say one parameter and nothing around it: \"{parameter}\"";
-                self.tell(node, Code::KeyType, message, help);
+                self.tell(Code::KeyType, node.span.clone(), message, help);
             }
         }
     }
@@ -525,9 +492,12 @@ impl Binder<'_> {
                 match filter.family(given) {
                     Ok(family) => given = family,
                     Err(error) => {
-                        let fault =
-                            Diagnostic::new(Code::FilterType, place.clone(), error.to_string());
-                        self.diagnostics.push(fault.with_help(error.help));
+                        self.tell(
+                            Code::FilterType,
+                            place.clone(),
+                            error.to_string(),
+                            error.help,
+                        );
                         given = Family::Any;
                     }
                 }
@@ -544,10 +514,8 @@ impl Binder<'_> {
                     each.key.name,
                     given.name()
                 );
-                self.diagnostics.push(
-                    Diagnostic::new(Code::KeyType, each.span.clone(), message)
-                        .with_help("take the filters away, or count: `| epoch`, `| number`"),
-                );
+                let help = "take the filters away, or count: `| epoch`, `| number`";
+                self.tell(Code::KeyType, each.span.clone(), message, help);
             }
         }
     }
@@ -558,29 +526,19 @@ impl Binder<'_> {
             && said.value
             && let Some((index, false)) = keys.index
         {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::AccessPattern,
-                    said.span.clone(),
-                    format!(
-                        "`{}` is a global index, which has no consistent reads",
-                        index.name
-                    ),
-                )
-                .with_help("take `consistent` away, or ask the table or a local index"),
+            let message = format!(
+                "`{}` is a global index, which has no consistent reads",
+                index.name
             );
+            let help = "take `consistent` away, or ask the table or a local index";
+            self.tell(Code::AccessPattern, said.span.clone(), message, help);
         }
         if let Some(limit) = &self.raw.limit
             && i32::try_from(limit.value).is_err()
         {
-            self.diagnostics.push(
-                Diagnostic::new(
-                    Code::WrongValue,
-                    limit.span.clone(),
-                    "the limit is more than DynamoDB takes",
-                )
-                .with_help("leave it out: without a limit all items come back"),
-            );
+            let message = "the limit is more than DynamoDB takes";
+            let help = "leave it out: without a limit all items come back";
+            self.tell(Code::WrongValue, limit.span.clone(), message, help);
         }
     }
 }

@@ -1,8 +1,6 @@
 //! What a pattern says otherwise than its SQL: the order of what comes back, how much of it, and what the index does not
 //! hold of it. Only what is plain to see is told; the rest is left to `verify`.
 
-use std::ops::Range;
-
 use super::super::anchor::Anchor;
 use super::super::insensitive::{folds, is_insensitive};
 use super::align::Make;
@@ -13,8 +11,7 @@ use crate::diagnostic::{Code, Diagnostic};
 use crate::mapping::model::{Placeholder, Projection};
 use crate::mapping::template::Filter;
 use crate::sql::{
-    Bound, ColumnRef, Comparator, Condition, Limit, Operand, Output, Query, Select, SortKey, Test,
-    Value,
+    Bound, ColumnRef, Condition, Limit, Operand, Output, Query, Select, SortKey, Value,
 };
 
 /// How the sort key of an item type stands to the column that the SQL sorts by.
@@ -100,15 +97,6 @@ impl Binder<'_> {
         None
     }
 
-    /// The item types that the pattern promises.
-    fn promised(&self) -> impl Iterator<Item = &Make> {
-        let is_promised = |make: &&Make| {
-            let mut items = self.raw.items.iter();
-            self.raw.items.is_empty() || items.any(|item| *item.value == *make.name)
-        };
-        self.ground.makes.iter().filter(is_promised)
-    }
-
     /// Tells of columns that the SQL selects, and that the index does not hold though the items have them.
     pub(super) fn projected(&mut self, keys: &Keys<'_>) {
         let (Some(sql), Some(query), Some(catalog)) =
@@ -182,44 +170,27 @@ fn selected<'c>(select: &Select, catalog: &'c Catalog) -> Vec<(&'c TableName, St
         .into_iter()
         .flatten();
     let once = |name: &TableName| tables.iter().filter(|table| table.name == *name).count() == 1;
-    let found = origins.filter(|(_, table, _)| once(&table.name));
+    let found = origins.filter(|one| once(&one.table.name));
     found
-        .map(|(_, table, column)| (&table.name, column.name.clone()))
+        .map(|one| (&one.table.name, one.column.name.clone()))
         .collect()
 }
 
 /// The column that a condition holds to one value.
 fn fixed(condition: &Condition) -> Option<&ColumnRef> {
-    match &condition.test {
-        Test::Compare {
-            left,
-            op: Comparator::Equal,
-            right,
-        } => {
-            let is_value = matches!(right.value, Value::Parameter(_) | Value::Constant(_));
-            left.column().filter(|_| is_value)
-        }
-        _ => None,
-    }
+    let [left, right] = condition.equal()?;
+    let is_value = matches!(right.value, Value::Parameter(_) | Value::Constant(_));
+    left.column().filter(|_| is_value)
 }
 
 /// Whether two columns have one value in every row: they are one column, or the query says so.
 fn is_same(one: &ColumnRef, other: &ColumnRef, select: &Select) -> bool {
-    let joined = |condition: &Condition| match &condition.test {
-        Test::Compare {
-            left,
-            op: Comparator::Equal,
-            right,
-        } => {
-            let pair = |a: &Operand, b: &Operand| {
-                let is = |operand: &Operand, column: &ColumnRef| {
-                    operand.column().is_some_and(|own| own.may_be(column))
-                };
-                is(a, one) && is(b, other)
-            };
-            pair(left, right) || pair(right, left)
-        }
-        _ => false,
+    let is = |operand: &Operand, column: &ColumnRef| {
+        operand.column().is_some_and(|own| own.may_be(column))
+    };
+    let joined = |condition: &Condition| {
+        let sides = condition.equal();
+        sides.is_some_and(|[a, b]| is(a, one) && is(b, other) || is(b, one) && is(a, other))
     };
     one.may_be(other) || select.conditions.iter().any(joined)
 }
@@ -244,13 +215,9 @@ fn sorts(
     let is = |placeholder: &Placeholder, column: &ColumnRef| {
         let own = own_name(placeholder);
         let conditions = select.conditions.iter();
-        let sides = conditions.filter_map(|condition| match &condition.test {
-            Test::Compare {
-                left,
-                op: Comparator::Equal,
-                right,
-            } => Some([left.column()?, right.column()?]),
-            _ => None,
+        let sides = conditions.filter_map(|condition| {
+            let [left, right] = condition.equal()?;
+            Some([left.column()?, right.column()?])
         });
         let mut others = sides
             .flatten()
@@ -311,14 +278,6 @@ fn sorts(
 // Whether the relational query that a pattern replaces sorts text as DynamoDB does, by the bytes of
 // UTF-8. A `limit` cuts what is sorted otherwise at another place.
 
-/// A column that a query sorts otherwise.
-struct Otherwise {
-    span: Range<usize>,
-    /// As the query names it.
-    written: String,
-    collation: String,
-}
-
 impl Binder<'_> {
     /// Tells of text that the source sorts otherwise. What the query does not plainly say is left
     /// to `verify`.
@@ -330,14 +289,9 @@ impl Binder<'_> {
         if keys.sort.is_empty() {
             return;
         }
-        let Some((query, select)) = self
-            .query
-            .as_ref()
-            .and_then(|query| Some((query, query.select()?)))
-        else {
-            return;
-        };
-        let mut terms = query.order.iter().flatten().filter_map(|key| {
+        let Some(query) = &self.query else { return };
+        let Some(select) = query.select() else { return };
+        let sorted_otherwise = |key: &SortKey| {
             let column = key.column.as_ref()?;
             let collation = match &key.collation {
                 Some(asked) => {
@@ -352,18 +306,10 @@ impl Binder<'_> {
             };
             let path = [&column.schema, &column.owner].into_iter().flatten();
             let path: Vec<&str> = path.chain([&column.name]).map(|name| &*name.text).collect();
-            Some(Otherwise {
-                span: key.span.clone(),
-                written: path.join("."),
-                collation: collation?,
-            })
-        });
-        let Some(Otherwise {
-            span,
-            written,
-            collation,
-        }) = terms.next()
-        else {
+            Some((key.span.clone(), path.join("."), collation?))
+        };
+        let mut terms = query.order.iter().flatten();
+        let Some((span, written, collation)) = terms.find_map(sorted_otherwise) else {
             return;
         };
         let outcome = match &self.raw.limit {
@@ -406,7 +352,7 @@ impl Binder<'_> {
         let Some((column, pair)) = found else { return };
         let message = format!(
             "its SQL finds `{column}` without regard to case, accents or blanks at the end, and the key holds `{}` as it is spelled",
-            pair.made_text()
+            pair.made
         );
         let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
             .with_other(self.raw.name.span.clone(), "other spellings find nothing here")

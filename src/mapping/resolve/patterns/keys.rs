@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::align::{Make, flat, writing};
+use super::align::{Make, Rest, aligned, writing};
 use super::bind::Binder;
 use super::operators;
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::model::{
-    Index, KeyAttribute, KeyType, Part, Placeholder, Projection, SortCondition, Table, Template,
+    Index, KeyAttribute, KeyType, Placeholder, SortCondition, Table, Template,
 };
 use crate::mapping::raw::{RawPattern, Spanned};
 use crate::mapping::yaml::{Content, Entry, Node};
@@ -40,17 +40,12 @@ impl<'t> Keys<'t> {
 
     /// The table's key and those of all indexes.
     fn all(table: &'t Table) -> Vec<Self> {
-        let global = table
-            .indexes
-            .iter()
-            .map(|index| Self::of_index(index, false));
-        let local = table
-            .local_indexes
-            .iter()
-            .map(|index| Self::of_index(index, true));
+        let global = table.indexes.iter().map(|index| (index, false));
+        let local = table.local_indexes.iter().map(|index| (index, true));
+        let indexes = global.chain(local);
+        let indexes = indexes.map(|(index, is_local)| Self::of_index(index, is_local));
         std::iter::once(Self::of_table(table))
-            .chain(global)
-            .chain(local)
+            .chain(indexes)
             .collect()
     }
 
@@ -91,7 +86,7 @@ impl<'t> Keys<'t> {
         }
     }
 
-    fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone {
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone {
         self.partition.clone().into_iter().chain(self.sort.clone())
     }
 
@@ -101,16 +96,8 @@ impl<'t> Keys<'t> {
 
     /// Whether what is asked holds an attribute.
     pub(super) fn holds(&self, name: &str, table: &Table) -> bool {
-        let Some((index, _)) = self.index else {
-            return true;
-        };
-        let mut own = std::iter::once(&table.partition).chain(&table.sort);
-        match &index.projection {
-            Projection::All => true,
-            _ if self.has(name) || own.any(|key| *key.name == *name) => true,
-            Projection::Keys => false,
-            Projection::Include(names) => names.iter().any(|other| other == name),
-        }
+        self.index
+            .is_none_or(|(index, _)| table.projects(index, name))
     }
 
     /// Tells of what is wrong with a condition; whether it can be asked.
@@ -189,23 +176,21 @@ impl<'t> Keys<'t> {
                     "`{}` is asked, and `{}` before it is not",
                     key.name, gap.name
                 );
-                diagnostics.push(Diagnostic::new(Code::AccessPattern, at, message).with_help(
-                    format!(
-                        "sort key attributes are asked from the first on: say `{}` too, or make an index in whose key `{}` comes earlier",
-                        gap.name, key.name
-                    ),
-                ));
+                let help = format!(
+                    "sort key attributes are asked from the first on: say `{}` too, or make an index in whose key `{}` comes earlier",
+                    gap.name, key.name
+                );
+                diagnostics.add(Code::AccessPattern, at, message, help);
             } else if let Some(range) = last {
                 let message = format!(
                     "`{}` is asked behind the range of `{}`",
                     key.name, range.key
                 );
-                diagnostics.push(Diagnostic::new(Code::AccessPattern, at, message).with_help(
-                    format!(
-                        "only the last attribute that is asked takes a range: ask `{}` by equality, or leave `{}` to a `filter`",
-                        range.key, key.name
-                    ),
-                ));
+                let help = format!(
+                    "only the last attribute that is asked takes a range: ask `{}` by equality, or leave `{}` to a `filter`",
+                    range.key, key.name
+                );
+                diagnostics.add(Code::AccessPattern, at, message, help);
             }
             if is_range(&entry.value) {
                 last = Some(entry);
@@ -219,7 +204,7 @@ impl<'t> Keys<'t> {
 fn operator(key: &KeyAttribute, entry: &Entry, diagnostics: &mut Vec<Diagnostic>) {
     let operators = entry.value.entries();
     let mut fault = |span: Range<usize>, message: &str, help: &str| {
-        diagnostics.push(Diagnostic::new(Code::AccessPattern, span, message).with_help(help));
+        diagnostics.add(Code::AccessPattern, span, message, help);
     };
     if operators.is_empty() {
         fault(
@@ -335,30 +320,20 @@ struct Bound<'a> {
     takes_in: bool,
 }
 
-/// What there is in a key behind a bound.
-#[derive(Debug, PartialEq, Eq)]
-enum Rest<'t> {
-    Nothing,
-    /// Something that begins with this text, as far as that is known.
-    Begins(&'t str),
-}
-
 impl Binder<'_> {
     /// Tells of bounds at which a range takes in other items than its operator, or the query, says.
     pub(super) fn bounds(&mut self, entry: &Entry, condition: &SortCondition, key: &KeyAttribute) {
         for bound in bounds(entry, condition) {
-            let mut makes = self.ground.makes.iter().filter(|make| {
-                let mut promised = self.raw.items.iter();
-                self.raw.items.is_empty() || promised.any(|item| *item.value == *make.name)
-            });
-            let warning = makes.find_map(|make| self.ending(&bound, make, key));
+            let warning = self
+                .promised()
+                .find_map(|make| self.ending(&bound, make, key));
             self.warnings.extend(warning);
         }
     }
 
     fn ending(&self, bound: &Bound<'_>, make: &Make, key: &KeyAttribute) -> Option<Diagnostic> {
         let made = make.template(&key.name)?;
-        let rest = rest(bound.template, made)?;
+        let rest = aligned(bound.template, made).rest?;
         let last = bound.template.placeholders().last()?;
         let parameter = &*last.place.written;
         let query = self.query.as_ref();
@@ -434,40 +409,6 @@ fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> 
         takes_in,
     });
     bounds.collect()
-}
-
-/// What a key has behind a bound; `None` where the bound is not written as the key begins.
-fn rest<'t>(bound: &Template, made: &'t Template) -> Option<Rest<'t>> {
-    let mut made = flat(&made.parts).into_iter();
-    let mut left = "";
-    for part in &bound.parts {
-        let Part::Text(text) = part else {
-            match (left, made.next()) {
-                ("", Some(Part::Value(_))) => continue,
-                _ => return None,
-            }
-        };
-        let mut text = text.as_str();
-        while !text.is_empty() {
-            if left.is_empty() {
-                let Some(Part::Text(next)) = made.next() else {
-                    return None;
-                };
-                left = next;
-            }
-            let common = text.len().min(left.len());
-            if text.get(..common)? != left.get(..common)? {
-                return None;
-            }
-            text = text.get(common..)?;
-            left = left.get(common..)?;
-        }
-    }
-    Some(match (left, made.next()) {
-        ("", None) => Rest::Nothing,
-        ("", Some(Part::Text(text))) => Rest::Begins(text),
-        (left, _) => Rest::Begins(left),
-    })
 }
 
 /// A text behind all that begin with another.

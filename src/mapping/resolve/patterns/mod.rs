@@ -18,7 +18,7 @@ pub(super) use keys::is_range;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Family};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
 };
@@ -76,14 +76,14 @@ fn bind_one(
     let is_served = keys
         .as_ref()
         .is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
-    let partition = keys
-        .as_ref()
-        .map_or(Vec::new(), |keys| keys.partition.clone());
     let mut binder = Binder::new(pattern, ground, diagnostics);
     let mut nodes = Vec::new();
     for entry in &pattern.key {
-        let in_partition = partition.iter().any(|key| *key.name == *entry.key);
-        let key = keys.as_ref().and_then(|keys| find(keys, &entry.key));
+        let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
+        let key = keys.as_ref().and_then(|keys| keys.attributes().find(is_it));
+        let in_partition = keys
+            .iter()
+            .any(|keys| keys.partition.iter().any(|key| is_it(key)));
         let condition = binder.entry(entry, key, in_partition);
         if let (Some(key), Some(condition)) = (key, &condition) {
             binder.bounds(entry, condition, key);
@@ -112,7 +112,15 @@ fn bind_one(
     binder.contradictions(&keys);
     binder.projected(&keys);
     let answer = binder.answer(&keys);
-    let finished = binder.finish();
+    binder.finish();
+    let Binder {
+        parameters,
+        origins,
+        shards,
+        pairs,
+        warnings,
+        ..
+    } = binder;
     if diagnostics.len() > faults {
         return None;
     }
@@ -131,18 +139,18 @@ fn bind_one(
             sort: sort?,
             order: keys.sort.iter().map(|key| (*key).clone()).collect(),
             descending: pattern.descending,
-            parameters: finished.parameters,
-            shards: finished.shards,
+            parameters: parameters.finish(),
+            shards,
             limit: limit.and_then(|limit| u32::try_from(limit.value).ok()),
             filter,
             consistent: pattern.consistent.as_ref().is_some_and(|said| said.value),
             sql: pattern.sql.as_ref().map(|sql| sql.value.clone()),
-            origins: finished.origins,
+            origins,
             answer,
             rate: pattern.rate,
         },
-        pairs: finished.pairs,
-        warnings: finished.warnings,
+        pairs,
+        warnings,
     })
 }
 
@@ -175,14 +183,8 @@ pub(super) fn projections(raw: &Raw, ground: &Ground<'_>, diagnostics: &mut Vec<
             None => "attributes are named as they stand in the items: see `preview`".to_owned(),
         };
         let message = format!("no item has an attribute `{}`", name.value);
-        let fault = Diagnostic::new(Code::UnknownAttribute, name.span.clone(), message);
-        diagnostics.push(fault.with_help(help));
+        diagnostics.add(Code::UnknownAttribute, name.span.clone(), message, help);
     }
-}
-
-fn find<'k>(keys: &Keys<'k>, name: &str) -> Option<&'k KeyAttribute> {
-    let mut all = keys.partition.iter().chain(&keys.sort);
-    all.find(|key| *key.name == *name).copied()
 }
 
 /// The templates of a condition with what is asked of them; `None` for a faulty one.
@@ -233,7 +235,7 @@ pub(super) fn misfits(
         {
             continue;
         }
-        let (asked, made) = (pair.asked_text(), pair.made_text());
+        let (asked, made) = (pair.asked.to_string(), pair.made.to_string());
         let message = if pair.is_verbatim() {
             format!("`{asked}` is taken as it is, and the keys of `{item}` hold `{made}`")
         } else {

@@ -35,21 +35,16 @@ impl Binder<'_> {
                 continue;
             };
             let Some((table, column)) = from.value.rsplit_once('.') else {
-                self.diagnostics.push(
-                    Diagnostic::new(
-                        Code::Parameter,
-                        from.span.clone(),
-                        format!("`{}` names no column", from.value),
-                    )
-                    .with_help("say table.column, or a moment: \"{now | plus(-7d)}\""),
-                );
+                let message = format!("`{}` names no column", from.value);
+                let help = "say table.column, or a moment: \"{now | plus(-7d)}\"";
+                self.tell(Code::Parameter, from.span.clone(), message, help);
                 continue;
             };
-            let spanned = |value: &str| Spanned {
-                value: value.to_owned(),
+            let table = Spanned {
+                value: table.to_owned(),
                 span: from.span.clone(),
             };
-            let Some(table) = find_table(&spanned(table), catalog, self.diagnostics) else {
+            let Some(table) = find_table(&table, catalog, self.diagnostics) else {
                 continue;
             };
             let column = column.trim_matches('"');
@@ -68,7 +63,7 @@ impl Binder<'_> {
                     let names = table.columns.iter().map(|column| column.name.as_str());
                     let what = format!("`{}`", table.name);
                     self.diagnostics
-                        .push(unknown_column(&spanned(column), &what, names));
+                        .push(unknown_column(column, from.span.clone(), &what, names));
                 }
             }
         }
@@ -117,12 +112,7 @@ impl Binder<'_> {
         }
         Some(Template {
             parts: vec![Part::Value(Placeholder {
-                place: Place {
-                    column: 0,
-                    path: Vec::new(),
-                    written: "now".into(),
-                    is_json: false,
-                },
+                place: Place::of_column(0, "now"),
                 filters,
                 family: given,
                 escape: None,
@@ -158,13 +148,7 @@ impl Binder<'_> {
             None if names.is_empty() => "the key condition takes no parameter".to_owned(),
             None => format!("its parameters are {}", names.join(", ")),
         };
-        self.diagnostics.push(
-            Diagnostic::new(
-                Code::Parameter,
-                name.span.clone(),
-                format!("{of} has no parameter `{}`", name.value),
-            )
-            .with_help(help),
-        );
+        let message = format!("{of} has no parameter `{}`", name.value);
+        self.tell(Code::Parameter, name.span.clone(), message, help);
     }
 }

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
+use uuid::Uuid;
 
 use super::{ApplyError, Context, Filter, time};
 use crate::value::{
@@ -185,46 +186,29 @@ pub(super) fn base64(bytes: &[u8]) -> String {
 /// Writes 16 bytes as a UUID. With `swap` they are in the order of MySQL's `UUID_TO_BIN(…, 1)`,
 /// which moves the high part of the time to the front.
 pub(super) fn uuid_from_bytes(bytes: &[u8], swap: bool) -> Result<String, ApplyError> {
-    let bytes: [u8; 16] = bytes.try_into().map_err(|_| ApplyError::NotAUuid)?;
-    let text = hex(&bytes);
-    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
-    Ok(hyphenate(&if swap {
+    let mut bytes: [u8; 16] = bytes.try_into().map_err(|_| ApplyError::NotAUuid)?;
+    if swap {
         // time_hi, time_mid, time_low: put back into the order that a UUID prints them in.
-        [part(8..16), part(4..8), part(0..4), part(16..32)].concat()
-    } else {
-        text
-    }))
+        let (time, _) = bytes.split_at_mut(8);
+        time.rotate_left(4);
+        let (_, high_and_mid) = time.split_at_mut(4);
+        high_and_mid.rotate_left(2);
+    }
+    Ok(Uuid::from_bytes(bytes).to_string())
 }
 
 /// Writes a UUID in lowercase, with hyphens, from text with or without them.
 pub(super) fn uuid_from_text(text: &str) -> Result<String, ApplyError> {
-    if is_uuid(text) {
-        Ok(text.to_ascii_lowercase())
-    } else if text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit()) {
-        Ok(hyphenate(&text.to_ascii_lowercase()))
-    } else {
-        Err(ApplyError::NotAUuid)
-    }
+    let read = Uuid::try_parse(text)
+        .ok()
+        .filter(|_| matches!(text.len(), 32 | 36));
+    read.map(|uuid| uuid.to_string())
+        .ok_or(ApplyError::NotAUuid)
 }
 
 /// Whether a text has the form of a UUID, 8-4-4-4-12.
 pub(super) fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
-}
-
-fn hyphenate(hex: &str) -> String {
-    let mut text = String::with_capacity(36);
-    for (at, digit) in hex.chars().enumerate() {
-        if matches!(at, 8 | 12 | 16 | 20) {
-            text.push('-');
-        }
-        text.push(digit);
-    }
-    text
+    text.len() == 36 && Uuid::try_parse(text).is_ok()
 }
 
 // `string`, `number`, `bool`, `json` and `set`: the DynamoDB type that is wanted.

@@ -36,6 +36,17 @@ impl Filter {
     ///
     /// [`FilterTypeError`] when no value of that kind could ever pass.
     pub fn family(&self, input: Family) -> Result<Family, FilterTypeError> {
+        self.gives(input).ok_or_else(|| {
+            let help = match self {
+                Self::Default(value) => default_help(value, input),
+                _ => self.mend(input),
+            };
+            self.misfit(input, help)
+        })
+    }
+
+    /// The same; `None` when no value of that kind could ever pass.
+    fn gives(&self, input: Family) -> Option<Family> {
         use Family::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
         let scalar = !matches!(input, Binary | List | Map | Set);
         match (self, input) {
@@ -46,28 +57,27 @@ impl Filter {
                 Text | Any | Document,
             )
             | (Self::Hex | Self::Base64, Binary | Any)
-            | (Self::Uuid { .. }, Binary | Text | Any | Document) => Ok(Text),
+            | (Self::Uuid { .. }, Binary | Text | Any | Document) => Some(Text),
             (Self::Date | Self::Plus(_), Time | Any) | (Self::Time(_), Text | Any | Document) => {
-                Ok(Time)
+                Some(Time)
             }
             (Self::Epoch | Self::EpochMs, Time | Any)
-            | (Self::Number, Number | Text | Boolean | Any | Document) => Ok(Number),
-            (Self::Bool, Boolean | Text | Number | Any | Document) => Ok(Boolean),
-            (Self::Binary, Binary | Text | Any | Document) => Ok(Binary),
-            (Self::Json, Text | Document | Any | Number | Boolean | List | Map) => Ok(Document),
-            (Self::Set, List | Set | Document | Any | Text | Number | Binary | Time) => Ok(Set),
-            (Self::Pseudonym, Number | Text) | (Self::Redact, _) => Ok(input),
-            (Self::Pseudonym, Any | Document) => Ok(Any),
-            (Self::String, given) if given != Binary => Ok(Text),
-            (Self::Shard(_), _) if scalar => Ok(Text),
+            | (Self::Number, Number | Text | Boolean | Any | Document) => Some(Number),
+            (Self::Bool, Boolean | Text | Number | Any | Document) => Some(Boolean),
+            (Self::Binary, Binary | Text | Any | Document) => Some(Binary),
+            (Self::Json, Text | Document | Any | Number | Boolean | List | Map) => Some(Document),
+            (Self::Set, List | Set | Document | Any | Text | Number | Binary | Time) => Some(Set),
+            (Self::Pseudonym, Number | Text) | (Self::Redact, _) => Some(input),
+            (Self::Pseudonym, Any | Document) => Some(Any),
+            (Self::String, given) if given != Binary => Some(Text),
+            (Self::Shard(_), _) if scalar => Some(Text),
             (Self::Map { codes, other }, _) if scalar => {
-                Ok(common(codes.iter().map(|(_, code)| code).chain(other)))
+                Some(common(codes.iter().map(|(_, code)| code).chain(other)))
             }
-            (Self::Present { yes, no }, _) => Ok(common([yes, no])),
-            (Self::Default(_), Any | Document) => Ok(input),
-            (Self::Default(value), _) if of(value) == input => Ok(input),
-            (Self::Default(value), _) => Err(self.misfit(input, default_help(value, input))),
-            _ => Err(self.misfit(input, self.mend(input))),
+            (Self::Present { yes, no }, _) => Some(common([yes, no])),
+            (Self::Default(_), Any | Document) => Some(input),
+            (Self::Default(value), _) if of(value) == input => Some(input),
+            _ => None,
         }
     }
 
@@ -104,7 +114,10 @@ impl Filter {
     /// What to write instead, for a filter that cannot take `given`.
     fn mend(&self, given: Family) -> String {
         let name = self.name();
-        let numeric = matches!(self, Self::Pad { .. } | Self::Desc { .. } | Self::Ordered);
+        let takes = |family| self.gives(family).is_some();
+        let numeric = takes(Family::Number) && !takes(Family::Text);
+        let temporal = takes(Family::Time) && !takes(Family::Text);
+        let textual = takes(Family::Text) && !takes(Family::Number);
         let written = self.written();
         match given {
             Family::Text if numeric => format!("read it as a number first: `| number | {written}`"),
@@ -112,10 +125,12 @@ impl Filter {
                 format!("make it a number first: `| number | {written}`")
             }
             Family::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
-            Family::Text | Family::Document if self.is_temporal() => {
+            Family::Text | Family::Document if temporal => {
                 format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
             }
-            Family::Number | Family::Boolean | Family::Time if self.is_textual() => {
+            Family::Number | Family::Boolean | Family::Time
+                if textual && !matches!(self, Self::Uuid { .. }) =>
+            {
                 format!("make it text first: `| string | {written}`")
             }
             Family::Time if matches!(self, Self::Number) => {
@@ -134,26 +149,6 @@ impl Filter {
                 format!("`{name}` is for {}, as in `{}`", entry.takes, entry.example)
             }),
         }
-    }
-
-    fn is_temporal(&self) -> bool {
-        matches!(
-            self,
-            Self::Iso | Self::Date | Self::Epoch | Self::EpochMs | Self::Format(_) | Self::Plus(_)
-        )
-    }
-
-    fn is_textual(&self) -> bool {
-        matches!(
-            self,
-            Self::Upper
-                | Self::Lower
-                | Self::Trim
-                | Self::Truncate(_)
-                | Self::Replace { .. }
-                | Self::Time(_)
-                | Self::Binary
-        )
     }
 }
 

@@ -4,7 +4,7 @@
 //! what comes out has as many fractional digits as what went in. Calendar arithmetic is jiff's.
 
 use jiff::tz::AmbiguousOffset;
-use jiff::{SignedDuration, Span, civil};
+use jiff::{SignedDuration, Span, SpanFieldwise, civil};
 
 use super::{ApplyError, Context};
 use crate::value::{Number, Time, TimeKind};
@@ -147,77 +147,40 @@ pub(super) fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> St
 /// Weeks, days, hours, minutes and seconds are of fixed length. Months and years are the
 /// calendar's: 31 January plus a month is the last day of February.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period {
-    amount: i64,
-    unit: Unit,
-}
+pub struct Period(SpanFieldwise);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Year,
-}
+/// What a period is counted in.
+const UNITS: [&str; 7] = ["s", "m", "h", "d", "w", "mo", "y"];
 
 impl Period {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("takes a period such as 7d, 12h or 1mo, and `{text}` is none");
-        let at = text
-            .find(|c: char| c.is_ascii_alphabetic())
-            .ok_or_else(wrong)?;
-        let (amount, unit) = text.split_at(at);
-        let unit = match unit {
-            "s" => Unit::Second,
-            "m" => Unit::Minute,
-            "h" => Unit::Hour,
-            "d" => Unit::Day,
-            "w" => Unit::Week,
-            "mo" => Unit::Month,
-            "y" => Unit::Year,
-            _ => return Err(wrong()),
-        };
-        let amount = amount.trim_end().parse().map_err(|_| wrong())?;
-        let period = Self { amount, unit };
-        if period.span().is_none() {
-            return Err(format!("cannot add as much as {text}"));
+        let at = text.find(|c: char| c.is_ascii_alphabetic());
+        let (amount, unit) = text.split_at(at.unwrap_or(text.len()));
+        if amount.trim_end().parse::<i64>().is_err() || !UNITS.contains(&unit) {
+            return Err(format!(
+                "takes a period such as 7d, 12h or 1mo, and `{text}` is none"
+            ));
         }
-        Ok(period)
+        let span = text.parse::<Span>();
+        span.map(|span| Self(span.fieldwise()))
+            .map_err(|_| format!("cannot add as much as {text}"))
     }
 
     /// Whether it has one length, whatever it is added to.
     pub(crate) fn is_fixed(self) -> bool {
-        !matches!(self.unit, Unit::Month | Unit::Year)
-    }
-
-    fn span(self) -> Option<Span> {
-        let span = Span::new();
-        match self.unit {
-            Unit::Second => span.try_seconds(self.amount),
-            Unit::Minute => span.try_minutes(self.amount),
-            Unit::Hour => span.try_hours(self.amount),
-            Unit::Day => span.try_days(self.amount),
-            Unit::Week => span.try_weeks(self.amount),
-            Unit::Month => span.try_months(self.amount),
-            Unit::Year => span.try_years(self.amount),
-        }
-        .ok()
+        self.0.0.get_months() == 0 && self.0.0.get_years() == 0
     }
 
     /// A later time of the same kind and with the same fractional digits.
     pub(super) fn add_to(self, time: &Time) -> Result<Time, ApplyError> {
         let (from, fraction) = civil(time, "plus")?;
-        let part_of_a_day = matches!(self.unit, Unit::Second | Unit::Minute | Unit::Hour);
+        let SpanFieldwise(span) = self.0;
+        let part_of_a_day =
+            span.get_seconds() != 0 || span.get_minutes() != 0 || span.get_hours() != 0;
         if time.kind() == TimeKind::Date && part_of_a_day {
             return Err(ApplyError::PartOfADay);
         }
-        let to = self
-            .span()
-            .and_then(|span| from.checked_add(span).ok())
-            .ok_or(ApplyError::TimeRange)?;
+        let to = from.checked_add(span).map_err(|_| ApplyError::TimeRange)?;
         let text = write(in_range(to)?, fraction, time.kind());
         Ok(Time::canonical(text.into(), time.kind()))
     }

@@ -242,23 +242,6 @@ fn samples(data_type: &DataType) -> Vec<Value> {
         }
         DataType::Uuid => texts(&UUIDS),
         DataType::Interval => texts(&["PT0S", "P1Y2M3DT4H5M6S"]),
-        DataType::Date => times(TimeKind::Date, 0),
-        DataType::Time { digits, zone } => times(
-            if *zone {
-                TimeKind::TimeOfDayWithOffset
-            } else {
-                TimeKind::TimeOfDay
-            },
-            *digits,
-        ),
-        DataType::Timestamp { digits, zone } => times(
-            if *zone {
-                TimeKind::Instant
-            } else {
-                TimeKind::Timestamp
-            },
-            *digits,
-        ),
         DataType::Array { element } => {
             let elements = samples(element).into_iter();
             elements.map(|element| Value::List(vec![element])).collect()
@@ -268,7 +251,9 @@ fn samples(data_type: &DataType) -> Vec<Value> {
             ..
         } => number(&format!("1e-{scale}")),
         DataType::Float { .. } => number("0.5"),
-        _ => Vec::new(),
+        other => other
+            .time()
+            .map_or(Vec::new(), |(kind, digits)| times(kind, digits)),
     }
 }
 
