@@ -36,6 +36,14 @@ impl Model {
         self.passes.iter().map(|pass| &pass.scan).collect()
     }
 
+    /// The `where` of an item type.
+    #[must_use]
+    pub fn condition(&self, item: &ItemType) -> Option<&str> {
+        let scan = &self.passes.get(item.pass)?.scan;
+        let at = item.condition?.checked_sub(scan.columns.len())?;
+        scan.conditions.get(at).map(String::as_str)
+    }
+
     /// Whether any template uses a filter.
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {

@@ -566,3 +566,50 @@ async fn a_starter_mapping_takes_the_parents_spelling_where_case_makes_no_differ
         source.drop().await;
     }
 }
+
+#[tokio::test]
+async fn a_join_that_nothing_enforces_to_be_one_row_takes_no_warning_away() {
+    for (product, server) in mysql::servers() {
+        let database = mysql::Database::new(&server).await;
+        database
+            .run("CREATE TABLE p (id INT PRIMARY KEY, mrn VARCHAR(20) NOT NULL UNIQUE) COLLATE utf8mb4_general_ci;
+         CREATE TABLE d (id INT PRIMARY KEY, name VARCHAR(20) NOT NULL, mail VARCHAR(20) NOT NULL,
+                         other VARCHAR(20) COLLATE utf8mb4_bin) COLLATE utf8mb4_general_ci;")
+            .await;
+        let catalog = catalog(database.url().as_str()).await;
+        let codes = |on: &str, key: &str| -> Vec<Code> {
+            let text = format!(
+                "dynafold: 1\ntable: {{ name: app, key: {{ partition: PK }} }}\nitems:\n  \
+             D: {{ from: d, join: {{ p: {{ table: p, match: {{ {on} }} }} }}, key: {{ PK: \"{key}\" }}, columns: [id, p.id] }}\n"
+            );
+            let (raw, faults) = Raw::read(&text, &|_| None);
+            let resolution = resolve(
+                &raw.expect("a mapping"),
+                faults,
+                &catalog,
+                &Described::new(),
+            );
+            let codes = resolution.diagnostics.iter().map(|found| found.code);
+            codes.collect()
+        };
+        // By the primary key, by a unique key, and by a unique key whose collation is not the join's.
+        for on in ["id: id", "mrn: mail"] {
+            assert!(
+                codes(on, "D#{name}").contains(&Code::KeyNotUnique),
+                "{product}: {on}"
+            );
+            assert!(
+                !codes(on, "D#{id}").contains(&Code::KeyNotUnique),
+                "{product}: {on}"
+            );
+            assert!(
+                !codes(on, "D#{id}").contains(&Code::UnprovenJoin),
+                "{product}: {on}"
+            );
+        }
+        assert!(
+            codes("mrn: other", "D#{name}").contains(&Code::UnprovenJoin),
+            "{product}"
+        );
+    }
+}

@@ -97,7 +97,7 @@ fn ending(report: &PatternsReport) -> String {
             "verified: every access pattern answers what its SQL answers".to_owned()
         }
         PatternsOutcome::Agrees => {
-            "verified as far as it was asked: no access pattern answers otherwise than its SQL"
+            "verified as far as it was asked: no call that was asked answers otherwise than its SQL"
                 .to_owned()
         }
         PatternsOutcome::NotProved if report.proved + report.agrees == 0 => {

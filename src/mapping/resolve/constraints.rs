@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::bind::Binder;
 use super::place::unknown;
-use super::scope::{On, Parent};
+use super::scope::{On, One, Parent, Scope};
 use crate::catalog::{Column, DataType, Dbms, Table, TableKind};
 use crate::mapping::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
 use crate::source::ScanColumn;
@@ -57,9 +57,13 @@ impl Binder<'_> {
         };
         keys.retain(|(_, columns, _)| !columns.is_empty());
         let positions = || scope.elements.iter().map(|element| element.index);
+        let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
+            One::Supposed(doubt) => Some(doubt),
+            One::Enforced | One::Unknown => None,
+        });
         let unique = keys.into_iter().map(|(called, columns, doubt)| UniqueKey {
             called,
-            doubt,
+            doubt: doubt.or(of_joins),
             columns: self
                 .indices(columns)
                 .into_iter()
@@ -197,7 +201,7 @@ impl Binder<'_> {
             }
             _ => false,
         };
-        let ours = self.column(on.owner.as_deref(), &on.ours);
+        let ours = self.scope.column(on.owner.as_deref(), &on.ours);
         let both = ours.zip(parent.table.column(&on.theirs));
         let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
         let dbms = self.catalog.dbms;
@@ -209,7 +213,7 @@ impl Binder<'_> {
     fn origin(&self) -> Origin {
         let scope = self.scope;
         match scope.table {
-            _ if !scope.joins.iter().all(|parent| self.is_one(parent)) => Origin::Multiplied,
+            _ if scope.joins.iter().any(|parent| parent.one == One::Unknown) => Origin::Multiplied,
             None if scope.known => Origin::Query,
             None => Origin::Unknown,
             Some(table) if table.inherited => Origin::Inherited,
@@ -218,35 +222,9 @@ impl Binder<'_> {
         }
     }
 
-    /// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
-    /// values of that key are equal to the join.
-    fn is_one(&self, parent: &Parent<'_>) -> bool {
-        let dbms = self.catalog.dbms;
-        let matched = |name: &String| {
-            parent.on.iter().any(|on| {
-                let ours = self.column(on.owner.as_deref(), &on.ours);
-                let both = ours.zip(parent.table.column(&on.theirs));
-                on.theirs == *name && both.is_some_and(|(a, b)| compares_as_key(a, b, dbms))
-            })
-        };
-        let mut keys = keys(parent.table, dbms).into_iter();
-        !parent.table.inherited
-            && keys.any(|(_, key, doubt)| {
-                doubt.is_none() && !key.is_empty() && key.iter().all(matched)
-            })
-    }
-
-    fn column(&self, alias: Option<&str>, name: &str) -> Option<&Column> {
-        let columns = match alias.and_then(|alias| self.scope.parent(alias)) {
-            Some(parent) => &parent.table.columns,
-            None => self.scope.columns,
-        };
-        columns.iter().find(|column| column.name == name)
-    }
-
     /// A column's place in the row, whoever's it is.
     fn index(&mut self, alias: Option<&str>, name: &str) -> usize {
-        let column = self.column(alias, name).cloned();
+        let column = self.scope.column(alias, name).cloned();
         let column = column.unwrap_or_else(|| unknown(name));
         self.pass.column(alias, &column.name, &column.data_type)
     }
@@ -306,6 +284,29 @@ fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
         (called, key.columns.as_slice(), exchanged.or(unchecked))
     });
     std::iter::once(primary).chain(unique).collect()
+}
+
+/// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
+/// values of that key are equal to the join.
+pub(super) fn one(scope: &Scope<'_>, table: &Table, on: &[On], dbms: Dbms) -> One {
+    let matched = |name: &String| {
+        on.iter().any(|on| {
+            let ours = scope.column(on.owner.as_deref(), &on.ours);
+            let both = ours.zip(table.column(&on.theirs));
+            on.theirs == *name && both.is_some_and(|(a, b)| compares_as_key(a, b, dbms))
+        })
+    };
+    if table.inherited {
+        return One::Unknown;
+    }
+    let keys = keys(table, dbms).into_iter();
+    let matched = keys.filter(|(_, key, _)| !key.is_empty() && key.iter().all(matched));
+    // The primary key comes first, and is enforced where any key is.
+    match matched.map(|(_, _, doubt)| doubt).next() {
+        Some(None) => One::Enforced,
+        Some(Some(doubt)) => One::Supposed(doubt),
+        None => One::Unknown,
+    }
 }
 
 /// Whether a join compares a column of a parent's key as that key does, or tells more values apart: else

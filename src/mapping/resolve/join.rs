@@ -1,8 +1,9 @@
 //! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
 
+use super::constraints::one;
 use super::insensitive::unlike;
-use super::scope::{On, Parent, Scope, find_table, unknown_column};
-use crate::catalog::{Catalog, Column, ForeignKey, Table};
+use super::scope::{On, One, Parent, Scope, find_table, unknown_column};
+use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
 use crate::mapping::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
@@ -21,10 +22,31 @@ pub(super) fn find_parent<'a>(
         diagnostics.add(Code::Join, raw.alias.span.clone(), message, help);
         return None;
     }
-    match &raw.to {
+    let told = diagnostics.len();
+    let parent = match &raw.to {
         RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics),
         RawJoinTo::Match { table, on } => by_match(raw, table, on, scope, catalog, diagnostics),
+    }?;
+    if parent.one == One::Unknown && scope.known && diagnostics.len() == told {
+        diagnostics.push(several(raw, &parent));
     }
+    Some(parent)
+}
+
+/// Nothing holds a row to one parent, and nothing else that was told of the join says why.
+fn several(raw: &RawJoin, parent: &Parent<'_>) -> Diagnostic {
+    let name = &parent.table.name.name;
+    let why = match parent.table.kind {
+        _ if parent.table.inherited => "its keys do not reach the tables that inherit from it",
+        TableKind::Table | TableKind::Partitioned => {
+            "the join may compare the columns otherwise than its key does"
+        }
+        _ => "it is a view or a foreign table",
+    };
+    let message = format!("whether `{name}` has one row for each of ours cannot be known: {why}");
+    Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
+        "rows with several parents would come several times; the load finds them by their keys",
+    )
 }
 
 /// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
@@ -150,10 +172,12 @@ fn by_key<'a>(
         ours: ours.clone(),
         theirs: theirs.clone(),
     });
+    let on: Vec<On> = on.collect();
     Some(Parent {
         alias: raw.alias.value.clone(),
         table,
-        on: on.collect(),
+        one: one(scope, table, &on, catalog.dbms),
+        on,
         optional: found.iter().any(|column| column.nullable),
     })
 }
@@ -170,22 +194,15 @@ fn by_match<'a>(
     let on = matched(Code::Join, pairs, table, scope, catalog, diagnostics)?;
     let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
     if !table.is_unique(&theirs) {
-        let fault = not_unique(raw, table, &theirs);
         if table.is_stored() {
-            diagnostics.push(fault);
+            diagnostics.push(not_unique(raw, table, &theirs));
             return None;
         }
-        let message = format!(
-            "whether `{}` has one row for each of ours cannot be known: it is a view or a foreign table",
-            table.name.name
-        );
-        let help =
-            "rows with several parents would come several times; the load finds them by their keys";
-        diagnostics.add(Code::UnprovenJoin, raw.alias.span.clone(), message, help);
     }
     Some(Parent {
         alias: raw.alias.value.clone(),
         table,
+        one: one(scope, table, &on, catalog.dbms),
         on,
         optional: true,
     })

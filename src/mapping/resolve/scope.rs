@@ -37,6 +37,19 @@ pub(super) struct Parent<'a> {
     pub(super) on: Vec<On>,
     /// Whether a row may have no parent.
     pub(super) optional: bool,
+    /// Whether a row may have several.
+    pub(super) one: One,
+}
+
+/// What is known of a join giving one row for each of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum One {
+    /// A key of the parent's holds it.
+    Enforced,
+    /// A key says so that the database may not have enforced, for this reason.
+    Supposed(&'static str),
+    /// Nothing says so.
+    Unknown,
 }
 
 impl Parent<'_> {
@@ -180,6 +193,15 @@ impl<'a> Scope<'a> {
     /// A joined parent's place in the scope.
     pub(super) fn parent(&self, alias: &str) -> Option<&Parent<'a>> {
         self.joins.iter().find(|parent| parent.alias == alias)
+    }
+
+    /// What is known of a column: the base relation's, or a joined parent's.
+    pub(super) fn column(&self, alias: Option<&str>, name: &str) -> Option<&Column> {
+        let columns = match alias.and_then(|alias| self.parent(alias)) {
+            Some(parent) => &parent.table.columns,
+            None => self.columns,
+        };
+        columns.iter().find(|column| column.name == name)
     }
 
     /// An exploded element's place in the scope.

@@ -15,7 +15,7 @@ use super::origin::{Whence, origins};
 use crate::catalog::{Catalog, TableName};
 use crate::mapping::model::{AccessPattern, Model};
 use crate::mapping::template::Context;
-use crate::source::{Source, SourceError};
+use crate::source::{Relation, Source, SourceError};
 use crate::sql::{Query, Sql};
 use crate::value::Value;
 
@@ -28,6 +28,23 @@ pub struct Ground<'a> {
     pub model: &'a Model,
     /// The run's clock and zone.
     pub context: &'a Context,
+}
+
+impl Ground<'_> {
+    /// The condition on a table's rows that the `where` of an item type does not hold for them; `None` where none
+    /// asks of this table alone.
+    fn left_out(&self, table: &TableName) -> Option<String> {
+        let model = self.model;
+        let conditions = model.item_types.iter().filter_map(|item| {
+            let scan = &model.passes.get(item.pass)?.scan;
+            let is_of_table = matches!(&scan.from, Relation::Table(name) if name == table);
+            (is_of_table && scan.joins.is_empty()).then(|| model.condition(item))?
+        });
+        let conditions: Vec<String> = conditions
+            .map(|condition| format!("(({condition}\n) IS NOT TRUE)"))
+            .collect();
+        (!conditions.is_empty()).then(|| format!("({})", conditions.join(" OR ")))
+    }
 }
 
 /// One call of an access pattern.
@@ -69,6 +86,8 @@ pub enum Why {
     Smallest,
     /// They are the largest.
     Largest,
+    /// The `where` of an item type leaves out rows that have them.
+    LeftOut,
     /// Bounds beyond all values.
     Beyond,
     /// One of them is a variant of one that occurs: in another case, longer, shorter.
@@ -145,7 +164,8 @@ pub(crate) async fn draw(
     let groups = drawing.groups();
     let mut lists = Vec::new();
     for group in &groups {
-        let tuples = group.columns.draw(source, most).await?;
+        let left_out = ground.left_out(group.columns.table);
+        let tuples = group.columns.draw(source, most, &left_out).await?;
         lists.push(drawing.bounds(group, tuples, most));
     }
     if lists.iter().any(Vec::is_empty) {

@@ -65,16 +65,13 @@ async fn met(
     let Some(pass) = model.passes.get(item.pass) else {
         return Ok(met);
     };
-    let first = pass.scan.columns.len();
-    let condition = item.condition.and_then(|at| at.checked_sub(first));
-    let condition = condition.and_then(|at| pass.scan.conditions.get(at));
     let columns: Vec<&ScanColumn> = item
         .row_key
         .iter()
         .take(item.key_columns())
         .filter_map(|(_, at)| pass.scan.columns.get(*at))
         .collect();
-    let Some(condition) = condition else {
+    let Some(condition) = model.condition(item) else {
         return Ok(met);
     };
     let (dbms, dialect) = (source.dbms(), source.dialect());
@@ -94,7 +91,7 @@ async fn met(
     wanted.dedup();
     for some in wanted.chunks(ROWS) {
         let mut outputs: Vec<ScanColumn> = columns.iter().map(|column| (*column).clone()).collect();
-        outputs.push(ScanColumn::Flag(condition.clone()));
+        outputs.push(ScanColumn::Flag(condition.to_owned()));
         let scan = Scan {
             joins: pass.scan.joins.clone(),
             conditions: vec![some.join(" OR ")],

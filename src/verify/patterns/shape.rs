@@ -183,6 +183,22 @@ impl<'a> Shape<'a> {
         })
     }
 
+    /// What a `where` says and a SELECT of the query does not, by its words.
+    pub(super) fn unsaid(&self, condition: &str, dbms: Dbms) -> Vec<String> {
+        let is_said = |part: &String| {
+            let part = part.to_lowercase();
+            self.query.selects.iter().all(|select| {
+                let on = select.relations.iter().flat_map(|relation| &relation.on);
+                // A column may be written with its table's name before it.
+                let mut all = select.conditions.iter().chain(on);
+                all.any(|said| said.text.to_lowercase().contains(&part))
+            })
+        };
+        let mut parts = parts(condition, dbms);
+        parts.retain(|part| !is_said(part));
+        parts
+    }
+
     /// What the query says beyond the pattern and the item types' `where`, in its own words. `bases`: the relations
     /// that stand for the item types. `needed`: columns of these without which no item type has the keys.
     pub(super) fn further(
@@ -192,17 +208,7 @@ impl<'a> Shape<'a> {
         needed: &[&str],
         dbms: Dbms,
     ) -> Vec<String> {
-        let mut known: Vec<String> = Vec::new();
-        for sql in wheres {
-            // A `where` is a condition; as the only one of a query it is taken apart like others.
-            if let Ok(query) = Query::read(&format!("SELECT 1 FROM t WHERE {sql}\n"), Some(dbms)) {
-                let conditions = query
-                    .selects
-                    .into_iter()
-                    .flat_map(|select| select.conditions);
-                known.extend(conditions.map(|condition| condition.text));
-            }
-        }
+        let known: Vec<String> = wheres.iter().flat_map(|sql| parts(sql, dbms)).collect();
         let mut named = Vec::new();
         if self.query.set != Set::One {
             named.push("it puts several SELECTs together".to_owned());
@@ -250,6 +256,15 @@ impl<'a> Shape<'a> {
         named.dedup();
         named
     }
+}
+
+/// The conditions that a `where` holds at once, in its own words; none where it cannot be read.
+fn parts(condition: &str, dbms: Dbms) -> Vec<String> {
+    // As the only one of a query it is taken apart like others.
+    let query = Query::read(&format!("SELECT 1 FROM t WHERE {condition}\n"), Some(dbms));
+    let selects = query.into_iter().flat_map(|query| query.selects);
+    let conditions = selects.flat_map(|select| select.conditions);
+    conditions.map(|condition| condition.text).collect()
 }
 
 /// The parameters that a condition holds against a column, as the key condition does too.

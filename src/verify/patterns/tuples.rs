@@ -26,35 +26,38 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Draws up to `most` tuples; all that there are if they are no more. Those with a NULL are none.
+    /// Draws up to `most` tuples; all that there are if they are no more. Those with a NULL are none. `left_out`: a
+    /// condition on rows that make no item.
     pub(super) async fn draw(
         &self,
         source: &mut dyn Source,
         most: usize,
+        left_out: &Option<String>,
     ) -> Result<Vec<Tuple>, SourceError> {
         let up = self.names(source, "", ", ");
         let down = self.names(source, " DESC", ", ");
         let common = format!("count(*) DESC, {up}");
-        let all = self.read(source, &common, most + 1).await?;
+        let all = self.read(source, None, &common, most + 1).await?;
         if all.len() <= most {
             return Ok(all.into_iter().map(|cells| (Why::All, cells)).collect());
         }
         let share = (most / 5).max(1);
-        let parts = [
+        let rare = format!("count(*), {down}");
+        let mut parts = vec![
             (Why::Common, all),
-            (Why::Smallest, self.read(source, &up, share).await?),
-            (Why::Largest, self.read(source, &down, share).await?),
-            (
-                Why::Rare,
-                self.read(source, &format!("count(*), {down}"), most)
-                    .await?,
-            ),
+            (Why::Smallest, self.read(source, None, &up, share).await?),
+            (Why::Largest, self.read(source, None, &down, share).await?),
+            (Why::Rare, self.read(source, None, &rare, most).await?),
         ];
+        if let Some(left_out) = left_out {
+            let found = self.read(source, Some(left_out), &common, share).await?;
+            parts.insert(0, (Why::LeftOut, found));
+        }
         let mut seen = HashSet::new();
         let mut drawn = Vec::new();
         for (why, rows) in parts {
             let room = match why {
-                Why::Common => most.saturating_sub(share * 3).max(1),
+                Why::Common => most.saturating_sub(share * 3 + drawn.len()).max(1),
                 Why::Rare => most,
                 _ => share,
             };
@@ -80,6 +83,7 @@ impl Columns<'_> {
     async fn read(
         &self,
         source: &mut dyn Source,
+        condition: Option<&str>,
         order: &str,
         most: usize,
     ) -> Result<Vec<Vec<Cell>>, SourceError> {
@@ -97,7 +101,10 @@ impl Columns<'_> {
             }));
         }
         let table = dialect.table(self.table);
-        let given = self.names(source, " IS NOT NULL", " AND ");
+        let mut given = self.names(source, " IS NOT NULL", " AND ");
+        if let Some(condition) = condition {
+            given = format!("{given} AND {condition}");
+        }
         let sql = format!(
             "SELECT {outputs} FROM {table} WHERE {given} GROUP BY {names} ORDER BY {order} LIMIT {most}"
         );
@@ -145,8 +152,8 @@ impl Columns<'_> {
         let first = |rows: Vec<Vec<Cell>>| rows.into_iter().flatten().next();
         let up = self.names(source, "", ", ");
         let down = self.names(source, " DESC", ", ");
-        let low = first(self.read(source, &up, 1).await?);
-        let high = first(self.read(source, &down, 1).await?);
+        let low = first(self.read(source, None, &up, 1).await?);
+        let high = first(self.read(source, None, &down, 1).await?);
         Ok(low.zip(high))
     }
 }

@@ -14,7 +14,7 @@ use super::report::{ComparedType, DifferentCall, PatternReport};
 use super::shape::{Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::access::plan;
-use crate::catalog::{Column, DataType, TableName};
+use crate::catalog::{Column, DataType, Dbms, TableName};
 use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
@@ -307,7 +307,23 @@ impl Work<'_, '_> {
                 further.join(", ")
             ));
         }
+        if !doubts.is_empty() {
+            doubts.extend(self.left_out(shape, projections));
+        }
         doubts
+    }
+
+    /// The `where` of item types whose conditions the SQL does not say.
+    fn left_out(&self, shape: &Shape<'_>, projections: &[Projection]) -> Option<String> {
+        let wheres = projections
+            .iter()
+            .filter_map(|one| self.condition(one.item_type));
+        let unsaid =
+            wheres.flat_map(|condition| shape.unsaid(condition, self.proving.ground.catalog.dbms));
+        let unsaid: BTreeSet<String> = unsaid.map(|condition| format!("`{condition}`")).collect();
+        let unsaid = Vec::from_iter(unsaid).join(", ");
+        (!unsaid.is_empty())
+            .then(|| format!("its SQL does not say what the item type's `where` does: {unsaid}"))
     }
 
     /// What the SQL says beyond the pattern and the item types' `where`.
@@ -383,10 +399,7 @@ impl Work<'_, '_> {
     /// The `where` of an item type.
     fn condition(&self, item_type: usize) -> Option<&str> {
         let model = self.proving.ground.model;
-        let item = model.item_types.get(item_type)?;
-        let scan = &model.passes.get(item.pass)?.scan;
-        let at = item.condition?.checked_sub(scan.columns.len())?;
-        scan.conditions.get(at).map(String::as_str)
+        model.condition(model.item_types.get(item_type)?)
     }
 
     /// Finds out, without reading rows, whether the pattern could be proved.
@@ -399,7 +412,12 @@ impl Work<'_, '_> {
         if let Err(name) = origins(&ground, pattern, &query) {
             return Err(Stop::Unproved(DrawError::Unknown(name).to_string()));
         }
-        let nothing = query.sql.fill(&|_| Some("NULL".to_owned()));
+        // MySQL's bare NULL is binary, and takes the collation of no text.
+        let null = match source.dbms() {
+            Dbms::Mysql | Dbms::Mariadb => "CAST(NULL AS CHAR)",
+            Dbms::Postgres | Dbms::Sqlite => "NULL",
+        };
+        let nothing = query.sql.fill(&|_| Some(null.to_owned()));
         let columns = source.describe_answer(&nothing).await;
         let columns = columns.map_err(|error| refused("the source refuses its `sql`", &error))?;
         let shape = Shape::new(query, ground.catalog, &columns);
