@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use super::{Options, Shown};
-use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
+use crate::catalog::{Catalog, Column, Table};
 
 /// Font sizes, in pixels.
 pub(super) const NAME: usize = 12;
@@ -58,7 +58,7 @@ impl<'a> Card<'a> {
         bound: usize,
     ) -> Self {
         let marked = |column: &Column| (options.marked)(table, column);
-        let wanted = |column: &Column| !keys(catalog, table, column).is_empty() || marked(column);
+        let wanted = |column: &Column| !catalog.keys_of(table, column).is_empty() || marked(column);
         let needed = table.columns.iter().filter(|column| wanted(column)).count();
         // One column is not folded: the line that says so would take its place.
         let all = table.columns.len() <= bound.max(needed) + 1;
@@ -70,7 +70,7 @@ impl<'a> Card<'a> {
             if all || is_wanted || others > 0 {
                 others = others.saturating_sub(usize::from(!is_wanted));
                 rows.push(Row {
-                    keys: keys(catalog, table, column).join(" "),
+                    keys: catalog.keys_of(table, column).join(" "),
                     name: fit(&column.name, COLUMN, NAME_ROOM),
                     data_type: fit(&short_type(&column.declared), SMALL, TYPE_ROOM),
                     marked: marked(column),
@@ -82,7 +82,11 @@ impl<'a> Card<'a> {
         }
         let name = catalog.display_name(&table.name);
         let title = fit(&name, NAME, TITLE_ROOM);
-        let kind = kind(table);
+        let kind = if table.kind.is_base() {
+            ""
+        } else {
+            table.kind.word()
+        };
         let keys_width = rows
             .iter()
             .map(|row| width(&row.keys, SMALL))
@@ -129,43 +133,6 @@ pub(super) fn more(count: usize) -> String {
         0 => String::new(),
         1 => "+ 1 more column".to_owned(),
         count => format!("+ {count} more columns"),
-    }
-}
-
-/// What keys a column is part of, and what keys of other tables lead to it.
-fn keys(catalog: &Catalog, table: &Table, column: &Column) -> Vec<&'static str> {
-    let name = &column.name;
-    let foreign = table
-        .foreign_keys
-        .iter()
-        .any(|key| key.columns.contains(name));
-    let unique = table
-        .unique_keys
-        .iter()
-        .any(|key| key.columns == [name.as_str()]);
-    let leads_here =
-        |key: &ForeignKey| key.references == table.name && key.referenced_columns.contains(name);
-    let is_key = || {
-        catalog
-            .tables
-            .iter()
-            .flat_map(|t| &t.foreign_keys)
-            .any(leads_here)
-    };
-    let primary = table.primary_key.contains(name);
-    let unique = (unique || is_key()) && !primary;
-    [(primary, "PK"), (foreign, "FK"), (unique, "UK")]
-        .into_iter()
-        .filter_map(|(is, key)| is.then_some(key))
-        .collect()
-}
-
-fn kind(table: &Table) -> &'static str {
-    match table.kind {
-        TableKind::Table | TableKind::Partitioned => "",
-        TableKind::View => "view",
-        TableKind::MaterializedView => "materialized view",
-        TableKind::Foreign => "foreign table",
     }
 }
 
