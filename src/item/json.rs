@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
 
 use super::{Attribute, Item};
 use crate::value::quote;
@@ -9,6 +10,14 @@ use crate::value::quote;
 /// Writes an item as DynamoDB JSON: `{"PK":{"S":"USER#001"},…}`.
 pub fn write_item(out: &mut String, item: &Item) {
     members(out, &item.attributes);
+}
+
+/// An item as a value of JSON.
+#[must_use]
+pub fn item_value(item: &Item) -> Value {
+    let mut text = String::new();
+    write_item(&mut text, item);
+    serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
 /// Writes an attribute value as DynamoDB JSON: `{"S":"USER#001"}`.
@@ -72,6 +81,17 @@ fn plain(out: &mut String, text: &str) {
 }
 
 // Attributes as people read them.
+
+/// An attribute value as people read it: text as it is, others as [`write_plain`] writes them.
+#[must_use]
+pub fn readable(value: &Attribute) -> String {
+    let mut text = String::new();
+    match value {
+        Attribute::S(plain) => text.push_str(plain),
+        other => write_plain(&mut text, other),
+    }
+    text
+}
 
 /// Writes an attribute value as JSON without DynamoDB's types; sets stand as lists, binary as in DynamoDB JSON.
 pub fn write_plain(out: &mut String, value: &Attribute) {

@@ -23,8 +23,8 @@ pub(crate) use fault::KEY_NULL;
 pub use fault::Reject;
 pub(crate) use fold::find;
 pub use fold::{Folded, Folder};
-pub use json::write_plain;
-pub use json::{write_attribute, write_item};
+pub use json::{item_value, write_attribute, write_item};
+pub use json::{readable, write_plain};
 pub(crate) use key::BuildFingerprintHasher;
 pub use key::{fingerprint, fingerprints, partition_fingerprint};
 pub use limits::{

@@ -2,11 +2,13 @@
 //! replicas, with what scales their capacity and keeps what expires. What does not depend on the mapping
 //! stands in the files of `cloudformation/`, as the template has it.
 
+use serde_json::{Value, json};
+
 use super::infrastructure::{
-    Bounds, Capacity, Infrastructure, Scaling, class, key_schema, policy, projection, view_type,
+    Bounds, Capacity, Infrastructure, class, key_schema, policy, projection, view_type,
 };
 use super::names::Names;
-use super::yaml::{Map, Yaml, scalar};
+use super::yaml::{document, scalar};
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
 use crate::mapping::model::{Index, KeyAttribute, Projection, Throughput};
 
@@ -37,9 +39,8 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     } else {
         kept("AWS::DynamoDB::Table", regional_table(wanted))
     };
-    let resources = Map::default().put("Table", table);
     text.push('\n');
-    text.push_str(&Map::default().put("Resources", resources).document());
+    text.push_str(&document(&json!({ "Resources": { "Table": table } })));
     if !is_global {
         push_scaling(&mut text, wanted);
     }
@@ -98,131 +99,99 @@ fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
 }
 
 /// What a table and a global table have alike: names, keys, expiry.
-fn common(wanted: &Infrastructure<'_>) -> Map {
+fn common(wanted: &Infrastructure<'_>) -> Value {
     let table = wanted.table;
-    let definitions = wanted.attributes.iter().map(|key| {
-        Map::default()
-            .put("AttributeName", key.name.as_ref())
-            .put("AttributeType", key.key_type.word())
-            .into()
-    });
-    let billing = match wanted.provisioned() {
-        None => "PAY_PER_REQUEST",
-        Some(_) => "PROVISIONED",
-    };
-    let ttl = table.ttl.as_deref().map(|attribute| {
-        Map::default()
-            .put("AttributeName", attribute)
-            .put("Enabled", true)
-    });
-    let stream = wanted
-        .stream
-        .map(|view| Map::default().put("StreamViewType", view_type(view)));
-    Map::default()
-        .put("TableName", to("TableName"))
-        .put("AttributeDefinitions", definitions.collect::<Vec<Yaml>>())
-        .put(
-            "KeySchema",
-            schema(
-                std::slice::from_ref(&table.partition),
-                table.sort.as_slice(),
-            ),
-        )
-        .put("BillingMode", billing)
-        .maybe("TimeToLiveSpecification", ttl)
-        .maybe("StreamSpecification", stream)
-        .maybe("LocalSecondaryIndexes", local_indexes(wanted))
-        .maybe("WarmThroughput", warm(wanted))
-}
-
-fn warm(wanted: &Infrastructure<'_>) -> Option<Map> {
-    wanted.table.settings.warm_throughput.map(|units| {
-        Map::default()
-            .put("ReadUnitsPerSecond", units.read)
-            .put("WriteUnitsPerSecond", units.write)
+    let own = std::slice::from_ref(&table.partition);
+    let definitions = wanted
+        .attributes
+        .iter()
+        .map(|key| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() }));
+    let ttl = table.ttl.as_ref();
+    let local = table.local_indexes.iter();
+    let local = local.map(|index| index_of(index, own, Value::Null));
+    let warm = table.settings.warm_throughput;
+    json!({
+        "TableName": { "Ref": "TableName" },
+        "AttributeDefinitions": definitions.collect::<Value>(),
+        "KeySchema": schema(own, table.sort.as_slice()),
+        "BillingMode": if wanted.provisioned().is_some() { "PROVISIONED" } else { "PAY_PER_REQUEST" },
+        "TimeToLiveSpecification": ttl.map(|name| json!({ "AttributeName": name, "Enabled": true })),
+        "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view_type(view) })),
+        "LocalSecondaryIndexes": local.collect::<Value>(),
+        "WarmThroughput": warm.map(|units| json!({
+            "ReadUnitsPerSecond": units.read,
+            "WriteUnitsPerSecond": units.write,
+        })),
     })
 }
 
-fn local_indexes(wanted: &Infrastructure<'_>) -> Option<Vec<Yaml>> {
-    let table = wanted.table;
-    let indexes = table.local_indexes.iter().map(|index| {
-        let key = schema(std::slice::from_ref(&table.partition), &index.sort);
-        index_of(&index.name, key, &index.projection).into()
+/// An index of either kind, with what it has besides.
+fn index_of(index: &Index, partition: &[KeyAttribute], further: Value) -> Value {
+    let (kind, names) = projection(&index.projection);
+    let index = json!({
+        "IndexName": index.name,
+        "KeySchema": schema(partition, &index.sort),
+        "Projection": { "ProjectionType": kind, "NonKeyAttributes": names },
     });
-    some(indexes.collect())
+    merged([index, further])
 }
 
-/// What an index of either kind has.
-fn index_of(name: &str, key: Vec<Yaml>, projected: &Projection) -> Map {
-    let (kind, names) = projection(projected);
-    let names = names.iter().map(|name| name.as_str().into());
-    let projected = Map::default()
-        .put("ProjectionType", kind)
-        .maybe("NonKeyAttributes", some(names.collect()));
-    Map::default()
-        .put("IndexName", name)
-        .put("KeySchema", key)
-        .put("Projection", projected)
-}
-
-fn schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Vec<Yaml> {
-    let elements = key_schema(partition, sort).map(|(name, role)| {
-        Map::default()
-            .put("AttributeName", name)
-            .put("KeyType", role)
-            .into()
-    });
-    elements.collect()
+fn schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
+    let elements = key_schema(partition, sort);
+    elements
+        .map(|(name, role)| json!({ "AttributeName": name, "KeyType": role }))
+        .collect()
 }
 
 /// The tags, the class and the guards of a table, or of each replica.
-fn guards(wanted: &Infrastructure<'_>) -> Map {
+fn guards(wanted: &Infrastructure<'_>) -> Value {
     let settings = &wanted.table.settings;
-    let recovery = settings
-        .point_in_time_recovery
-        .map(|on| Map::default().put("PointInTimeRecoveryEnabled", on));
-    let tags = settings.tags.iter().map(|(key, value)| {
-        let tag = Map::default().put("Key", key.as_str());
-        tag.put("Value", value.as_str()).into()
-    });
-    Map::default()
-        .maybe("PointInTimeRecoverySpecification", recovery)
-        .maybe("DeletionProtectionEnabled", settings.deletion_protection)
-        .maybe("TableClass", settings.class.map(class))
-        .maybe("Tags", some(tags.collect()))
+    let tags = settings.tags.iter();
+    let recovery = settings.point_in_time_recovery;
+    json!({
+        "PointInTimeRecoverySpecification":
+            recovery.map(|on| json!({ "PointInTimeRecoveryEnabled": on })),
+        "DeletionProtectionEnabled": settings.deletion_protection,
+        "TableClass": settings.class.map(class),
+        "Tags": tags.map(|(key, value)| json!({ "Key": key, "Value": value })).collect::<Value>(),
+    })
 }
 
 /// A resource that outlives its stack, since it holds data.
-fn kept(kind: &str, properties: Map) -> Map {
-    Map::default()
-        .put("Type", kind)
-        .put("DeletionPolicy", "Retain")
-        .put("UpdateReplacePolicy", "Retain")
-        .put("Properties", properties)
+fn kept(kind: &str, properties: Value) -> Value {
+    json!({
+        "Type": kind,
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": properties,
+    })
 }
 
-/// What target tracking aims at.
-fn tracking(scaling: Scaling<'_>) -> Map {
-    Map::default()
-        .put("TargetValue", scaling.bounds.target)
-        .put("DisableScaleIn", to("PauseScaleIn"))
-}
-
-fn to(name: &str) -> Yaml {
-    Yaml::Tagged("Ref", name.to_owned())
-}
-
-/// `None` for an empty list.
-fn some(list: Vec<Yaml>) -> Option<Vec<Yaml>> {
-    (!list.is_empty()).then_some(list)
+/// One map of several.
+fn merged(maps: impl IntoIterator<Item = Value>) -> Value {
+    let maps = maps.into_iter().filter_map(|map| match map {
+        Value::Object(map) => Some(map),
+        _ => None,
+    });
+    Value::Object(maps.flatten().collect())
 }
 
 /// A table in one region.
-fn regional_table(wanted: &Infrastructure<'_>) -> Map {
-    common(wanted)
-        .maybe("ProvisionedThroughput", wanted.provisioned().map(units))
-        .maybe("GlobalSecondaryIndexes", indexes(wanted))
-        .extend(guards(wanted))
+fn regional_table(wanted: &Infrastructure<'_>) -> Value {
+    let units = |units: Throughput| json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write });
+    let indexes = wanted.table.indexes.iter().map(|index| {
+        let own = wanted.provisioned_of(index).map(units);
+        index_of(
+            index,
+            &index.partition,
+            json!({ "ProvisionedThroughput": own }),
+        )
+    });
+    let capacity = json!({
+        "ProvisionedThroughput": wanted.provisioned().map(units),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+    });
+    merged([common(wanted), capacity, guards(wanted)])
 }
 
 /// The targets and policies that scale the capacity of a table in one region.
@@ -254,103 +223,76 @@ fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
     }
 }
 
-fn indexes(wanted: &Infrastructure<'_>) -> Option<Vec<Yaml>> {
-    let indexes = wanted.table.indexes.iter().map(|index| {
-        let key = schema(&index.partition, &index.sort);
-        index_of(&index.name, key, &index.projection)
-            .maybe(
-                "ProvisionedThroughput",
-                wanted.provisioned_of(index).map(units),
-            )
-            .into()
-    });
-    some(indexes.collect())
-}
-
-fn units(units: Throughput) -> Map {
-    Map::default()
-        .put("ReadCapacityUnits", units.read)
-        .put("WriteCapacityUnits", units.write)
-}
-
 /// A table with replicas: writes are provisioned for all of them, reads for each.
-fn global_table(wanted: &Infrastructure<'_>) -> Map {
-    let table = wanted.table;
-    let writes = wanted
-        .provisioned()
-        .map(|units| writes(wanted, None, units));
-    let own = std::iter::once(to("AWS::Region"));
-    let others = table.settings.replicas.iter();
-    let regions = own.chain(others.map(|region| region.as_str().into()));
-    let replicas = regions.map(|region| replica(wanted, region).into());
-    common(wanted)
-        .maybe("WriteProvisionedThroughputSettings", writes)
-        .maybe("GlobalSecondaryIndexes", global_indexes(wanted))
-        .put("Replicas", replicas.collect::<Vec<Yaml>>())
-}
-
-fn global_indexes(wanted: &Infrastructure<'_>) -> Option<Vec<Yaml>> {
+fn global_table(wanted: &Infrastructure<'_>) -> Value {
     let indexes = wanted.table.indexes.iter().map(|index| {
-        let key = schema(&index.partition, &index.sort);
-        let units = wanted.provisioned_of(index);
-        let writes = units.map(|units| writes(wanted, Some(index), units));
-        index_of(&index.name, key, &index.projection)
-            .maybe("WriteProvisionedThroughputSettings", writes)
-            .into()
+        let writes = wanted
+            .provisioned_of(index)
+            .map(|units| writes(wanted, Some(index), units));
+        let further = json!({ "WriteProvisionedThroughputSettings": writes });
+        index_of(index, &index.partition, further)
     });
-    some(indexes.collect())
+    let own = std::iter::once(json!({ "Ref": "AWS::Region" }));
+    let others = wanted
+        .table
+        .settings
+        .replicas
+        .iter()
+        .map(|region| json!(region));
+    let replicas = own.chain(others).map(|region| replica(wanted, &region));
+    let further = json!({
+        "WriteProvisionedThroughputSettings":
+            wanted.provisioned().map(|units| writes(wanted, None, units)),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+        "Replicas": replicas.collect::<Value>(),
+    });
+    merged([common(wanted), further])
 }
 
-fn replica(wanted: &Infrastructure<'_>, region: Yaml) -> Map {
-    let reads_of = |index: Option<&Index>, units: Option<Throughput>| {
-        units.map(|units| reads(wanted, index, units))
-    };
+fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
     let indexes = wanted.table.indexes.iter().filter_map(|index| {
-        let reads = reads_of(Some(index), wanted.provisioned_of(index))?;
-        let index = Map::default().put("IndexName", index.name.as_str());
-        let index = index.put("ReadProvisionedThroughputSettings", reads);
-        Some(index.into())
+        let reads = reads(wanted, Some(index), wanted.provisioned_of(index)?);
+        Some(json!({ "IndexName": index.name, "ReadProvisionedThroughputSettings": reads }))
     });
-    Map::default()
-        .put("Region", region)
-        .maybe(
-            "ReadProvisionedThroughputSettings",
-            reads_of(None, wanted.provisioned()),
-        )
-        .maybe("GlobalSecondaryIndexes", some(indexes.collect()))
-        .extend(guards(wanted))
+    let replica = json!({
+        "Region": region,
+        "ReadProvisionedThroughputSettings":
+            wanted.provisioned().map(|units| reads(wanted, None, units)),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+    });
+    merged([replica, guards(wanted)])
 }
 
 /// The service takes no write capacity that does not follow the load: one that stays as it is has
 /// equal bounds.
-fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Map {
+fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
     let settings = follows(wanted, index, Capacity::Write, units.write);
-    Map::default().put("WriteCapacityAutoScalingSettings", settings)
+    json!({ "WriteCapacityAutoScalingSettings": settings })
 }
 
-fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Map {
+fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
     if policy(wanted.table, index).is_none() {
-        return Map::default().put("ReadCapacityUnits", units.read);
+        return json!({ "ReadCapacityUnits": units.read });
     }
     let settings = follows(wanted, index, Capacity::Read, units.read);
-    Map::default().put("ReadCapacityAutoScalingSettings", settings)
+    json!({ "ReadCapacityAutoScalingSettings": settings })
 }
 
-fn follows(wanted: &Infrastructure<'_>, index: Option<&Index>, what: Capacity, first: u64) -> Map {
+fn follows(
+    wanted: &Infrastructure<'_>,
+    index: Option<&Index>,
+    what: Capacity,
+    first: u64,
+) -> Value {
     let policy = policy(wanted.table, index);
-    let scaling = Scaling {
-        index: index.map(|index| index.name.as_str()),
-        what,
-        bounds: Bounds::of(policy, first),
-    };
-    let aim = match policy {
-        Some(_) => tracking(scaling),
-        None => Map::default().put("TargetValue", scaling.bounds.target),
-    };
-    let seed = (what == Capacity::Write).then_some(first);
-    Map::default()
-        .put("MinCapacity", scaling.bounds.min)
-        .put("MaxCapacity", scaling.bounds.max)
-        .maybe("SeedCapacity", seed)
-        .put("TargetTrackingScalingPolicyConfiguration", aim)
+    let bounds = Bounds::of(policy, first);
+    json!({
+        "MinCapacity": bounds.min,
+        "MaxCapacity": bounds.max,
+        "SeedCapacity": (what == Capacity::Write).then_some(first),
+        "TargetTrackingScalingPolicyConfiguration": {
+            "TargetValue": bounds.target,
+            "DisableScaleIn": policy.map(|_| json!({ "Ref": "PauseScaleIn" })),
+        },
+    })
 }

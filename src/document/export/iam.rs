@@ -1,6 +1,6 @@
 //! IAM policies: what a migration does to this one table, and what an application asks it.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::names::Names;
 use super::{Export, ExportError, ExportOptions, Tenant};
@@ -10,67 +10,57 @@ use crate::mapping::template::Filter;
 /// Characters without white space that a managed policy may have.
 const MANAGED: usize = 6_144;
 
-/// A statement that allows something.
-#[derive(Debug, Clone)]
-struct Statement {
-    sid: String,
-    /// Without their service: all of DynamoDB's.
-    actions: Vec<&'static str>,
-    resources: Vec<String>,
-    condition: Option<Value>,
+/// A statement that allows something. All actions are of DynamoDB.
+fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Option<Value>) -> Value {
+    let actions = actions.iter().map(|action| format!("dynamodb:{action}"));
+    let mut statement = json!({
+        "Sid": sid,
+        "Effect": "Allow",
+        "Action": actions.collect::<Value>(),
+        "Resource": resources,
+    });
+    if let Some(condition) = condition {
+        statement["Condition"] = condition;
+    }
+    statement
 }
 
 /// The ARNs of a table.
-struct Arns {
-    region: String,
-    account: String,
-    table: String,
+struct Arns<'a> {
+    region: &'a str,
+    account: &'a str,
+    table: &'a str,
 }
 
-impl Arns {
-    fn of(table: &str, options: &ExportOptions) -> Self {
-        let any = || "*".to_owned();
+impl<'a> Arns<'a> {
+    fn of(table: &'a str, options: &'a ExportOptions) -> Self {
         Self {
-            region: options.region.clone().unwrap_or_else(any),
-            account: options.account.clone().unwrap_or_else(any),
-            table: table.to_owned(),
+            region: options.region.as_deref().unwrap_or("*"),
+            account: options.account.as_deref().unwrap_or("*"),
+            table,
         }
     }
 
     /// Of the table, in a region.
     fn table_in(&self, region: &str) -> String {
-        let (account, table) = (&self.account, &self.table);
+        let (account, table) = (self.account, self.table);
         format!("arn:aws:dynamodb:{region}:{account}:table/{table}")
     }
 
     fn table(&self) -> String {
-        self.table_in(&self.region)
+        self.table_in(self.region)
     }
 
-    fn index(&self, index: &str) -> String {
-        format!("{}/index/{index}", self.table())
+    /// Of an index, or of the table.
+    fn asked(&self, index: Option<&str>) -> String {
+        let index = index.map_or_else(String::new, |index| format!("/index/{index}"));
+        self.table() + &index
     }
 }
 
 /// The policy of these statements.
-fn policy(statements: &[Statement]) -> Export {
-    let statements = statements.iter().map(|statement| {
-        let actions = statement.actions.iter();
-        let actions: Vec<String> = actions.map(|action| format!("dynamodb:{action}")).collect();
-        let mut members = Map::new();
-        members.insert("Sid".to_owned(), json!(statement.sid));
-        members.insert("Effect".to_owned(), json!("Allow"));
-        members.insert("Action".to_owned(), json!(actions));
-        members.insert("Resource".to_owned(), json!(statement.resources));
-        if let Some(condition) = &statement.condition {
-            members.insert("Condition".to_owned(), condition.clone());
-        }
-        Value::Object(members)
-    });
-    let policy = json!({
-        "Version": "2012-10-17",
-        "Statement": statements.collect::<Vec<Value>>(),
-    });
+fn policy(statements: &[Value]) -> Export {
+    let policy = json!({ "Version": "2012-10-17", "Statement": statements });
     let text = format!("{policy:#}\n");
     let counted = text.chars().filter(|c| !c.is_whitespace()).count();
     let mut warnings = Vec::new();
@@ -137,22 +127,14 @@ fn action(pattern: &AccessPattern) -> &'static str {
 
 impl Asked<'_> {
     /// Adds the statements that allow it.
-    fn allow(&self, arns: &Arns, names: &mut Names, statements: &mut Vec<Statement>) {
-        let resource = match self.index {
-            None => arns.table(),
-            Some(index) => arns.index(index),
-        };
+    fn allow(&self, arns: &Arns<'_>, names: &mut Names, statements: &mut Vec<Value>) {
+        let resources = [arns.asked(self.index)];
         let whole = self
             .index
             .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
         let mut add = |condition: Option<Value>| {
             let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
-            statements.push(Statement {
-                sid,
-                actions: vec![self.action],
-                resources: vec![resource.clone()],
-                condition,
-            });
+            statements.push(statement(&sid, &[self.action], &resources, condition));
         };
         let told: Option<Vec<(String, bool)>> = self.keys.iter().map(Keys::condition).collect();
         let Some(mut told) = told else {
@@ -217,11 +199,8 @@ const REPLICATE: [&str; 10] = [
 pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     let (table, settings) = (&model.table, &model.table.settings);
     let arns = Arns::of(&table.name, options);
-    let statement = |sid: &str, actions: Vec<&'static str>, resources: Vec<String>| Statement {
-        sid: format!("DynafoldMigration{sid}"),
-        actions,
-        resources,
-        condition: None,
+    let statement = |sid: &str, actions: &[&str], resources: &[String]| {
+        statement(&format!("DynafoldMigration{sid}"), actions, resources, None)
     };
     let mut load = LOAD.to_vec();
     let mut make = vec!["CreateTable"];
@@ -243,28 +222,26 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     make.sort_unstable();
     let mut asked: Vec<String> = Vec::new();
     for pattern in &model.patterns {
-        let resource = match &pattern.index {
-            None => arns.table(),
-            Some(index) => arns.index(index),
-        };
+        let resource = arns.asked(pattern.index.as_deref());
         if !asked.contains(&resource) {
             asked.push(resource);
         }
     }
+    let own = [arns.table()];
     let mut statements = vec![
-        statement("LoadAndVerify", load, vec![arns.table()]),
-        statement("MakeTheTable", make, vec![arns.table()]),
-        statement("ReplaceTheTable", vec!["DeleteTable"], vec![arns.table()]),
+        statement("LoadAndVerify", &load, &own),
+        statement("MakeTheTable", &make, &own),
+        statement("ReplaceTheTable", &["DeleteTable"], &own),
     ];
     if !asked.is_empty() {
-        let ask = vec!["GetItem", "Query"];
-        statements.push(statement("AskThePatterns", ask, asked));
+        statements.push(statement("AskThePatterns", &["GetItem", "Query"], &asked));
     }
     if !settings.replicas.is_empty() {
-        let own = std::iter::once(arns.table());
         let others = settings.replicas.iter();
-        let all = own.chain(others.map(|region| arns.table_in(region)));
-        statements.push(statement("Replicate", REPLICATE.to_vec(), all.collect()));
+        let all = own
+            .into_iter()
+            .chain(others.map(|region| arns.table_in(region)));
+        statements.push(statement("Replicate", &REPLICATE, &all.collect::<Vec<_>>()));
     }
     let mut export = policy(&statements);
     if !settings.replicas.is_empty() {

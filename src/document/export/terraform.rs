@@ -5,7 +5,7 @@
 //! `range_key`. What does not depend on the mapping stands in the files of `terraform/`, as the
 //! configuration has it.
 
-use super::hcl::{Body, Hcl, expression};
+use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
 use super::infrastructure::{
     Capacity, Infrastructure, Scaling, class, key_schema, projection, view_type,
 };
@@ -22,8 +22,9 @@ const ARCHIVE_PROVIDER: &str = r#"
 "#;
 /// What has to be known where autoscaling changes the capacity of indexes.
 const IGNORED: &str = "\
-Autoscaling moves the capacity. Terraform cannot leave alone that of an index without leaving alone the
-whole index: to change one, take global_secondary_index out of the list for that apply.";
+# Autoscaling moves the capacity. Terraform cannot leave alone that of an index without leaving alone the
+# whole index: to change one, take global_secondary_index out of the list for that apply.
+";
 
 pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
     refuse(wanted)?;
@@ -37,13 +38,13 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
     if wanted.scales() {
         parts.push(include_str!("terraform/pause.tf").to_owned());
     }
-    let table = Body::default().block(r#"resource "aws_dynamodb_table" "table""#, table(wanted));
-    parts.push(table.document());
+    let resource = r#"resource "aws_dynamodb_table" "table""#;
+    parts.push(formatted(&block(resource, &table(wanted))));
     let scaled = scaled(wanted);
     let (own, others): (Vec<_>, Vec<_>) = scaled.iter().partition(|one| one.region.is_none());
     parts.extend(own.iter().map(|one| one.resources()));
     if stand_alone(wanted) {
-        parts.push(replicas(wanted, &own).document());
+        parts.push(formatted(&replicas(wanted, &own)));
     }
     parts.extend(others.iter().map(|one| one.resources()));
     if wanted.archives {
@@ -82,7 +83,7 @@ fn refuse(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     }
 }
 
-fn table(wanted: &Infrastructure<'_>) -> Body {
+fn table(wanted: &Infrastructure<'_>) -> String {
     let (table, settings) = (wanted.table, &wanted.table.settings);
     let units = wanted.provisioned();
     let billing = if units.is_some() {
@@ -90,109 +91,120 @@ fn table(wanted: &Infrastructure<'_>) -> Body {
     } else {
         "PAY_PER_REQUEST"
     };
-    let mut body = Body::default()
-        .put("name", expression("var.table_name"))
-        .put("billing_mode", billing)
-        .maybe("read_capacity", units.map(|units| units.read))
-        .maybe("write_capacity", units.map(|units| units.write))
-        .put("hash_key", &*table.partition.name)
-        .maybe("range_key", table.sort.as_ref().map(|key| &*key.name))
-        .maybe("stream_enabled", wanted.stream.map(|_| true))
-        .maybe("stream_view_type", wanted.stream.map(view_type))
-        .maybe("table_class", settings.class.map(class))
-        .maybe("deletion_protection_enabled", settings.deletion_protection);
+    let sort = table.sort.as_ref();
+    let mut body = [
+        attribute("name", "var.table_name"),
+        attribute("billing_mode", quoted(billing)),
+        maybe("read_capacity", units.map(|units| units.read)),
+        maybe("write_capacity", units.map(|units| units.write)),
+        attribute("hash_key", quoted(&table.partition.name)),
+        maybe("range_key", sort.map(|key| quoted(&key.name))),
+        maybe("stream_enabled", wanted.stream.map(|_| true)),
+        maybe(
+            "stream_view_type",
+            wanted.stream.map(|view| quoted(view_type(view))),
+        ),
+        maybe(
+            "table_class",
+            settings.class.map(|named| quoted(class(named))),
+        ),
+        maybe("deletion_protection_enabled", settings.deletion_protection),
+    ]
+    .concat();
+    let mut add = |head: &str, attributes: &[String]| body += &block(head, &attributes.concat());
     for key in &wanted.attributes {
-        let attribute = Body::default().put("name", &*key.name);
-        body = body.block("attribute", attribute.put("type", key.key_type.word()));
+        let kind = attribute("type", quoted(key.key_type.word()));
+        add("attribute", &[attribute("name", quoted(&key.name)), kind]);
     }
     for index in &table.indexes {
-        body = body.block("global_secondary_index", global(wanted, index));
+        add("global_secondary_index", &global(wanted, index));
     }
     for index in &table.local_indexes {
-        let range = index.sort.first().map(|key| &*key.name);
-        let local = Body::default()
-            .put("name", index.name.as_str())
-            .maybe("range_key", range);
-        body = body.block("local_secondary_index", projected(local, &index.projection));
+        let range = index.sort.first().map(|key| quoted(&key.name));
+        let local = [
+            attribute("name", quoted(&index.name)),
+            maybe("range_key", range),
+            projected(&index.projection),
+        ];
+        add("local_secondary_index", &local);
     }
-    if let Some(attribute) = &table.ttl {
-        let ttl = Body::default().put("attribute_name", attribute.as_str());
-        body = body.block("ttl", ttl.put("enabled", true));
+    if let Some(name) = &table.ttl {
+        let ttl = [
+            attribute("attribute_name", quoted(name)),
+            attribute("enabled", true),
+        ];
+        add("ttl", &ttl);
     }
     if let Some(on) = settings.point_in_time_recovery {
-        body = body.block("point_in_time_recovery", Body::default().put("enabled", on));
+        add("point_in_time_recovery", &[attribute("enabled", on)]);
     }
     if let Some(units) = settings.warm_throughput {
-        let warm = Body::default().put("read_units_per_second", units.read);
-        let warm = warm.put("write_units_per_second", units.write);
-        body = body.block("warm_throughput", warm);
+        let warm = [
+            attribute("read_units_per_second", units.read),
+            attribute("write_units_per_second", units.write),
+        ];
+        add("warm_throughput", &warm);
     }
     let within = settings.replicas.iter();
     for region in within.filter(|_| !stand_alone(wanted)) {
         let tags = (!settings.tags.is_empty()).then_some(true);
-        let replica = Body::default()
-            .put("region_name", region.as_str())
-            .maybe("point_in_time_recovery", settings.point_in_time_recovery)
-            .maybe("deletion_protection_enabled", settings.deletion_protection)
-            .maybe("propagate_tags", tags);
-        body = body.block("replica", replica);
+        let replica = [
+            attribute("region_name", quoted(region)),
+            maybe("point_in_time_recovery", settings.point_in_time_recovery),
+            maybe("deletion_protection_enabled", settings.deletion_protection),
+            maybe("propagate_tags", tags),
+        ];
+        add("replica", &replica);
     }
-    lifecycle(body.maybe("tags", tags(wanted)), wanted)
+    body + &maybe("tags", tags(wanted)) + &lifecycle(wanted)
 }
 
 /// The tags of the table, and of a replica that stands alone.
-fn tags(wanted: &Infrastructure<'_>) -> Option<Hcl> {
-    let tags = wanted.table.settings.tags.iter();
-    let tags: Vec<(String, Hcl)> = tags
-        .map(|(key, value)| (key.clone(), value.as_str().into()))
-        .collect();
-    (!tags.is_empty()).then_some(Hcl::Object(tags))
+fn tags(wanted: &Infrastructure<'_>) -> Option<String> {
+    let tags = &wanted.table.settings.tags;
+    (!tags.is_empty()).then(|| object(tags))
 }
 
-fn global(wanted: &Infrastructure<'_>, index: &Index) -> Body {
+fn global(wanted: &Infrastructure<'_>, index: &Index) -> Vec<String> {
     let units = wanted.provisioned_of(index);
-    let body = Body::default()
-        .put("name", index.name.as_str())
-        .maybe("read_capacity", units.map(|units| units.read))
-        .maybe("write_capacity", units.map(|units| units.write));
-    let mut body = projected(body, &index.projection);
+    let mut body = vec![
+        attribute("name", quoted(&index.name)),
+        maybe("read_capacity", units.map(|units| units.read)),
+        maybe("write_capacity", units.map(|units| units.write)),
+        projected(&index.projection),
+    ];
     for (name, role) in key_schema(&index.partition, &index.sort) {
-        let key = Body::default().put("attribute_name", name);
-        body = body.block("key_schema", key.put("key_type", role));
+        let key = attribute("attribute_name", quoted(name)) + &attribute("key_type", quoted(role));
+        body.push(block("key_schema", &key));
     }
     body
 }
 
-fn projected(body: Body, projected: &Projection) -> Body {
+fn projected(projected: &Projection) -> String {
     let (kind, names) = projection(projected);
-    let names = names.iter().map(|name| name.as_str().into());
-    let names = Some(names.collect::<Vec<Hcl>>()).filter(|names| !names.is_empty());
-    body.put("projection_type", kind)
-        .maybe("non_key_attributes", names.map(Hcl::List))
+    let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+    let names = (!names.is_empty()).then(|| list(&names));
+    attribute("projection_type", quoted(kind)) + &maybe("non_key_attributes", names)
 }
 
 /// A table that holds data is not destroyed on the way to another; what autoscaling moves is left
 /// alone.
-fn lifecycle(body: Body, wanted: &Infrastructure<'_>) -> Body {
-    let mut lifecycle = Body::default().put("prevent_destroy", true);
-    let of_table = wanted.scaling.iter().any(|scaling| scaling.index.is_none());
-    let of_indexes = wanted.scaling.iter().any(|scaling| scaling.index.is_some());
+fn lifecycle(wanted: &Infrastructure<'_>) -> String {
+    let mut body = attribute("prevent_destroy", true);
     let mut left = Vec::new();
-    if of_table {
+    if wanted.scaling.iter().any(|scaling| scaling.index.is_none()) {
         left.extend(["read_capacity", "write_capacity"]);
     }
-    if of_indexes {
+    if wanted.scaling.iter().any(|scaling| scaling.index.is_some()) {
         left.push("global_secondary_index");
-        lifecycle = lifecycle.comment(IGNORED);
+        body += IGNORED;
     }
     if stand_alone(wanted) {
         left.push("replica");
     }
-    if !left.is_empty() {
-        let left = left.into_iter().map(expression);
-        lifecycle = lifecycle.put("ignore_changes", Hcl::List(left.collect()));
-    }
-    body.block("lifecycle", lifecycle)
+    let left: Vec<String> = left.into_iter().map(str::to_owned).collect();
+    body += &maybe("ignore_changes", (!left.is_empty()).then(|| list(&left)));
+    block("lifecycle", &body)
 }
 
 /// Whether replicas are resources of their own.
@@ -208,32 +220,28 @@ fn replica_name(region: &str) -> String {
 /// Replicas of a table with provisioned capacity. DynamoDB makes them only where something scales
 /// the table's writes, so they come after that, as resources of their own. On demand they stand in
 /// the table.
-fn replicas(wanted: &Infrastructure<'_>, own: &[&Scaled<'_>]) -> Body {
+fn replicas(wanted: &Infrastructure<'_>, own: &[&Scaled<'_>]) -> String {
     let settings = &wanted.table.settings;
     let writes = own.iter().filter(|one| one.scaling.what == Capacity::Write);
-    let mut first: Vec<Hcl> = writes
-        .map(|one| expression(format!("aws_appautoscaling_policy.{}", one.name)))
+    let mut first: Vec<String> = writes
+        .map(|one| format!("aws_appautoscaling_policy.{}", one.name))
         .collect();
-    let mut file = Body::default();
+    let mut file = String::new();
     for region in &settings.replicas {
-        let body = Body::default()
-            .put("region", region.as_str())
-            .put(
-                "global_table_arn",
-                expression("aws_dynamodb_table.table.arn"),
-            )
-            .maybe("point_in_time_recovery", settings.point_in_time_recovery)
-            .maybe("deletion_protection_enabled", settings.deletion_protection)
-            .maybe("tags", tags(wanted))
-            .put("depends_on", Hcl::List(first))
-            .block("lifecycle", Body::default().put("prevent_destroy", true));
+        let body = [
+            attribute("region", quoted(region)),
+            attribute("global_table_arn", "aws_dynamodb_table.table.arn"),
+            maybe("point_in_time_recovery", settings.point_in_time_recovery),
+            maybe("deletion_protection_enabled", settings.deletion_protection),
+            maybe("tags", tags(wanted)),
+            attribute("depends_on", list(&first)),
+            block("lifecycle", &attribute("prevent_destroy", true)),
+        ];
         let name = replica_name(region);
-        file = file.block(
-            format!(r#"resource "aws_dynamodb_table_replica" "{name}""#),
-            body,
-        );
+        let head = format!(r#"resource "aws_dynamodb_table_replica" "{name}""#);
+        file += &block(&head, &body.concat());
         // DynamoDB makes one at a time.
-        first = vec![expression(format!("aws_dynamodb_table_replica.{name}"))];
+        first = vec![format!("aws_dynamodb_table_replica.{name}")];
     }
     file
 }

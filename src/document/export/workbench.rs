@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::infrastructure::{Bounds, policy, projection};
 use super::{Export, ExportOptions};
 use crate::catalog::Family;
-use crate::item::{Attribute, write_item};
+use crate::item::{Attribute, item_value};
 use crate::mapping::model::{
     Billing, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
 };
@@ -195,13 +195,7 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
         aliases.insert("SortKeyAlias".to_owned(), json!(alias(sort)));
     }
     let items = sample.iter().flat_map(|sample| &sample.items);
-    let items: Vec<Value> = items
-        .map(|item| {
-            let mut text = String::new();
-            write_item(&mut text, &item.item);
-            serde_json::from_str(&text).unwrap_or(Value::Null)
-        })
-        .collect();
+    let items: Vec<Value> = items.map(|item| item_value(&item.item)).collect();
     let mut names: Vec<&str> = item_type
         .attributes
         .iter()

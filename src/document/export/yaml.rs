@@ -6,158 +6,81 @@
 #[cfg(test)]
 mod tests;
 
-/// A value.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Yaml {
-    /// A text.
-    Text(String),
-    /// A whole number.
-    Number(u64),
-    /// True or false.
-    Bool(bool),
-    /// A text with a tag: `!Ref Table`.
-    Tagged(&'static str, String),
-    /// A list.
-    List(Vec<Yaml>),
-    /// A map.
-    Map(Map),
-}
+use serde_json::{Map, Value};
 
-/// A map, in order.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Map {
-    entries: Vec<(String, Yaml)>,
-}
-
-impl Map {
-    /// Adds an entry.
-    pub(super) fn put(mut self, key: &str, value: impl Into<Yaml>) -> Self {
-        self.entries.push((key.to_owned(), value.into()));
-        self
+/// A map as a document. What is null or an empty list is not said; `{"Ref": …}` and `{"Fn::Sub": …}`
+/// are written as `!Ref …` and `!Sub …`.
+pub(super) fn document(value: &Value) -> String {
+    let mut out = String::new();
+    if let Value::Object(map) = value {
+        write_entries(&mut out, map, 0);
     }
-
-    /// Adds an entry where there is a value.
-    pub(super) fn maybe(self, key: &str, value: Option<impl Into<Yaml>>) -> Self {
-        match value {
-            Some(value) => self.put(key, value),
-            None => self,
-        }
-    }
-
-    /// Adds the entries of another map.
-    pub(super) fn extend(mut self, other: Self) -> Self {
-        self.entries.extend(other.entries);
-        self
-    }
-
-    /// The map as a document.
-    pub(super) fn document(&self) -> String {
-        let mut out = String::new();
-        for (key, value) in &self.entries {
-            write_entry(&mut out, key, value, 0);
-        }
-        out
-    }
-}
-
-impl From<Map> for Yaml {
-    fn from(map: Map) -> Self {
-        Self::Map(map)
-    }
-}
-
-impl From<&str> for Yaml {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Yaml {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<u64> for Yaml {
-    fn from(number: u64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<bool> for Yaml {
-    fn from(truth: bool) -> Self {
-        Self::Bool(truth)
-    }
-}
-
-impl From<Vec<Self>> for Yaml {
-    fn from(elements: Vec<Self>) -> Self {
-        Self::List(elements)
-    }
+    out
 }
 
 fn indent(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-fn write_entry(out: &mut String, key: &str, value: &Yaml, depth: usize) {
-    indent(out, depth);
-    out.push_str(&scalar(key));
-    out.push(':');
-    write_value(out, value, depth);
-}
-
-/// Writes what stands behind a colon.
-fn write_value(out: &mut String, value: &Yaml, depth: usize) {
-    match value {
-        Yaml::Map(map) if !map.entries.is_empty() => {
-            out.push('\n');
-            for (key, value) in &map.entries {
-                write_entry(out, key, value, depth + 1);
+fn write_entries(out: &mut String, map: &Map<String, Value>, depth: usize) {
+    let is_said =
+        |value: &Value| !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty());
+    for (key, value) in map.iter().filter(|(_, value)| is_said(value)) {
+        indent(out, depth);
+        out.push_str(&scalar(key));
+        out.push(':');
+        match value {
+            Value::Object(map) if function(map).is_none() => {
+                out.push('\n');
+                write_entries(out, map, depth + 1);
             }
-        }
-        Yaml::List(elements) if !elements.is_empty() => {
-            out.push('\n');
-            for element in elements {
-                write_element(out, element, depth + 1);
+            Value::Array(elements) => {
+                out.push('\n');
+                elements
+                    .iter()
+                    .for_each(|each| write_element(out, each, depth + 1));
             }
+            short => out.push_str(&format!(" {}\n", inline(short))),
         }
-        short => out.push_str(&format!(" {}\n", inline(short))),
     }
 }
 
 /// Writes an element of a list: the first line of what it is stands behind the dash.
-fn write_element(out: &mut String, element: &Yaml, depth: usize) {
-    let mut block = String::new();
-    match element {
-        Yaml::Map(map) if !map.entries.is_empty() => {
-            for (key, value) in &map.entries {
-                write_entry(&mut block, key, value, depth + 1);
-            }
-        }
-        short => {
-            indent(&mut block, depth + 1);
-            block.push_str(&format!("{}\n", inline(short)));
-        }
-    }
+fn write_element(out: &mut String, element: &Value, depth: usize) {
     indent(out, depth);
     out.push_str("- ");
-    out.push_str(block.trim_start_matches(' '));
+    match element {
+        Value::Object(map) if function(map).is_none() => {
+            let mut block = String::new();
+            write_entries(&mut block, map, depth + 1);
+            out.push_str(block.trim_start_matches(' '));
+        }
+        short => out.push_str(&format!("{}\n", inline(short))),
+    }
 }
 
 /// What fits on a line.
-fn inline(value: &Yaml) -> String {
+fn inline(value: &Value) -> String {
     match value {
-        Yaml::Text(text) => scalar(text),
-        Yaml::Number(number) => number.to_string(),
-        Yaml::Bool(truth) => truth.to_string(),
-        Yaml::Tagged(tag, text) => format!("!{tag} {}", scalar(text)),
-        Yaml::List(elements) => {
+        Value::String(text) => scalar(text),
+        Value::Array(elements) => {
             let elements: Vec<String> = elements.iter().map(inline).collect();
             format!("[{}]", elements.join(", "))
         }
-        Yaml::Map(_) => "{}".to_owned(),
+        Value::Object(map) => function(map).unwrap_or_else(|| "{}".to_owned()),
+        other => other.to_string(),
     }
+}
+
+/// A function of CloudFormation in its short form.
+fn function(map: &Map<String, Value>) -> Option<String> {
+    let (name, argument) = map.iter().next()?;
+    let name = if name == "Ref" {
+        name
+    } else {
+        name.strip_prefix("Fn::")?
+    };
+    Some(format!("!{name} {}", scalar(argument.as_str()?)))
 }
 
 /// A text as it stands in a line.

@@ -1,20 +1,21 @@
 //! Texts that are read back as they were.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::mapping::yaml::parse;
 
 /// What a reader makes of a text in every place where one can stand.
 fn read_back(text: &str) -> Vec<String> {
-    let inner = Map::default().put("a", text).put(text, "b");
-    let list = vec![Yaml::from(text), inner.clone().into()];
-    let document = Map::default()
-        .put("alone", text)
-        .put("inner", inner)
-        .put("list", list)
-        .put("flow", vec![Yaml::List(vec![text.into()])])
-        .document();
+    let mut inner = json!({ "first key": text });
+    inner[text] = json!("b");
+    let document = document(&json!({
+        "alone": text,
+        "inner": inner,
+        "list": [text, inner],
+        "flow": [[text]],
+    }));
     let root = parse(&document).unwrap_or_else(|fault| panic!("{fault:?}\n{document}"));
     let text_of = |node: &crate::mapping::yaml::Node| node.text().unwrap().to_owned();
     let inner = root.get("inner").unwrap();
