@@ -48,8 +48,8 @@ fn escape(out: &mut String, sign: char) {
 }
 
 /// A count with separators: `1,234,567`.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
+pub(crate) fn count(number: impl TryInto<u64>) -> String {
+    let digits = whole(number).to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -61,14 +61,25 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// A count with its noun: `1 row`, `2 rows`.
-pub(crate) fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number))
+pub(crate) fn counted(number: impl TryInto<u64>, noun: &str) -> String {
+    counted_as(number, noun, &format!("{noun}s"))
+}
+
+/// A count with its noun, where the plural is another word: `1 child`, `2 children`.
+pub(crate) fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
+    let number = whole(number);
+    let noun = if number == 1 { one } else { many };
+    format!("{} {noun}", count(number))
+}
+
+/// A number of things, of whatever type it is counted in.
+pub(crate) fn whole(number: impl TryInto<u64>) -> u64 {
+    number.try_into().unwrap_or(u64::MAX)
 }
 
 /// A size in bytes: `340 B`, `12.30 KiB`, `1.20 GiB`.
-pub(crate) fn bytes(size: u64) -> String {
-    indicatif::HumanBytes(size).to_string()
+pub(crate) fn bytes(size: impl TryInto<u64>) -> String {
+    indicatif::HumanBytes(whole(size)).to_string()
 }
 
 /// A duration in seconds: `0.42 s`, `3 min 5 s`.
@@ -97,6 +108,16 @@ pub(crate) fn usd(amount: f64) -> String {
     } else {
         "< 0.0001".to_owned()
     }
+}
+
+/// A count as a number for shares, rates and money: exact below 2^53.
+#[expect(
+    clippy::as_conversions,
+    clippy::cast_precision_loss,
+    reason = "figures for people"
+)]
+pub(crate) fn float(count: u64) -> f64 {
+    count as f64
 }
 
 /// The nearest whole number.

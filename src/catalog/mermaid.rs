@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Catalog, Column, ForeignKey, Table};
+use super::{Catalog, ForeignKey, Table};
 
 /// Draws the catalog as a Mermaid `erDiagram`, the same for the same catalog.
 ///
@@ -39,7 +39,7 @@ fn entity(out: &mut String, catalog: &Catalog, table: &Table) {
         let name = word(&column.name);
         // Writing to a String cannot fail.
         let _ = write!(out, "        {} {name}", word(&column.declared));
-        let keys = keys(table, column);
+        let keys = catalog.keys_of(table, column);
         if !keys.is_empty() {
             let _ = write!(out, " {}", keys.join(", "));
         }
@@ -49,23 +49,6 @@ fn entity(out: &mut String, catalog: &Catalog, table: &Table) {
         out.push('\n');
     }
     out.push_str("    }\n");
-}
-
-fn keys(table: &Table, column: &Column) -> Vec<&'static str> {
-    let name = &column.name;
-    let foreign = table.foreign_keys.iter().any(|k| k.columns.contains(name));
-    let unique = table
-        .unique_keys
-        .iter()
-        .any(|k| k.columns == [name.as_str()]);
-    [
-        (table.primary_key.contains(name), "PK"),
-        (foreign, "FK"),
-        (unique, "UK"),
-    ]
-    .into_iter()
-    .filter_map(|(is, key)| is.then_some(key))
-    .collect()
 }
 
 fn relationship(out: &mut String, catalog: &Catalog, table: &Table, key: &ForeignKey) {

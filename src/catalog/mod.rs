@@ -93,6 +93,26 @@ pub enum TableKind {
     Foreign,
 }
 
+impl TableKind {
+    /// What people call it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Partitioned => "partitioned table",
+            Self::View => "view",
+            Self::MaterializedView => "materialized view",
+            Self::Foreign => "foreign table",
+        }
+    }
+
+    /// Whether the database itself holds its rows, as a table.
+    #[must_use]
+    pub fn is_base(self) -> bool {
+        matches!(self, Self::Table | Self::Partitioned)
+    }
+}
+
 /// A table or view.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
@@ -238,6 +258,27 @@ impl Catalog {
             Some(found) if &found.name == name => name.name.clone(),
             _ => name.to_string(),
         }
+    }
+
+    /// What keys a column is part of, as an ERD marks it; a key that another table refers to counts as unique.
+    pub(crate) fn keys_of(&self, table: &Table, column: &Column) -> Vec<&'static str> {
+        let name = &column.name;
+        let foreign = |key: &ForeignKey| key.columns.contains(name);
+        let refers_here = |key: &ForeignKey| {
+            key.references == table.name && key.referenced_columns.contains(name)
+        };
+        let is_primary = table.primary_key.contains(name);
+        let mut unique_keys = table.unique_keys.iter();
+        let mut all_foreign = self.tables.iter().flat_map(|table| &table.foreign_keys);
+        let is_unique =
+            unique_keys.any(|key| key.columns == [name.as_str()]) || all_foreign.any(refers_here);
+        let marks = [
+            (is_primary, "PK"),
+            (table.foreign_keys.iter().any(foreign), "FK"),
+            (is_unique && !is_primary, "UK"),
+        ];
+        let marks = marks.into_iter();
+        marks.filter_map(|(is, mark)| is.then_some(mark)).collect()
     }
 }
 

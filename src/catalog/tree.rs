@@ -1,6 +1,8 @@
 //! The schema as a tree of text: what `inspect` prints for people.
 
-use super::{Catalog, Column, Dbms, Table, TableKind};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::{Catalog, Column, Dbms, Table};
 use crate::format;
 
 /// Draws the tables that `wanted` picks: database, schema, table, columns, keys, indexes.
@@ -71,28 +73,17 @@ impl Node {
 }
 
 fn table_node(catalog: &Catalog, table: &Table) -> Node {
-    let mut facts = vec![table.name.name.clone()];
-    facts.push(
-        match table.kind {
-            TableKind::Table => "table",
-            TableKind::Partitioned => "partitioned table",
-            TableKind::View => "view",
-            TableKind::MaterializedView => "materialized view",
-            TableKind::Foreign => "foreign table",
-        }
-        .to_owned(),
-    );
+    let mut facts = vec![table.name.name.clone(), table.kind.word().to_owned()];
     if let Some(rows) = table.estimated_rows {
         let about = if catalog.dbms == Dbms::Sqlite {
             ""
         } else {
             "~"
         };
-        let noun = if rows == 1 { "row" } else { "rows" };
-        facts.push(format!("{about}{} {noun}", with_commas(rows)));
+        facts.push(format!("{about}{}", format::counted(rows, "row")));
     }
     if let Some(bytes) = table.estimated_bytes {
-        facts.push(human_size(bytes));
+        facts.push(format::bytes(bytes));
     }
     if !table.readable {
         facts.push("no permission to read".to_owned());
@@ -133,14 +124,14 @@ fn columns(table: &Table) -> Vec<String> {
         .collect();
     let widths: [usize; 4] = std::array::from_fn(|at| {
         let cells = cells.iter().filter_map(|row| row.get(at));
-        cells.map(|cell| width(cell)).max().unwrap_or(0)
+        cells.map(|cell| cell.width()).max().unwrap_or(0)
     });
     let line = |(row, column): (&[String; 4], &Column)| {
         let mut line = String::new();
         for (cell, wide) in row.iter().zip(widths) {
             if wide > 0 {
                 line.push_str(cell);
-                (width(cell)..wide + 2).for_each(|_| line.push(' '));
+                (cell.width()..wide + 2).for_each(|_| line.push(' '));
             }
         }
         line + &remarks(column)
@@ -205,50 +196,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn with_commas(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-/// Decimal units, as they are sold: two digits below ten, whole numbers above.
-fn human_size(bytes: u64) -> String {
-    if bytes < 1000 {
-        return format!("{bytes} bytes");
-    }
-    let mut divisor = 1_u128;
-    let units = ["kB", "MB", "GB", "TB", "PB"];
-    for unit in units {
-        divisor *= 1000;
-        let tenths = (u128::from(bytes) * 10 + divisor / 2) / divisor;
-        if tenths < 100 {
-            return format!("{}.{} {unit}", tenths / 10, tenths % 10);
-        }
-        let whole = (u128::from(bytes) + divisor / 2) / divisor;
-        if whole < 1000 {
-            return format!("{whole} {unit}");
-        }
-    }
-    format!("{} PB", (u128::from(bytes) + divisor / 2) / divisor)
-}
-
-/// Columns of a terminal that a text takes: two for East Asian wide characters and emoji.
-fn width(text: &str) -> usize {
-    let wide = |c: char| {
-        matches!(c,
-            '\u{1100}'..='\u{115f}' | '\u{2e80}'..='\u{a4cf}' | '\u{ac00}'..='\u{d7a3}'
-            | '\u{f900}'..='\u{faff}' | '\u{fe30}'..='\u{fe6f}' | '\u{ff00}'..='\u{ff60}'
-            | '\u{ffe0}'..='\u{ffe6}' | '\u{1f300}'..='\u{1faff}' | '\u{20000}'..='\u{3fffd}')
-    };
-    text.chars().map(|c| if wide(c) { 2 } else { 1 }).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::sample::shop;
@@ -266,7 +213,7 @@ mod tests {
         │   │   ├── total     numeric(12,2)                generated as (price * quantity)
         │   │   ├── primary key (Order ID, no)
         │   │   └── foreign key details_order_fkey (Order ID) → orders (id)
-        │   ├── orders  table  ~1,234,567 rows  98 MB
+        │   ├── orders  table  ~1,234,567 rows  93.75 MiB
         │   │   ├── id         bigint                    NOT NULL  PK
         │   │   ├── user_id    bigint
         │   │   ├── placed_at  timestamp with time zone  NOT NULL      default now()
@@ -278,7 +225,7 @@ mod tests {
         │   │   └── foreign key profiles_user_fkey (user_id) → users (id)
         │   ├── recent  view
         │   │   └── id  bigint
-        │   └── users  table  ~1 row  8.2 kB  -- everyone who signed up
+        │   └── users  table  ~1 row  8.00 KiB  -- everyone who signed up
         │       ├── id     bigint        NOT NULL  PK
         │       ├── email  varchar(255)  NOT NULL      -- lowercase
         │       └── unique users_email_key (email)
@@ -303,30 +250,6 @@ mod tests {
         let mut catalog = shop();
         catalog.dbms = Dbms::Sqlite;
         let tree = tree(&catalog, |table| table.name.name == "orders");
-        assert!(
-            tree.contains("orders  table  1,234,567 rows  98 MB"),
-            "{tree}"
-        );
-    }
-
-    #[test]
-    fn sizes_are_human() {
-        for (bytes, size) in [
-            (0, "0 bytes"),
-            (999, "999 bytes"),
-            (1000, "1.0 kB"),
-            (8192, "8.2 kB"),
-            (9_949, "9.9 kB"),
-            (9_950, "10 kB"),
-            (999_499, "999 kB"),
-            (999_500, "1.0 MB"),
-            (12_345_678, "12 MB"),
-            (u64::MAX, "18447 PB"),
-        ] {
-            assert_eq!(human_size(bytes), size, "{bytes}");
-        }
-        assert_eq!(with_commas(0), "0");
-        assert_eq!(with_commas(999), "999");
-        assert_eq!(with_commas(1_000_000), "1,000,000");
+        assert!(tree.contains("orders  table  1,234,567 rows  93.75 MiB"), "{tree}");
     }
 }

@@ -132,6 +132,13 @@ pub(super) struct TargetArguments {
     /// `dynamodb`, `local` (in memory) or `local:FILE`
     #[arg(long, value_name = "TARGET", env = "DYNAFOLD_TARGET")]
     pub(super) target: String,
+    #[command(flatten)]
+    pub(super) service: Service,
+}
+
+/// Which DynamoDB is meant, and as whom.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct Service {
     /// The endpoint of DynamoDB Local or another server that speaks the protocol
     #[arg(long, value_name = "URL")]
     pub(super) endpoint_url: Option<String>,
@@ -448,9 +455,11 @@ impl Docs {
     pub(in crate::cli) fn target(&self) -> Option<TargetArguments> {
         Some(TargetArguments {
             target: self.target.clone()?,
-            endpoint_url: self.endpoint_url.clone(),
-            profile: self.profile.clone(),
-            region: self.region.clone(),
+            service: Service {
+                endpoint_url: self.endpoint_url.clone(),
+                profile: self.profile.clone(),
+                region: self.region.clone(),
+            },
         })
     }
 }
@@ -615,15 +624,8 @@ pub(super) struct Query {
     /// `dynamodb` or `local:FILE`
     #[arg(long, value_name = "TARGET", env = "DYNAFOLD_TARGET")]
     pub(in crate::cli) target: Option<String>,
-    /// The endpoint of DynamoDB Local or another server that speaks the protocol
-    #[arg(long, value_name = "URL")]
-    pub(in crate::cli) endpoint_url: Option<String>,
-    /// The profile of ~/.aws/config to use
-    #[arg(long, value_name = "NAME")]
-    pub(in crate::cli) profile: Option<String>,
-    /// The AWS region
-    #[arg(long, value_name = "REGION")]
-    pub(in crate::cli) region: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) service: Service,
     /// Show the requests as the AWS CLI takes them, and send nothing
     #[arg(long)]
     pub(in crate::cli) explain: bool,
@@ -657,12 +659,9 @@ pub(super) struct Query {
 impl Query {
     /// Where the table is, if it is said.
     pub(in crate::cli) fn target(&self) -> Option<TargetArguments> {
-        Some(TargetArguments {
-            target: self.target.clone()?,
-            endpoint_url: self.endpoint_url.clone(),
-            profile: self.profile.clone(),
-            region: self.region.clone(),
-        })
+        let service = self.service.clone();
+        let target = self.target.clone()?;
+        Some(TargetArguments { target, service })
     }
 }
 

@@ -3,22 +3,14 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::format::one_line;
-use crate::item::{Attribute, write_plain};
+use crate::item::{Attribute, readable};
 
 /// Lines that a key takes at most.
 const KEY_LINES: usize = 4;
 
 /// An attribute as people read it: text as it is, documents as JSON.
 pub(super) fn shown(value: Option<&Attribute>) -> String {
-    match value {
-        None => String::new(),
-        Some(Attribute::S(text)) => one_line(text),
-        Some(other) => {
-            let mut text = String::new();
-            write_plain(&mut text, other);
-            one_line(&text)
-        }
-    }
+    value.map_or_else(String::new, |value| one_line(&readable(value)))
 }
 
 /// Cuts a text to a number of columns.

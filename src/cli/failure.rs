@@ -4,6 +4,7 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
+use crate::diagnostic::did_you_mean;
 use crate::load::{self, TableError};
 use crate::source::SourceError;
 use crate::target::TargetError;
@@ -59,6 +60,17 @@ impl Failure {
             code: "usage".to_owned(),
             ..Self::failed(message)
         }
+    }
+
+    /// A name that the mapping does not have: the nearest one, or all that it has.
+    pub(super) fn unknown<'n>(
+        what: &str,
+        name: &str,
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Self {
+        let help = did_you_mean(name, known.clone())
+            .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
+        Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
     }
 
     /// Exit code 1 after the command has said everything itself.

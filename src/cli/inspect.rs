@@ -5,7 +5,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::{Outcome, catalog};
 use crate::catalog::{Catalog, Dbms, Table, mermaid, tree};
-use crate::diagnostic::nearest;
+use crate::diagnostic::did_you_mean;
 
 pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
     let all = catalog::show(&arguments.source, output).await?;
@@ -77,8 +77,8 @@ pub(super) fn narrow(
 
 fn unknown<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str>) -> Failure {
     let failure = Failure::failed(format!("the source shows no {what} `{name}`"));
-    match nearest(name, known) {
-        Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-        None => failure.with_help("`dynafold inspect` without filters shows all there is"),
-    }
+    failure.with_help(
+        did_you_mean(name, known)
+            .unwrap_or_else(|| "`dynafold inspect` without filters shows all there is".to_owned()),
+    )
 }

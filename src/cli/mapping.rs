@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::catalog;
 use super::failure::Failure;
-use super::format::one_line;
+use super::format::{counted, one_line};
 use super::output::{Output, colored};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
@@ -46,22 +46,14 @@ impl Checked {
 
     /// The summary line of the diagnostics.
     pub(super) fn summary(&self) -> String {
-        let plural = |count: usize, word: &str| match count {
-            1 => format!("1 {word}"),
-            count => format!("{count} {word}s"),
-        };
         let path = self.path.display();
-        let summary = match self.counts() {
+        let (errors, warnings) = self.counts();
+        let warned = counted(warnings, "warning");
+        let summary = match (errors, warnings) {
             (0, 0) => format!("{path}: no errors, no warnings"),
-            (0, warnings) => format!("{path}: no errors, {}", plural(warnings, "warning")),
-            (errors, 0) => format!("{path}: {}", plural(errors, "error")),
-            (errors, warnings) => {
-                format!(
-                    "{path}: {}, {}",
-                    plural(errors, "error"),
-                    plural(warnings, "warning")
-                )
-            }
+            (0, _) => format!("{path}: no errors, {warned}"),
+            (_, 0) => format!("{path}: {}", counted(errors, "error")),
+            _ => format!("{path}: {}, {warned}", counted(errors, "error")),
         };
         match self.accepted.len() {
             0 => summary,
@@ -163,7 +155,7 @@ impl Outlined {
 pub(super) async fn check(
     path: &Path,
     catalog: &Catalog,
-    mut source: Option<&mut dyn Source>,
+    mut source: Option<&mut (dyn Source + 'static)>,
 ) -> Result<Checked, Failure> {
     let text = read(path)?;
     let (raw, faults) = Raw::read(&text, &|name| std::env::var(name).ok());

@@ -12,15 +12,15 @@ use std::io::Write as _;
 use std::path::Path;
 
 use comfy_table::Table;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
 use super::output::{Output, shown};
-use super::{Outcome, catalog, mapping, target};
-use crate::diagnostic::nearest;
-use crate::item::write_item;
-use crate::mapping::model::{Expired, Model};
+use super::{Outcome, catalog, mapping, selection, target};
+use crate::item::{item_value, write_item};
+use crate::mapping::model::Expired;
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
 /// Columns of a table where there is no terminal.
@@ -32,7 +32,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = checked.into_model(output)?;
-    check_names(&arguments.items, &model)?;
+    selection::check(&arguments.items, &model)?;
     if arguments.all {
         return all::run(arguments, source, &catalog, model, output).await;
     }
@@ -67,10 +67,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
                 }
             }
         }
-        PreviewFormat::Json => match file {
-            None => output.json(&document(&samples))?,
-            Some(_) => put(file, &format!("{:#}\n", document(&samples)), output)?,
-        },
+        PreviewFormat::Json => put_json(file, &document(&samples), output)?,
     }
     for warning in source.warnings() {
         output.warning(&warning);
@@ -102,20 +99,18 @@ fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> 
     written.map_err(|error| items::failure(path, &error))
 }
 
-fn check_names(wanted: &[String], model: &Model) -> Result<(), Failure> {
-    let names = || model.item_types.iter().map(|item| item.name.as_ref());
-    for name in wanted {
-        if names().all(|known| known != name) {
-            let failure = Failure::usage(format!("the mapping has no item type `{name}`"));
-            return Err(match nearest(name, names()) {
-                Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-                None => {
-                    failure.with_help(format!("it has {}", names().collect::<Vec<_>>().join(", ")))
-                }
-            });
-        }
+/// Prints a document, or writes it to a new file.
+fn put_json(
+    file: Option<&Path>,
+    document: &impl Serialize,
+    output: &Output,
+) -> Result<(), Failure> {
+    if file.is_none() {
+        return output.json(document);
     }
-    Ok(())
+    let json = serde_json::to_string_pretty(document)
+        .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
+    put(file, &format!("{json}\n"), output)
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {
@@ -161,15 +156,12 @@ fn life(sample: &ItemTypeSample) -> Vec<String> {
 
 fn document(samples: &[ItemTypeSample]) -> Value {
     let item = |item: &crate::preview::SampleItem| {
-        let mut text = String::new();
-        write_item(&mut text, &item.item);
-        let dynamodb: Value = serde_json::from_str(&text).unwrap_or(Value::Null);
         json!({
             "row": item.row,
             "size": item.size,
             "write_units": item.units,
             "compressed": item.compressed.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
-            "item": dynamodb,
+            "item": item_value(&item.item),
         })
     };
     let reject = |reject: &SampleReject| {

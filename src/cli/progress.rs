@@ -202,12 +202,7 @@ impl Progress for Lines {
         }
         state.last = Instant::now();
         let done: u64 = state.counts.iter().sum();
-        #[expect(
-            clippy::as_conversions,
-            clippy::cast_precision_loss,
-            reason = "a rate for people"
-        )]
-        let rate = done as f64 / state.started.elapsed().as_secs_f64();
+        let rate = format::float(done) / state.started.elapsed().as_secs_f64();
         let name = self.names.get(item_type).map_or("", AsRef::as_ref);
         let count = state.counts.get(item_type).copied().unwrap_or(0);
         let of = match state.totals.get(item_type).copied().flatten() {

@@ -87,7 +87,7 @@ fn open(claims: &[&Claim]) -> Vec<String> {
 
 fn keys(claims: &[&Claim]) -> Line {
     let open = open(claims);
-    let all = types_of(claims.len());
+    let all = counted(claims.len(), "item type");
     let text = match open.as_slice() {
         [] => format!("no two rows make one key, in {all}"),
         open => format!(
@@ -101,10 +101,6 @@ fn keys(claims: &[&Claim]) -> Line {
         text,
         reasons: claims.iter().map(|claim| reason(claim)).collect(),
     }
-}
-
-fn types_of(count: usize) -> String {
-    counted(u64::try_from(count).unwrap_or(u64::MAX), "item type")
 }
 
 fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
@@ -234,17 +230,13 @@ fn indexes(indexes: &[IndexProof], detailed: bool) -> Vec<Line> {
     lines.collect()
 }
 
-fn size(bytes_of: usize) -> String {
-    bytes(u64::try_from(bytes_of).unwrap_or(u64::MAX))
-}
-
 fn sizes(sizes: &[SizeProof], detailed: bool) -> Line {
     let limited = sizes
         .iter()
         .filter_map(|size| Some((size.most_bytes?, size)));
     let mut parts = Vec::new();
     if let Some((most, size)) = limited.max_by_key(|(most, _)| *most) {
-        parts.push(format!("at most {} ({})", self::size(most), size.item_type));
+        parts.push(format!("at most {} ({})", bytes(most), size.item_type));
     }
     let without = sizes.iter().filter(|size| !size.without_limit.is_empty());
     let without: Vec<String> = without.map(|size| size.item_type.clone()).collect();
@@ -259,7 +251,7 @@ fn sizes(sizes: &[SizeProof], detailed: bool) -> Line {
         parts.push(format!("may pass 400 KB: {}", over.join("; ")));
     }
     let reasons = sizes.iter().map(|size| match size.most_bytes {
-        Some(most) => format!("{}: at most {}", size.item_type, self::size(most)),
+        Some(most) => format!("{}: at most {}", size.item_type, bytes(most)),
         None => format!(
             "{}: without limit, by {}",
             size.item_type,

@@ -10,12 +10,12 @@ use serde_json::{Value as Json, json};
 
 use super::args::{Query, QueryFormat};
 use super::failure::Failure;
-use super::format::counted;
+use super::format::{counted, whole};
 use super::output::Output;
 use super::{Outcome, target};
 use crate::access::{Plan, has_option, moment, plan, read, to_json};
-use crate::diagnostic::nearest;
-use crate::item::{Item, write_item};
+use crate::diagnostic::did_you_mean;
+use crate::item::{item_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
 use crate::target::{Answer, TargetError, answer};
@@ -108,12 +108,8 @@ fn values(
     for (at, (name, _)) in given.iter().enumerate() {
         if names().all(|known| known != *name) {
             let failure = Failure::usage(format!("`{}` has no parameter `{name}`", pattern.name));
-            return Err(match nearest(name, names()) {
-                Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-                None => {
-                    failure.with_help(format!("it is called as {}", patterns::synopsis(pattern)))
-                }
-            });
+            let called = || format!("it is called as {}", patterns::synopsis(pattern));
+            return Err(failure.with_help(did_you_mean(name, names()).unwrap_or_else(called)));
         }
         if given.iter().take(at).any(|(other, _)| other == name) {
             let failure = Failure::usage(format!("the parameter `{name}` is given twice"));
@@ -286,7 +282,7 @@ fn show(
                 "pattern": &*pattern.name,
                 "table": ground.table.name,
                 "place": place,
-                "items": answer.items.iter().map(item).collect::<Vec<_>>(),
+                "items": answer.items.iter().map(item_value).collect::<Vec<_>>(),
                 "pages": answer.pages,
                 "read_units": answer.units,
                 "more": answer.more,
@@ -301,7 +297,7 @@ fn show(
     output.note(&format!(
         "{} at {place}: {} in {}{units}",
         pattern.name,
-        counted(count(answer.items.len()), "item"),
+        counted(answer.items.len(), "item"),
         counted(answer.pages, "page"),
     ));
     if answer.more {
@@ -311,7 +307,7 @@ fn show(
         let part = |part: u64| milliseconds(percentile(times, part));
         output.note(&format!(
             "{}: p50 {:.2} ms, p90 {:.2} ms, p99 {:.2} ms, at most {:.2} ms",
-            counted(count(times.len()), "call"),
+            counted(times.len(), "call"),
             part(50),
             part(90),
             part(99),
@@ -319,16 +315,6 @@ fn show(
         ));
     }
     Ok(())
-}
-
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
-}
-
-fn item(item: &Item) -> Json {
-    let mut text = String::new();
-    write_item(&mut text, item);
-    serde_json::from_str(&text).unwrap_or(Json::Null)
 }
 
 fn latency(times: &[Duration]) -> Json {
@@ -339,7 +325,7 @@ fn latency(times: &[Duration]) -> Json {
 /// The time within which so many of a hundred calls were answered, by the nearest rank. The times
 /// are sorted.
 fn percentile(times: &[Duration], part: u64) -> Duration {
-    let rank = (count(times.len()) * part).div_ceil(100).saturating_sub(1);
+    let rank = (whole(times.len()) * part).div_ceil(100).saturating_sub(1);
     let rank = usize::try_from(rank).unwrap_or(usize::MAX);
     times.get(rank).copied().unwrap_or_default()
 }

@@ -1,29 +1,28 @@
 //! What a run is about: `--items` and `--partition`, as `migrate` and `verify` take them.
 
 use super::failure::Failure;
-use crate::diagnostic::nearest;
 use crate::item::Attribute;
 use crate::mapping::model::{KeyType, Model};
 use crate::value::Number;
+
+/// Every item type that is named is one of the mapping's.
+pub(super) fn check(names: &[String], model: &Model) -> Result<(), Failure> {
+    let known = model.item_types.iter().map(|item| &*item.name);
+    match names
+        .iter()
+        .find(|name| known.clone().all(|other| other != *name))
+    {
+        Some(name) => Err(Failure::unknown("item type", name, known)),
+        None => Ok(()),
+    }
+}
 
 /// Leaves out of a mapping the item types that are not named, if any are.
 pub(super) fn item_types(mut model: Model, names: &[String]) -> Result<Model, Failure> {
     if names.is_empty() {
         return Ok(model);
     }
-    for name in names {
-        let mut all = model.item_types.iter().map(|item| &*item.name);
-        if !all.clone().any(|other| other == name) {
-            let near = nearest(name, all.clone());
-            let known: Vec<&str> = all.by_ref().collect();
-            let help = near.map_or_else(
-                || format!("item types are {}", known.join(", ")),
-                |near| format!("did you mean `{near}`?"),
-            );
-            let message = format!("the mapping has no item type `{name}`");
-            return Err(Failure::usage(message).with_help(help));
-        }
-    }
+    check(names, &model)?;
     let wanted = |index: &usize| {
         let item_type = model.item_types.get(*index);
         item_type.is_some_and(|item| names.iter().any(|name| *name == *item.name))

@@ -66,9 +66,9 @@ pub(super) async fn open_loaded(arguments: &TargetArguments) -> Result<Arc<dyn T
 fn spec(arguments: &TargetArguments) -> Result<TargetSpec, Failure> {
     TargetSpec::parse(
         &arguments.target,
-        arguments.endpoint_url.as_deref(),
-        arguments.profile.as_deref(),
-        arguments.region.as_deref(),
+        arguments.service.endpoint_url.as_deref(),
+        arguments.service.profile.as_deref(),
+        arguments.service.region.as_deref(),
     )
     .map_err(|error| Failure::usage(error.to_string()))
 }
@@ -223,7 +223,7 @@ async fn estimate(
             continue;
         };
         let rows = source.count(&pass.scan.from).await?;
-        let folded = u64::try_from(sample.items.len()).unwrap_or(u64::MAX);
+        let folded = format::whole(sample.items.len());
         let of_all = |sampled: u64| match folded {
             0 => rows,
             folded => rows.saturating_mul(sampled).div_ceil(folded),
@@ -258,12 +258,7 @@ async fn estimate(
 
 /// Units and their price, for people.
 fn units(units: u64, what: &str, price: impl Fn(f64) -> Option<f64>) -> String {
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_precision_loss,
-        reason = "an estimate for people"
-    )]
-    let usd = price(units as f64);
+    let usd = price(format::float(units));
     format!(
         "about {} {what} units{}",
         format::count(units),
@@ -278,5 +273,5 @@ fn dollars(usd: Option<f64>) -> String {
 
 /// Read units of a strongly consistent read: one per 4 KB.
 fn read_units(size: usize) -> u64 {
-    u64::try_from(size.div_ceil(4096)).unwrap_or(u64::MAX)
+    format::whole(size.div_ceil(4096))
 }

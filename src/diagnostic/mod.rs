@@ -202,3 +202,8 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
+
+/// Asks for the nearest known name, if there is one.
+pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    Some(format!("did you mean `{}`?", nearest(wrong, known)?))
+}

@@ -5,10 +5,10 @@ use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 use super::definition::{Cell, Definition, Part, SourceTable};
 use super::erd::{Options, Shown, draw};
-use super::phrases::number;
 use super::sections::{fate, sections};
 use super::tree::{About, Article, Block, Line, Link, Piece, Row, Section, Table, prose};
 use crate::catalog;
+use crate::format::counted;
 
 /// What a page of the document has near its beginning.
 pub const HTML_MARKER: &str = r#"<meta name="generator" content="dynafold docs">"#;
@@ -113,7 +113,7 @@ fn block(definition: &Definition, block: &Block) -> Markup {
                     label for="filter" { "Filter" }
                     input #filter type="search" placeholder="subscriptions service" autocomplete="off"
                         aria-describedby="filter-count";
-                    span #filter-count role="status" { (number(*rows, "access pattern")) }
+                    span #filter-count role="status" { (counted(*rows, "access pattern")) }
                 }
             },
             Block::Heading(title) => { h3 { (title) } },

@@ -4,11 +4,6 @@ use super::definition::{Basis, Figures, TypeFigures};
 use super::definition::{Definition, Examples, Part, Place, PlaceKind, Units};
 use crate::format::{count, counted, rounded};
 
-/// A number of things: `1 item type`.
-pub(super) fn number(all: usize, noun: &str) -> String {
-    counted(u64::try_from(all).unwrap_or(u64::MAX), noun)
-}
-
 /// The facts of the overview: what there is, and how many.
 pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
     let indexes = definition.places.len().saturating_sub(1);
@@ -24,8 +19,8 @@ pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
             format!(
                 "{}, {} of {} read",
                 definition.catalog.dbms,
-                count(u64::try_from(read).unwrap_or(u64::MAX)),
-                number(definition.sources.len(), "table")
+                count(read),
+                counted(definition.sources.len(), "table")
             ),
         ),
         ("Indexes", indexes.to_string()),
@@ -128,7 +123,7 @@ pub(super) fn units(units: f64) -> String {
 
 /// Where an answer comes from, and how many items it has.
 pub(super) fn found(found: usize, shown: usize, more: bool) -> String {
-    let all = number(found, "item");
+    let all = counted(found, "item");
     let more = if more { ", and further pages" } else { "" };
     if shown < found {
         format!("{all}{more}; the first {shown} of them:")

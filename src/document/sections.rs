@@ -5,12 +5,12 @@ use super::definition::{
     Place, SourceTable, Warning,
 };
 use super::definition::{Figures, SteadyPlace};
-use super::phrases::{self, cost, marked, number, told, units};
+use super::phrases::{self, cost, marked, told, units};
 use super::tree::{
     About, Article, Block, Line, Link, Piece, Row, Section, Table, code, item_type, joined,
     origins, pattern, plain, prose,
 };
-use crate::format::{bytes, count};
+use crate::format::{bytes, count, counted};
 
 /// All sections in their order.
 pub(super) fn sections(definition: &Definition) -> Vec<Section> {
@@ -449,8 +449,8 @@ fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(String, Line)> {
         facts.push(("Found by", patterns));
     }
     if let Some(most) = item.most_bytes {
-        let most = bytes(u64::try_from(most).unwrap_or(u64::MAX));
-        facts.push(("Size", vec![plain(format!("at most {most} by the schema"))]));
+        let most = format!("at most {} by the schema", bytes(most));
+        facts.push(("Size", vec![plain(most)]));
     }
     facts.extend(item.notes.iter().map(|note| ("Note", vec![plain(note)])));
     let facts = facts.into_iter();
@@ -576,7 +576,7 @@ fn columns(source: &SourceTable) -> Block {
     );
     let carried = source.columns.iter();
     let carried = carried.filter(|column| !column.carriers.is_empty());
-    let all = number(source.columns.len(), "column");
+    let all = counted(source.columns.len(), "column");
     let summary = format!("{}: {} of {all} carried", source.name, carried.count());
     Block::Folded(summary, vec![Block::Table(table)])
 }
@@ -734,9 +734,9 @@ fn warning(definition: &Definition, warning: &Warning) -> Line {
 
 /// What becomes of a table of the source.
 pub(super) fn fate(definition: &Definition, source: &SourceTable) -> Vec<Block> {
-    let rows = source.rows.map_or(String::new(), |rows| {
-        let rows = number(usize::try_from(rows).unwrap_or(usize::MAX), "row");
-        format!("about {rows}. ")
+    let rows = source.rows;
+    let rows = rows.map_or_else(String::new, |rows| {
+        format!("about {}. ", counted(rows, "row"))
     });
     let fate = match source.part {
         Part::Read if source.item_types.is_empty() => {

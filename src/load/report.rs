@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use super::ending::Failure;
 use super::{Doing, KeyCheck};
 use crate::claim::Claim;
+use crate::format::float;
 use crate::item::{Expiry, Folded};
 use crate::mapping::model::Model;
 use crate::target::Consumed;
@@ -277,14 +278,12 @@ impl Report {
 /// Things each second.
 #[must_use]
 pub(crate) fn rate(count: u64, elapsed: Duration) -> f64 {
-    #[expect(
-        clippy::as_conversions,
-        clippy::cast_precision_loss,
-        reason = "a figure for people; counts stay below 2^52"
-    )]
-    let count = count as f64;
     let seconds = elapsed.as_secs_f64();
-    if seconds > 0.0 { count / seconds } else { 0.0 }
+    if seconds > 0.0 {
+        float(count) / seconds
+    } else {
+        0.0
+    }
 }
 
 // The books: what became of every row and every item. They must add up.

@@ -44,6 +44,13 @@ impl Model {
         scan.conditions.get(at).map(String::as_str)
     }
 
+    /// Writes a second of each item type, where the mapping says them.
+    #[must_use]
+    pub fn write_rates(&self) -> Vec<Option<f64>> {
+        let item_types = self.item_types.iter();
+        item_types.map(|item_type| item_type.write_rate).collect()
+    }
+
     /// Whether any template uses a filter.
     #[must_use]
     pub fn uses(&self, filter: &Filter) -> bool {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
 use super::sketch::{Heavy, Sketch};
+use crate::format::float;
 use crate::item::{Attribute, Item, partition_fingerprint, write_attribute, write_units};
 use crate::mapping::model::{KeyAttribute, Table};
 
@@ -187,15 +188,6 @@ pub(super) fn text<'a>(values: impl Iterator<Item = &'a Attribute>) -> String {
         }
     }
     out
-}
-
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "shares and rates for people; counts below 2^53 are exact"
-)]
-pub(super) fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::access::{Plan, end_of_range, moment, plan, recover, to_json};
 use crate::batch::Batcher;
-use crate::cli::args::{Docs, TargetArguments};
+use crate::cli::args::{Docs, Service, TargetArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{query, target};
 use crate::document::{self, cells};
@@ -84,9 +84,7 @@ pub(super) async fn ask(
 async fn filled(table: &Table, samples: &[ItemTypeSample]) -> Result<Arc<dyn Target>, Failure> {
     let target = target::open(&TargetArguments {
         target: "local".to_owned(),
-        endpoint_url: None,
-        profile: None,
-        region: None,
+        service: Service::default(),
     })
     .await?;
     target.create(table).await?;

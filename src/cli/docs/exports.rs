@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::material::{Material, checked, opened};
+use super::material::{Material, opened};
 use crate::cli::args::{Docs, DocsFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::target;
+use crate::cli::{mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, Tenant, export};
 use crate::mapping::model::Model;
 use crate::preview::{ItemTypeSample, sample};
@@ -41,7 +41,7 @@ pub(super) async fn ground(
         });
     }
     let (mut source, catalog) = opened(arguments).await?;
-    let model = checked(arguments, source.as_deref_mut(), &catalog).await?;
+    let model = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
     let model = model.into_model(output)?;
     let mut samples = Vec::new();
     if let Some(source) = source.as_mut().filter(|_| holds_items) {

@@ -53,7 +53,7 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     )?;
     let (mut source, catalog) = opened(arguments).await?;
     let path = &arguments.mapping;
-    let checked = checked(arguments, source.as_deref_mut(), &catalog).await?;
+    let checked = mapping::check(path, &catalog, source.as_deref_mut()).await?;
     let warnings = told(&checked, &checked.diagnostics);
     let accepted = told(&checked, &checked.accepted);
     let proofs = checked.proofs.clone();
@@ -129,19 +129,6 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     })
 }
 
-/// The mapping, checked against the catalog, and by the source where there is one.
-pub(super) async fn checked(
-    arguments: &Docs,
-    source: Option<&mut (dyn Source + 'static)>,
-    catalog: &Catalog,
-) -> Result<Checked, Failure> {
-    let path = &arguments.mapping;
-    match source {
-        Some(source) => mapping::check(path, catalog, Some(source)).await,
-        None => mapping::check(path, catalog, None).await,
-    }
-}
-
 /// The source, unless the catalog is read from a file, and the catalog.
 pub(super) async fn opened(
     arguments: &Docs,
@@ -206,11 +193,7 @@ async fn all_rows(
             },
             rejects_file: None,
             named: 0,
-            rates: model
-                .item_types
-                .iter()
-                .map(|item| item.write_rate)
-                .collect(),
+            rates: model.write_rates(),
             estimates: catalog::estimates(model, known),
         },
         items: None,

@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::cost::{Cost, cost};
 use super::items::Lines;
-use super::{NAMED, forecast, put};
+use super::{NAMED, forecast, put, put_json};
 use crate::catalog::Catalog;
 use crate::cli::args::{Preview, PreviewFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
-use crate::cli::{Outcome, catalog, prices, progress, target};
+use crate::cli::{Outcome, catalog, prices, progress, selection, target};
 use crate::load::{self, Cancel};
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, SurveyOptions, survey};
@@ -42,7 +42,9 @@ pub(super) async fn run(
         arguments.price_region.as_deref(),
     )?;
     let context = target::context(&model, arguments.now)?;
-    let model = Arc::new(narrowed(model, &arguments.items));
+    let mut model = selection::item_types(model, &arguments.items)?;
+    model.passes.retain(|pass| !pass.item_types.is_empty());
+    let model = Arc::new(model);
     let streams = matches!(
         arguments.format,
         PreviewFormat::DynamodbJson | PreviewFormat::Ndjson
@@ -72,7 +74,7 @@ pub(super) async fn run(
             } else {
                 NAMED
             },
-            rates: rates(&model),
+            rates: model.write_rates(),
             estimates: catalog::estimates(&model, catalog),
         },
         items,
@@ -95,18 +97,9 @@ pub(super) async fn run(
     let cost = cost(&forecast, &model, prices);
     let text = || forecast::text(&forecast, &cost, output);
     match (arguments.format, file) {
-        (PreviewFormat::Json, None) => output.json(&Document {
-            forecast: &forecast,
-            cost: &cost,
-        })?,
-        (PreviewFormat::Json, Some(_)) => {
-            let document = Document {
-                forecast: &forecast,
-                cost: &cost,
-            };
-            let json = serde_json::to_string_pretty(&document)
-                .map_err(|error| Failure::failed("cannot write the report").with_cause(&error))?;
-            put(file, &format!("{json}\n"), output)?;
+        (PreviewFormat::Json, _) => {
+            let (forecast, cost) = (&forecast, &cost);
+            put_json(file, &Document { forecast, cost }, output)?;
         }
         (PreviewFormat::Table, _) => put(file, &text(), output)?,
         // The items are on standard output already.
@@ -125,27 +118,4 @@ pub(super) async fn run(
         }
         ForecastOutcome::Failed(failure) => Err(failure.into()),
     }
-}
-
-/// Writes a second of each item type, where the mapping says them.
-fn rates(model: &Model) -> Vec<Option<f64>> {
-    let item_types = model.item_types.iter();
-    item_types.map(|item_type| item_type.write_rate).collect()
-}
-
-/// A model of some item types alone; of all without a name. The item types keep their places, the
-/// passes do not.
-fn narrowed(mut model: Model, wanted: &[String]) -> Model {
-    if wanted.is_empty() {
-        return model;
-    }
-    let item_types = &model.item_types;
-    for pass in &mut model.passes {
-        pass.item_types.retain(|index| {
-            let item_type = item_types.get(*index);
-            item_type.is_some_and(|item| wanted.iter().any(|name| *name == *item.name))
-        });
-    }
-    model.passes.retain(|pass| !pass.item_types.is_empty());
-    model
 }

@@ -42,7 +42,7 @@ pub(super) fn table(
             "{} from {}: {}, {}\n",
             sample.item_type,
             sample.from,
-            counted(count(sample.items.len()), "item"),
+            counted(sample.items.len(), "item"),
             counted(units, "write unit"),
         ));
     }
@@ -241,11 +241,7 @@ impl<'t> Layout<'t> {
 /// What an item collection comes to.
 fn summary(items: &[(&ItemTypeSample, &SampleItem)]) -> String {
     let size: usize = items.iter().map(|(_, item)| item.size).sum();
-    format!(
-        "{}, {}",
-        counted(count(items.len()), "item"),
-        bytes(count(size))
-    )
+    format!("{}, {}", counted(items.len(), "item"), bytes(size))
 }
 
 /// What an item is and measures.
@@ -253,11 +249,7 @@ fn description(sample: &ItemTypeSample, item: &SampleItem) -> String {
     format!(
         "{}, {}, {}",
         sample.item_type,
-        bytes(count(item.size)),
+        bytes(item.size),
         counted(item.units, "unit")
     )
-}
-
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
 }

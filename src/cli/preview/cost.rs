@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::format::float;
 use crate::mapping::model::{Billing, Model};
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
 use crate::price::{Demand, Need, Prices, Route, Steady, routes, steady};
@@ -78,13 +79,4 @@ fn demand(forecast: &Forecast, model: &Model) -> Demand {
         needs: needs.collect(),
         import_bytes: float(forecast.import_bytes),
     }
-}
-
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "money and time for people"
-)]
-fn float(count: u64) -> f64 {
-    count as f64
 }

@@ -3,9 +3,9 @@
 use super::cost::Cost;
 use super::heat::{collections, hottest, named, rated};
 use super::money::costs;
-use crate::cli::format::{bytes, count, counted, seconds};
+use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::Output;
-use crate::cli::report::figures;
+use crate::cli::report::{Column, books, figures};
 use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
 /// Signs of the longest bar of the histogram.
@@ -47,39 +47,19 @@ fn titled(title: &str, text: &str, output: &Output) -> String {
 }
 
 fn item_types(forecast: &Forecast) -> String {
-    let row = |books: &ItemTypeForecast, name: &str| {
-        vec![
-            name.to_owned(),
-            count(books.rows_read),
-            count(books.filtered),
-            count(books.rejected),
-            count(books.made),
-            bytes(books.bytes),
-            count(books.write_units),
-            bytes(books.mean_bytes()),
-            bytes(books.largest),
-        ]
-    };
+    let columns: &[Column<'_, ItemTypeForecast>] = &[
+        ("rows", &|b| count(b.rows_read), true),
+        ("filtered", &|b| count(b.filtered), true),
+        ("rejected", &|b| count(b.rejected), true),
+        ("items", &|b| count(b.made), true),
+        ("size", &|b| bytes(b.bytes), true),
+        ("write units", &|b| count(b.write_units), true),
+        ("mean", &|b| bytes(b.mean_bytes()), true),
+        ("largest", &|b| bytes(b.largest), true),
+    ];
     let each = forecast.item_types.iter();
-    let mut rows: Vec<Vec<String>> = each
-        .filter(|books| !books.from.is_empty())
-        .map(|books| row(books, &books.item_type))
-        .collect();
-    rows.push(row(&forecast.total, "total"));
-    let mut text = figures(
-        &[
-            "item type",
-            "rows",
-            "filtered",
-            "rejected",
-            "items",
-            "size",
-            "write units",
-            "mean",
-            "largest",
-        ],
-        rows,
-    );
+    let each = each.filter(|books| !books.from.is_empty());
+    let mut text = books(columns, each, |b| &b.item_type, &forecast.total);
     let total = &forecast.total;
     let rest = [
         (total.empty, "row without elements", "rows without elements"),
@@ -109,9 +89,7 @@ fn item_types(forecast: &Forecast) -> String {
     let rest: Vec<String> = rest
         .into_iter()
         .filter(|(number, _, _)| *number > 0)
-        .map(|(number, one, many)| {
-            format!("{} {}", count(number), if number == 1 { one } else { many })
-        })
+        .map(|(number, one, many)| counted_as(number, one, many))
         .collect();
     if !rest.is_empty() {
         text.push_str(&format!("\n\n{}", rest.join(", ")));
@@ -199,12 +177,12 @@ fn collisions(forecast: &Forecast) -> String {
         out.push(format!("   {}: {items}", collision.key));
         let rows = collision.rows.iter();
         out.extend(rows.map(|row| format!("     {} {}", row.item_type, row.row)));
-        let shown = u64::try_from(collision.rows.len()).unwrap_or(u64::MAX);
+        let shown = whole(collision.rows.len());
         if collision.items > shown {
             out.push(format!("     and {} more", count(collision.items - shown)));
         }
     }
-    let shown = u64::try_from(named.len().min(super::NAMED)).unwrap_or(u64::MAX);
+    let shown = whole(named.len().min(super::NAMED));
     if keys > shown {
         out.push(format!("   and {} more keys", count(keys - shown)));
     }

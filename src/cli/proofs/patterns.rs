@@ -16,7 +16,7 @@ pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
         (0, _) => "by Query".to_owned(),
         (gets, queries) => format!("{gets} by GetItem, {queries} by Query"),
     };
-    let all = u64::try_from(patterns.len()).unwrap_or(u64::MAX);
+    let all = patterns.len();
     let verb = if all == 1 { "is" } else { "are" };
     let mut text = format!("{} {verb} served", counted(all, "access pattern"));
     text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });

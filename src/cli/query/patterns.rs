@@ -10,7 +10,6 @@ use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
 use crate::cli::output::Output;
 use crate::cli::{catalog, mapping, target};
-use crate::diagnostic::nearest;
 use crate::mapping::model::{AccessPattern, Table};
 use crate::mapping::template::{Context, Filter};
 
@@ -29,11 +28,7 @@ impl Ground {
             return Ok(found);
         }
         let names = self.patterns.iter().map(|pattern| &*pattern.name);
-        let failure = Failure::usage(format!("the mapping has no access pattern `{name}`"));
-        Err(match nearest(name, names.clone()) {
-            Some(near) => failure.with_help(format!("did you mean `{near}`?")),
-            None => failure.with_help(format!("it has {}", names.collect::<Vec<_>>().join(", "))),
-        })
+        Err(Failure::unknown("access pattern", name, names))
     }
 
     /// What templates need besides parameters.

@@ -2,7 +2,7 @@
 
 use super::{Column, books};
 use crate::claim::{Claim, ClaimKind, Verdict};
-use crate::cli::format::{bytes, count, counted, rate, rounded, seconds};
+use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
 use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, Report};
 
 /// The books of a load.
@@ -175,10 +175,6 @@ fn children(total: &Books) -> Vec<String> {
     out
 }
 
-fn counted_as(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
-}
-
 /// What had expired, and what was compressed.
 fn life(report: &Report) -> Vec<String> {
     let (total, mut out) = (&report.total, Vec::new());
@@ -229,7 +225,7 @@ fn rejects(report: &Report) -> String {
             out.push(format!("      help: {help}"));
         }
     }
-    let shown = u64::try_from(report.rejects.len()).unwrap_or(u64::MAX);
+    let shown = whole(report.rejects.len());
     if refused(report) > shown {
         out.push(format!("  and {} more", count(refused(report) - shown)));
     }

@@ -4,7 +4,7 @@ mod migration;
 mod patterns;
 mod verification;
 
-use comfy_table::{Cell, CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
@@ -14,13 +14,13 @@ pub(super) use verification::verification;
 
 /// A column of figures: its name, its figure of a book, and whether it stands there when all its
 /// figures are zero.
-type Column<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);
+pub(super) type Column<'c, B> = (&'c str, &'c dyn Fn(&B) -> String, bool);
 
 /// The books of all item types and their total, a line each. A column that need not be there is left
 /// out where the total shows nothing in it.
-fn books<B>(
+pub(super) fn books<'b, B: 'b>(
     columns: &[Column<'_, B>],
-    item_types: &[B],
+    item_types: impl IntoIterator<Item = &'b B>,
     name: impl Fn(&B) -> &str,
     total: &B,
 ) -> String {
@@ -33,10 +33,8 @@ fn books<B>(
         let figures = shown.iter().map(|(_, figure, _)| figure(books));
         std::iter::once(name.to_owned()).chain(figures).collect()
     };
-    let mut rows: Vec<Vec<String>> = item_types
-        .iter()
-        .map(|books| row(books, name(books)))
-        .collect();
+    let item_types = item_types.into_iter();
+    let mut rows: Vec<Vec<String>> = item_types.map(|books| row(books, name(books))).collect();
     rows.push(row(total, "total"));
     let header = shown.iter().map(|(name, _, _)| *name);
     let header: Vec<&str> = std::iter::once("item type").chain(header).collect();
@@ -47,31 +45,11 @@ fn books<B>(
 pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
-    table.set_header(
-        header
-            .iter()
-            .enumerate()
-            .map(|(index, text)| cell(index, (*text).to_owned())),
-    );
-    for row in rows {
-        table.add_row(
-            row.into_iter()
-                .enumerate()
-                .map(|(index, text)| cell(index, text)),
-        );
+    table.set_header(header);
+    table.add_rows(rows);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
     }
-    let trimmed: Vec<String> = table
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    trimmed.join("\n")
-}
-
-fn cell(index: usize, text: String) -> Cell {
-    let alignment = if index == 0 {
-        CellAlignment::Left
-    } else {
-        CellAlignment::Right
-    };
-    Cell::new(text).set_alignment(alignment)
+    let lines = table.lines().map(|line| line.trim_end().to_owned());
+    lines.collect::<Vec<_>>().join("\n")
 }

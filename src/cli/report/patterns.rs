@@ -16,12 +16,15 @@ pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
         "{} at {}: {} in {}",
         report.table,
         report.place,
-        number(report.patterns.iter().map(|one| one.calls).sum(), "call"),
+        counted(
+            report.patterns.iter().map(|one| one.calls).sum::<usize>(),
+            "call"
+        ),
         seconds(report.elapsed_seconds),
     ));
     out.push(format!(
         "{}: {} proved, {} agree, {} differ, {} not proved, {} without SQL",
-        number(report.patterns.len(), "access pattern"),
+        counted(report.patterns.len(), "access pattern"),
         report.proved,
         report.agrees,
         report.different,
@@ -30,10 +33,6 @@ pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
     ));
     out.push(ending(report));
     out.join("\n")
-}
-
-fn number(count: usize, noun: &str) -> String {
-    counted(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }
 
 fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
@@ -71,18 +70,18 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
     out.extend(report.examples.iter().flat_map(call));
     let more = report.different_calls.saturating_sub(report.examples.len());
     if more > 0 {
-        out.push(format!("  and {} more", number(more, "call")));
+        out.push(format!("  and {} more", counted(more, "call")));
     }
     out
 }
 
 fn call(call: &DifferentCall) -> Vec<String> {
-    let (rows, items) = (number(call.rows, "row"), number(call.items, "item"));
+    let (rows, items) = (counted(call.rows, "row"), counted(call.items, "item"));
     let mut out = vec![format!("  {call}: {rows} by SQL, {items} from the table")];
     out.extend(call.examples.iter().map(|example| format!("    {example}")));
     let more = call.differences.saturating_sub(call.examples.len());
     if more > 0 {
-        out.push(format!("    and {} more", number(more, "difference")));
+        out.push(format!("    and {} more", counted(more, "difference")));
     }
     out
 }

@@ -2,10 +2,10 @@
 
 use super::super::args::{Format, Verify};
 use super::super::failure::Failure;
+use super::super::format::whole;
 use super::super::output::{Output, tell};
 use super::super::signals::stop_on_signals;
 use super::super::{Outcome, catalog, mapping, report, target};
-use crate::diagnostic::nearest;
 use crate::load::{self, Cancel};
 use crate::mapping::model::Model;
 use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
@@ -53,11 +53,10 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         .filter(|proof| asked.contains(&proof.pattern.as_str()));
     let least: f64 = least.map(|proof| proof.least_units).sum();
     let count = u32::try_from(calls).map_or(f64::MAX, f64::from);
-    let patterns = u64::try_from(asked.len()).unwrap_or(u64::MAX);
     target::confirm_calls(
         target.as_ref(),
         &model.table,
-        calls.saturating_mul(patterns),
+        calls.saturating_mul(whole(asked.len())),
         least * count,
         arguments.yes,
         output,
@@ -91,18 +90,14 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
 
 /// Every pattern that is named is one of the mapping's.
 fn known(model: &Model, names: &[String]) -> Result<(), Failure> {
-    for name in names {
-        let all = model.patterns.iter().map(|pattern| &*pattern.name);
-        if !all.clone().any(|other| other == name) {
-            let message = format!("the mapping has no access pattern `{name}`");
-            let help = match nearest(name, all.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("access patterns are {}", all.collect::<Vec<_>>().join(", ")),
-            };
-            return Err(Failure::usage(message).with_help(help));
-        }
+    let known = model.patterns.iter().map(|pattern| &*pattern.name);
+    match names
+        .iter()
+        .find(|name| known.clone().all(|other| other != *name))
+    {
+        Some(name) => Err(Failure::unknown("access pattern", name, known)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn ended(report: PatternsReport) -> Result<Outcome, Failure> {

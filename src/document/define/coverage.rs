@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::super::definition::{ItemType, Origin, Part, Pattern, SourceColumn, SourceTable};
 use super::Ground;
-use crate::catalog::{Catalog, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Table, TableName};
 use crate::mapping::model::{Explode, Gather, Node, Place, Template};
 use crate::source::{Relation, Scan, ScanColumn};
 
@@ -122,12 +122,7 @@ pub(super) fn sources(
         SourceTable {
             id: table.name.clone(),
             name: ground.catalog.display_name(&table.name),
-            kind: match table.kind {
-                TableKind::Table | TableKind::Partitioned => None,
-                TableKind::View => Some("view"),
-                TableKind::MaterializedView => Some("materialized view"),
-                TableKind::Foreign => Some("foreign table"),
-            },
+            kind: (!table.kind.is_base()).then(|| table.kind.word()),
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
                 Part::Read
@@ -148,7 +143,7 @@ pub(super) fn sources(
 
 /// Whether a query holds a table's name, so that it may read it.
 fn names(sql: &str, table: &Table) -> bool {
-    matches!(table.kind, TableKind::Table | TableKind::Partitioned) && holds(sql, &table.name.name)
+    table.kind.is_base() && holds(sql, &table.name.name)
 }
 
 /// Whether a query holds a name as a word.

@@ -1,10 +1,10 @@
 //! Figures from what the first rows of each item type measure and how many rows the catalog counts.
 
 use super::Ground;
-use super::sums::{completed, float, steady};
+use super::sums::{completed, steady};
 use crate::document::definition::Pattern;
 use crate::document::definition::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
-use crate::format::rounded;
+use crate::format::{float, rounded, whole};
 use crate::item::{Folder, write_units};
 use crate::mapping::model::{ItemType, Table};
 use crate::preview::ItemTypeSample;
@@ -21,7 +21,7 @@ struct Sum {
 impl Sum {
     fn add(&mut self, bytes: usize) {
         self.items += 1;
-        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.bytes += whole(bytes);
         self.units += write_units(bytes);
     }
 
@@ -51,7 +51,7 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
     for (index, item_type) in ground.model.item_types.iter().enumerate() {
         let sample = ground.samples.get(index);
         let sums = measured(folder, sample, names.len());
-        let sampled = sample.map_or(0, |sample| length(sample.items.len()));
+        let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
         let count = counted(ground, item_type, sample);
         let items = count.items;
         let scaled = |sum: &Sum| {
@@ -168,7 +168,7 @@ fn counted(ground: &Ground<'_>, item_type: &ItemType, sample: Option<&ItemTypeSa
             about: false,
         };
     };
-    let made = length(sample.items.len());
+    let made = whole(sample.items.len());
     if sample.read < ground.rows && !sample.is_cut {
         return Count {
             items: Some(made),
@@ -205,8 +205,4 @@ fn single(ground: &Ground<'_>) -> Vec<HotPlace> {
         }
     });
     places.filter(|place| !place.lines.is_empty()).collect()
-}
-
-fn length(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }

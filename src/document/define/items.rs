@@ -7,7 +7,7 @@ use super::coverage::Tracer;
 use super::places::cells;
 use super::{Ground, places};
 use crate::catalog::Family;
-use crate::item::{partition_fingerprint, write_plain};
+use crate::item::{partition_fingerprint, readable};
 use crate::mapping::model::{Expired, Gather, Node, Table, Template};
 use crate::mapping::{PatternProof, SizeProof, model};
 use crate::preview::{ItemTypeSample, SampleItem};
@@ -213,11 +213,7 @@ fn of_family(family: Family) -> &'static str {
 fn written(node: &Node, tracer: &Tracer<'_>) -> String {
     match node {
         Node::Template(template) => of_template(template),
-        Node::Constant(constant) => {
-            let mut text = String::new();
-            write_plain(&mut text, constant);
-            text
-        }
+        Node::Constant(constant) => readable(constant),
         Node::Map { members, spreads } => {
             let members = members
                 .iter()

@@ -6,7 +6,7 @@ use super::super::definition::{Cell, Collection, Entry, Key, Member, Place, Plac
 use super::Ground;
 use super::items::Choice;
 use crate::format::count;
-use crate::item::{Attribute, Item, sort_order, write_plain};
+use crate::item::{Attribute, Item, readable, sort_order};
 use crate::mapping::model::{
     AccessPattern, Autoscale, Billing, Index, KeyAttribute, Part, Projection, Table, Template,
     Throughput,
@@ -289,14 +289,7 @@ pub(super) fn cell(name: &str, value: &Attribute) -> Cell {
 
 /// A value as people read it.
 pub(super) fn shown(value: &Attribute) -> String {
-    let text = match value {
-        Attribute::S(text) => text.to_string(),
-        other => {
-            let mut text = String::new();
-            write_plain(&mut text, other);
-            text
-        }
-    };
+    let text = readable(value);
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text,

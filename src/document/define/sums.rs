@@ -5,7 +5,7 @@ use crate::document::definition::Pattern;
 use crate::document::definition::{
     Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures,
 };
-use crate::format::{count, counted};
+use crate::format::{count, counted, float};
 use crate::preview::{Forecast, PlaceForecast};
 use crate::price::{Monthly, Prices, Rates, monthly};
 
@@ -192,15 +192,6 @@ pub(super) fn completed(
         hot,
         prices: prices.clone(),
     }
-}
-
-#[expect(
-    clippy::as_conversions,
-    clippy::cast_precision_loss,
-    reason = "figures for people"
-)]
-pub(super) fn float(count: u64) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -8,10 +8,8 @@ use std::fmt::Write as _;
 
 use self::names::Names;
 use self::owner::owner;
-use super::template::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
-use crate::catalog::{
-    Catalog, Column, DataType, Dbms, Family, ForeignKey, Table, TableKind, TableName,
-};
+use super::template::Path;
+use crate::catalog::{Catalog, Column, DataType, Dbms, Family, ForeignKey, Table, TableName};
 
 /// A starter mapping.
 #[derive(Debug)]
@@ -25,7 +23,7 @@ pub struct Starter {
 /// Writes a mapping for a catalog.
 #[must_use]
 pub fn starter(catalog: &Catalog) -> Starter {
-    let is_base = |table: &&Table| matches!(table.kind, TableKind::Table | TableKind::Partitioned);
+    let is_base = |table: &&Table| table.kind.is_base();
     let tables: Vec<&Table> = catalog.tables.iter().filter(is_base).collect();
     let names = Names::choose(catalog, &tables);
     let mut out = header(catalog, &names);
@@ -37,9 +35,9 @@ pub fn starter(catalog: &Catalog) -> Starter {
         if !table.readable {
             left.push(format!("{}: the user may not read it", table.name));
         } else if table.row_key().is_empty() {
+            let name = catalog.display_name(&table.name);
             left.push(format!(
-                "{}: no primary or unique key tells its rows apart",
-                catalog.display_name(&table.name)
+                "{name}: no primary or unique key tells its rows apart"
             ));
         } else {
             let pattern = item(&mut out, catalog, table, &names);
@@ -362,56 +360,28 @@ fn key_template(
     alias: Option<&String>,
     sorts: bool,
 ) -> String {
-    let mut segments = vec![Segment::Text(format!("{name}#"))];
-    for (index, column) in columns
-        .iter()
-        .filter_map(|name| table.column(name))
-        .enumerate()
-    {
-        if index > 0 {
-            segments.push(Segment::Text("#".to_owned()));
-        }
-        segments.push(Segment::Placeholder(WrittenPlaceholder {
-            path: alias.into_iter().chain([&column.name]).cloned().collect(),
-            path_span: 0..0,
-            filters: filters(column, sorts),
-            span: 0..0,
-        }));
-    }
-    Written { segments }.to_string()
+    let columns = columns.iter().filter_map(|name| table.column(name));
+    let values = columns.map(|column| {
+        let path: Vec<String> = alias.into_iter().chain([&column.name]).cloned().collect();
+        format!("{{{}{}}}", Path(&path), filter(column, sorts))
+    });
+    format!("{name}#{}", values.collect::<Vec<_>>().join("#"))
 }
 
-fn filters(column: &Column, sorts: bool) -> Vec<FilterCall> {
-    let call = |name: &str, arguments: &[&str]| FilterCall {
-        name: name.to_owned(),
-        arguments: arguments
-            .iter()
-            .map(|text| {
-                Argument::Plain(Literal {
-                    text: (*text).to_owned(),
-                    quoted: false,
-                })
-            })
-            .collect(),
-        span: 0..0,
-    };
+/// What makes a key's text of a column.
+fn filter(column: &Column, sorts: bool) -> &'static str {
     match (&column.data_type, column.data_type.family()) {
-        (DataType::Integer { bits, .. }, _) if sorts => {
-            let digits = match bits {
-                0..=8 => "3",
-                9..=16 => "5",
-                17..=24 => "8",
-                25..=32 => "10",
-                _ => "20",
-            };
-            vec![call("pad", &[digits])]
-        }
-        (_, Family::Number) if sorts => vec![call("ordered", &[])],
-        (_, Family::Binary) => vec![call("hex", &[])],
-        (_, Family::List | Family::Map | Family::Set | Family::Document) => {
-            vec![call("string", &[])]
-        }
-        _ => Vec::new(),
+        (DataType::Integer { bits, .. }, _) if sorts => match bits {
+            0..=8 => " | pad(3)",
+            9..=16 => " | pad(5)",
+            17..=24 => " | pad(8)",
+            25..=32 => " | pad(10)",
+            _ => " | pad(20)",
+        },
+        (_, Family::Number) if sorts => " | ordered",
+        (_, Family::Binary) => " | hex",
+        (_, Family::List | Family::Map | Family::Set | Family::Document) => " | string",
+        _ => "",
     }
 }
 

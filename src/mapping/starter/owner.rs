@@ -1,6 +1,6 @@
 //! Which parent a table's items stand beside.
 
-use crate::catalog::{Catalog, ForeignKey, Table, TableKind};
+use crate::catalog::{Catalog, ForeignKey, Table};
 
 /// Mean number of children that may stand beside a parent, where the key does not ask for it.
 const MOST_CHILDREN: u64 = 100;
@@ -55,7 +55,7 @@ fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
     };
     let of_parent = catalog.table(&key.references).is_some_and(|parent| {
         parent.readable
-            && matches!(parent.kind, TableKind::Table | TableKind::Partitioned)
+            && parent.kind.is_base()
             && !parent.row_key().is_empty()
             && parent.row_key().len() == key.referenced_columns.len()
             && parent

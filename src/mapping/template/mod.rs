@@ -24,6 +24,7 @@ pub use filter::{
 pub(crate) use filter::{Refusal, Trial, canonical};
 pub use parse::parse;
 pub use print::Escape;
+pub(super) use print::Path;
 
 use std::ops::Range;
 

@@ -43,7 +43,7 @@ impl Display for WrittenPlaceholder {
 }
 
 /// A path, with backquotes where a name needs them.
-pub(super) struct Path<'a>(pub(super) &'a [String]);
+pub(in crate::mapping) struct Path<'a>(pub(in crate::mapping) &'a [String]);
 
 impl Display for Path<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
