@@ -107,7 +107,7 @@ fn texts(facts: Vec<(&'static str, String)>) -> Block {
     let facts = facts.into_iter();
     Block::Facts(
         facts
-            .map(|(name, value)| (name.to_owned(), vec![plain(value)]))
+            .map(|(name, value)| (name, vec![plain(value)]))
             .collect(),
     )
 }
@@ -250,7 +250,7 @@ fn one_pattern(definition: &Definition, at: usize, pattern: &Pattern) -> Article
     }
 }
 
-fn pattern_facts(pattern: &Pattern) -> Vec<(String, Line)> {
+fn pattern_facts(pattern: &Pattern) -> Vec<(&'static str, Line)> {
     let mut facts = vec![("Finds", vec![plain(pattern.finds.join(", "))])];
     if let Some((order, descending)) = &pattern.order {
         let way = if *descending {
@@ -282,8 +282,7 @@ fn pattern_facts(pattern: &Pattern) -> Vec<(String, Line)> {
         costs.push_str(&format!("; {month} a month at {rate} a second"));
     }
     facts.push(("Cost", vec![plain(costs)]));
-    let facts = facts.into_iter();
-    facts.map(|(name, fact)| (name.to_owned(), fact)).collect()
+    facts
 }
 
 fn parameter(parameter: &Parameter) -> Row {
@@ -410,7 +409,7 @@ fn attribute(attribute: &Attribute) -> Row {
     ])
 }
 
-fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(String, Line)> {
+fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(&'static str, Line)> {
     let from = match &item.query {
         Some(_) => plain("a query"),
         None => code(&item.from),
@@ -453,8 +452,7 @@ fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(String, Line)> {
         facts.push(("Size", vec![plain(most)]));
     }
     facts.extend(item.notes.iter().map(|note| ("Note", vec![plain(note)])));
-    let facts = facts.into_iter();
-    facts.map(|(name, fact)| (name.to_owned(), fact)).collect()
+    facts
 }
 
 /// The item collections of the table and of each index, side by side.

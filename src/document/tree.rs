@@ -26,7 +26,7 @@ pub(super) enum Block {
     /// A paragraph that says how to read what is beside it.
     Note(Line),
     /// Names, each with what is said of it.
-    Facts(Vec<(String, Line)>),
+    Facts(Vec<(&'static str, Line)>),
     List(Vec<Line>),
     Table(Table),
     /// Tables side by side, where there is room: what they are, and the tables.

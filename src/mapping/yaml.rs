@@ -292,7 +292,7 @@ impl<'t> Builder<'t> {
             return Err(self.fault(span, "the file has too many nodes"));
         }
         let start = self.range(span).start;
-        let (node, anchor) = match event {
+        let (content, end, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
                 if style == ScalarStyle::Plain {
                     let end = self.range(span).end;
@@ -307,14 +307,13 @@ impl<'t> Builder<'t> {
                         return Err(fault);
                     }
                 }
-                let node = Node {
-                    span: self.range(span),
-                    content: Content::Scalar {
-                        text: text.into_owned(),
-                        plain: style == ScalarStyle::Plain,
-                    },
-                };
-                (node, anchor)
+                let plain = style == ScalarStyle::Plain;
+                let text = text.into_owned();
+                (
+                    Content::Scalar { text, plain },
+                    self.range(span).end,
+                    anchor,
+                )
             }
             Event::SequenceStart(_, anchor, _) => {
                 let mut elements = Vec::new();
@@ -330,13 +329,7 @@ impl<'t> Builder<'t> {
                 let end = elements
                     .last()
                     .map_or(end, |last| last.span.end.max(end.min(last.span.end + 1)));
-                (
-                    Node {
-                        span: start..end.max(start),
-                        content: Content::List(elements),
-                    },
-                    anchor,
-                )
+                (Content::List(elements), end, anchor)
             }
             Event::MappingStart(style, anchor, _) => {
                 let flow = style == StructureStyle::Flow;
@@ -347,13 +340,7 @@ impl<'t> Builder<'t> {
                     Some(last) if !flow => last.value.span.end,
                     _ => end,
                 };
-                (
-                    Node {
-                        span: start..end.max(start),
-                        content: Content::Map { entries, flow },
-                    },
-                    anchor,
-                )
+                (Content::Map { entries, flow }, end, anchor)
             }
             Event::Alias(id) => {
                 let node = self
@@ -365,9 +352,13 @@ impl<'t> Builder<'t> {
                 if self.level + height(&node) > MAX_LEVELS {
                     return Err(self.too_deep(span));
                 }
-                (node, 0)
+                return Ok(node);
             }
             _ => return Err(self.fault(span, "not a value")),
+        };
+        let node = Node {
+            span: start..end.max(start),
+            content,
         };
         if anchor != 0 {
             self.anchors.insert(anchor, node.clone());

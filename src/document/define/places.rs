@@ -154,45 +154,44 @@ pub(super) fn roles(table: &Table, within: &[Member], name: &str) -> Vec<String>
 pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
     let settings = &table.settings;
     let yes = |is: bool| if is { "on" } else { "off" }.to_owned();
-    let mut said = vec![("Billing", billing(table.billing, settings.autoscale))];
+    let off = || Some("off".to_owned());
+    let listed = |all: &[String]| (!all.is_empty()).then(|| all.join(", "));
     let ttl = table.ttl.as_ref();
-    said.push((
-        "TTL",
-        ttl.map_or("off".to_owned(), |ttl| format!("by the attribute {ttl}")),
-    ));
-    let stream = settings.stream;
-    said.push((
-        "Stream",
-        stream.map_or("off".to_owned(), |stream| stream.word().to_owned()),
-    ));
-    if let Some(is) = settings.point_in_time_recovery {
-        said.push(("Point-in-time recovery", yes(is)));
-    }
-    if let Some(is) = settings.deletion_protection {
-        said.push(("Deletion protection", yes(is)));
-    }
-    if let Some(class) = settings.class {
-        said.push(("Class", class.word().to_owned()));
-    }
-    if let Some(warm) = settings.warm_throughput {
-        let units = format!(
-            "{} reads, {} writes a second",
-            count(warm.read),
-            count(warm.write)
-        );
-        said.push(("Warm throughput", units));
-    }
-    if !settings.replicas.is_empty() {
-        said.push(("Replicas", settings.replicas.join(", ")));
-    }
-    if !settings.tags.is_empty() {
-        let tags = settings.tags.iter();
-        let tags: Vec<String> = tags
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        said.push(("Tags", tags.join(", ")));
-    }
-    said
+    let tags = settings.tags.iter();
+    let tags: Vec<String> = tags
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    let warm = settings.warm_throughput.map(|warm| {
+        let (read, write) = (count(warm.read), count(warm.write));
+        format!("{read} reads, {write} writes a second")
+    });
+    let said = [
+        ("Billing", Some(billing(table.billing, settings.autoscale))),
+        (
+            "TTL",
+            ttl.map(|ttl| format!("by the attribute {ttl}"))
+                .or_else(off),
+        ),
+        (
+            "Stream",
+            settings
+                .stream
+                .map(|stream| stream.word().to_owned())
+                .or_else(off),
+        ),
+        (
+            "Point-in-time recovery",
+            settings.point_in_time_recovery.map(yes),
+        ),
+        ("Deletion protection", settings.deletion_protection.map(yes)),
+        ("Class", settings.class.map(|class| class.word().to_owned())),
+        ("Warm throughput", warm),
+        ("Replicas", listed(&settings.replicas)),
+        ("Tags", listed(&tags)),
+    ];
+    let said = said.into_iter();
+    said.filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
 
 /// A partition key's values, and the items that have them with their item types.

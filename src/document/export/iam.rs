@@ -283,6 +283,14 @@ enum Piece {
 }
 
 impl Piece {
+    /// What stands for itself in it.
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
     fn is_wild(&self) -> bool {
         matches!(self, Self::Digits(_) | Self::Any)
     }
@@ -322,23 +330,25 @@ impl Keys {
         };
         let is_tag = |piece: &Piece| matches!(piece, Piece::Tag(_));
         pieces.windows(2).any(|pair| match pair {
-            [one, other] => (is_tag(one) && !is_text(other)) || (!is_text(one) && is_tag(other)),
+            [one, other] => {
+                (is_tag(one) && other.text().is_empty()) || (one.text().is_empty() && is_tag(other))
+            }
             _ => false,
         })
     }
 
     /// Whether values of both may be one: neither their beginnings nor their ends tell them apart.
     fn may_meet(&self, other: &Self) -> bool {
+        fn ends(pieces: &[Piece]) -> (&str, &str) {
+            let (first, last) = (pieces.first(), pieces.last());
+            (first.map_or("", Piece::text), last.map_or("", Piece::text))
+        }
         let (Self::Shaped(one), Self::Shaped(other)) = (self, other) else {
             return true;
         };
-        let ends = |pieces: &[Piece]| match (pieces.first(), pieces.last()) {
-            (Some(first), Some(last)) => (text_of(first), text_of(last)),
-            _ => (String::new(), String::new()),
-        };
         let ((first, last), (others_first, others_last)) = (ends(one), ends(other));
-        let begin = first.starts_with(&others_first) || others_first.starts_with(&first);
-        let end = last.ends_with(&others_last) || others_last.ends_with(&last);
+        let begin = first.starts_with(others_first) || others_first.starts_with(first);
+        let end = last.ends_with(others_last) || others_last.ends_with(last);
         begin && end
     }
 
@@ -388,17 +398,6 @@ fn of_value(pattern: &AccessPattern, value: &Placeholder, tenant: Option<&str>) 
     match name.filter(|_| keep_apart(&value.filters)) {
         Some(name) => Piece::Tag(name.to_owned()),
         None => Piece::Any,
-    }
-}
-
-fn is_text(piece: &Piece) -> bool {
-    matches!(piece, Piece::Text(text) if !text.is_empty())
-}
-
-fn text_of(piece: &Piece) -> String {
-    match piece {
-        Piece::Text(text) => text.clone(),
-        _ => String::new(),
     }
 }
 

@@ -70,24 +70,14 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
 fn unsaid(table: &Table) -> Vec<String> {
     let settings = &table.settings;
     let mut warnings = Vec::new();
-    let of = |index: &Index| format!("`{}`", index.name);
-    let wide: Vec<String> = table
-        .indexes
-        .iter()
-        .filter(|i| is_wide(i))
-        .map(of)
-        .collect();
-    if !wide.is_empty() {
+    if let Some(names) = named(&table.indexes, is_wide) {
         warnings.push(format!(
-            "NoSQL Workbench knows no key of several attributes: the model is without {}",
-            wide.join(", ")
+            "NoSQL Workbench knows no key of several attributes: the model is without {names}"
         ));
     }
-    let local: Vec<String> = table.local_indexes.iter().map(of).collect();
-    if !local.is_empty() {
+    if let Some(names) = named(&table.local_indexes, |_| true) {
         warnings.push(format!(
-            "a Workbench model says nothing of local indexes: it is without {}",
-            local.join(", ")
+            "a Workbench model says nothing of local indexes: it is without {names}"
         ));
     }
     if table.billing == Billing::OnDemand {
@@ -96,15 +86,9 @@ fn unsaid(table: &Table) -> Vec<String> {
             UNPAID.read, UNPAID.write
         ));
     }
-    let own = table
-        .indexes
-        .iter()
-        .filter(|index| index.throughput.is_some());
-    let own: Vec<String> = own.map(of).collect();
-    if !own.is_empty() {
+    if let Some(names) = named(&table.indexes, |index| index.throughput.is_some()) {
         warnings.push(format!(
-            "a Workbench model says nothing of an index's own capacity: that of {} is left out",
-            own.join(", ")
+            "a Workbench model says nothing of an index's own capacity: that of {names} is left out"
         ));
     }
     let further = [
@@ -132,6 +116,13 @@ fn unsaid(table: &Table) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// The names of those of the indexes that are meant, if there are any.
+fn named(indexes: &[Index], is_meant: impl Fn(&Index) -> bool) -> Option<String> {
+    let names = indexes.iter().filter(|index| is_meant(index));
+    let names: Vec<String> = names.map(|index| format!("`{}`", index.name)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Whether an index's key has more attributes than the format knows.
