@@ -163,17 +163,7 @@ struct Trunk {
     right: Vec<Pin>,
 }
 
-/// The links that lead to one row, on one side of its box.
-#[derive(Debug)]
-struct Bundle {
-    side: Side,
-    /// From the top of the parent's box.
-    offset: i32,
-    /// The node through which it passes a layer.
-    passages: BTreeMap<usize, usize>,
-}
-
-/// The parent, its row, whether it may be missing, and the side of its box; the links that share these.
+/// Bundles: the links that lead to one row of a parent, which may be missing or not, on one side of its box.
 type Groups = BTreeMap<(usize, i32, bool, Side), Vec<usize>>;
 
 struct Grid<'a> {
@@ -190,9 +180,12 @@ struct Grid<'a> {
     layers: Vec<Vec<usize>>,
     /// Gap `n` is to the left of layer `n`; the last one is to the right of all.
     gaps: Vec<Vec<Trunk>>,
-    bundles: Vec<Bundle>,
-    /// For each link its bundle, and where it ends from the top of its child's box.
-    starts: Vec<(usize, i32)>,
+    /// The node through which a bundle passes a layer.
+    passages: BTreeMap<(usize, usize), usize>,
+    /// The bundle of each link.
+    bundle_of: Vec<usize>,
+    /// From the top of its box where each link ends at its child, then where each bundle ends at its parent.
+    ends: Vec<i32>,
 }
 
 /// Room for the mark at a line's end.
@@ -215,8 +208,9 @@ impl<'a> Grid<'a> {
             sides,
             layers,
             gaps: (0..=count).map(|_| Vec::new()).collect(),
-            bundles: Vec::new(),
-            starts: vec![(0, 0); links.len()],
+            passages: BTreeMap::new(),
+            bundle_of: vec![0; links.len()],
+            ends: Vec::new(),
         };
         let mut groups = Groups::new();
         for (number, link) in links.iter().enumerate() {
@@ -229,8 +223,8 @@ impl<'a> Grid<'a> {
             groups.entry(key).or_default().push(number);
         }
         grid.spread(&groups);
-        for ((bundle, &(parent, ..)), members) in groups.keys().enumerate().zip(groups.values()) {
-            grid.connect(bundle, parent, members);
+        for (bundle, (&(parent, _, _, side), members)) in groups.iter().enumerate() {
+            grid.connect(bundle, (parent, side), members);
         }
         grid
     }
@@ -245,50 +239,33 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Makes the bundles and the ends of all links. Where several meet one row on one side, they are
-    /// spread over the row.
+    /// Finds the ends of all links. Where several meet one row on one side, they are spread over the row.
     fn spread(&mut self, groups: &Groups) {
-        /// What ends at a row: a bundle, or a link at its child.
-        enum End {
-            Bundle(usize),
-            Link(usize),
-        }
-        let mut rows: BTreeMap<(usize, Side, i32), Vec<End>> = BTreeMap::new();
-        for (bundle, (&(parent, row, _, side), members)) in groups.iter().enumerate() {
-            self.bundles.push(Bundle {
-                side,
-                offset: row,
-                passages: BTreeMap::new(),
-            });
-            let at_parent = rows.entry((parent, side, row)).or_default();
-            at_parent.push(End::Bundle(bundle));
+        self.ends = vec![0; self.links.len() + groups.len()];
+        let mut rows: BTreeMap<(usize, Side, i32), Vec<usize>> = BTreeMap::new();
+        let bundles = self.links.len()..;
+        for (bundle, (&(parent, row, _, side), members)) in bundles.zip(groups) {
+            rows.entry((parent, side, row)).or_default().push(bundle);
             for &member in members {
-                self.starts[member].0 = bundle;
                 let link = &self.links[member];
                 let key = (link.child, self.sides(member).0, link.child_row);
-                rows.entry(key).or_default().push(End::Link(member));
+                rows.entry(key).or_default().push(member);
             }
         }
         for ((_, _, row), ends) in rows {
             let count = i32::try_from(ends.len()).unwrap_or(i32::MAX);
             let step = (16 / count).min(8);
             for (end, nth) in ends.into_iter().zip(0..) {
-                let offset = row + (2 * nth - (count - 1)) * step / 2;
-                match end {
-                    End::Bundle(bundle) => self.bundles[bundle].offset = offset,
-                    End::Link(link) => self.starts[link].1 = offset,
-                }
+                self.ends[end] = row + (2 * nth - (count - 1)) * step / 2;
             }
         }
     }
 
     /// Makes the passages and the trunks of a bundle.
-    fn connect(&mut self, bundle: usize, parent: usize, members: &[usize]) {
+    fn connect(&mut self, bundle: usize, (parent, side): (usize, Side), members: &[usize]) {
         let links = self.links;
-        let Bundle { side, offset, .. } = self.bundles[bundle];
         let home = self.layer_of[parent];
-        let room = MARK;
-        let node = parent;
+        let (node, offset, room) = (parent, self.ends[links.len() + bundle], MARK);
         self.pin(bundle, side, Pin { node, offset, room });
         let mut far = home;
         for &member in members {
@@ -297,7 +274,8 @@ impl<'a> Grid<'a> {
             if layer.abs_diff(home) > far.abs_diff(home) {
                 far = layer;
             }
-            let (node, offset) = (link.child, self.starts[member].1);
+            self.bundle_of[member] = bundle;
+            let (node, offset) = (link.child, self.ends[member]);
             let room = MARK + link.label + BESIDE;
             self.pin(bundle, self.sides(member).0, Pin { node, offset, room });
         }
@@ -306,7 +284,7 @@ impl<'a> Grid<'a> {
             self.y.push(0);
             self.layer_of.push(layer);
             self.layers[layer].push(node);
-            self.bundles[bundle].passages.insert(layer, node);
+            self.passages.insert((bundle, layer), node);
             for side in [Side::Left, Side::Right] {
                 self.pin(bundle, side, Pin { node, offset, room });
             }
@@ -683,37 +661,33 @@ impl Grid<'_> {
         tracks: &BTreeMap<(usize, usize), i32>,
         number: usize,
     ) -> Vec<(i32, i32)> {
-        let link = &self.links[number];
-        let (bundle_number, offset) = self.starts[number];
-        let bundle = &self.bundles[bundle_number];
+        let (link, bundle) = (&self.links[number], self.bundle_of[number]);
         let (layer, home) = (self.layer_of[link.child], self.layer_of[link.parent]);
+        let (from, to) = self.sides(number);
         let edge = |node: usize, side: Side| match side {
             Side::Left => places[node].x,
             Side::Right => places[node].x + places[node].width,
         };
-        let arrival = self.y[link.parent] + bundle.offset;
-        let passage = |layer: usize| bundle.passages.get(&layer).map_or(0, |&node| self.y[node]);
-        // The gaps on the way, each with the height at which it is left.
-        let mut gaps: Vec<(usize, i32)> = match bundle.side {
-            Side::Right => (home + 1..layer)
-                .rev()
-                .map(|layer| (layer + 1, passage(layer)))
-                .collect(),
-            Side::Left => (layer + 1..home)
-                .map(|layer| (layer, passage(layer)))
-                .collect(),
+        let arrival = self.y[link.parent] + self.ends[self.links.len() + bundle];
+        let (between, beside): (Vec<usize>, usize) = match to {
+            Side::Right => ((home + 1..layer).rev().collect(), 1),
+            Side::Left => ((layer + 1..home).collect(), 0),
         };
-        gaps.push((home + usize::from(bundle.side == Side::Right), arrival));
-        let mut level = self.y[link.child] + offset;
-        let mut corners = vec![(edge(link.child, self.sides(number).0), level)];
-        for (gap, to) in gaps {
-            if to != level {
-                let x = tracks.get(&(gap, bundle_number)).copied().unwrap_or(0);
-                corners.extend([(x, level), (x, to)]);
-                level = to;
+        // The gaps on the way, each with the height at which it is left.
+        let passages = between.into_iter().map(|layer| {
+            let passage = self.passages.get(&(bundle, layer));
+            (layer + beside, passage.map_or(0, |&node| self.y[node]))
+        });
+        let mut level = self.y[link.child] + self.ends[number];
+        let mut corners = vec![(edge(link.child, from), level)];
+        for (gap, height) in passages.chain([(home + beside, arrival)]) {
+            if height != level {
+                let x = tracks.get(&(gap, bundle)).copied().unwrap_or(0);
+                corners.extend([(x, level), (x, height)]);
+                level = height;
             }
         }
-        corners.push((edge(link.parent, bundle.side), arrival));
+        corners.push((edge(link.parent, to), arrival));
         corners
     }
 }
