@@ -117,6 +117,14 @@ impl Failure {
         }
         self
     }
+
+    /// With what lies below an error.
+    pub(super) fn with_causes_of(self, error: &dyn Error) -> Self {
+        match error.source() {
+            Some(cause) => self.with_cause(cause),
+            None => self,
+        }
+    }
 }
 
 impl From<SourceError> for Failure {
@@ -126,10 +134,7 @@ impl From<SourceError> for Failure {
             _ => Self::failed(error.to_string()).with_code("source"),
         };
         failure.help = error.help().map(str::to_owned);
-        match error.source() {
-            Some(cause) => failure.with_cause(cause),
-            None => failure,
-        }
+        failure.with_causes_of(&error)
     }
 }
 

@@ -202,7 +202,7 @@ impl Output {
 
     /// Asks a question that is answered by `y`; anything else is no.
     #[expect(clippy::unused_self, reason = "the streams belong to the output")]
-    pub(super) fn ask(&self, question: &str) -> bool {
+    fn ask(&self, question: &str) -> bool {
         let mut stderr = io::stderr().lock();
         if write!(stderr, "{} [y/N] ", printable(question))
             .and_then(|()| stderr.flush())
@@ -212,6 +212,27 @@ impl Output {
         }
         let mut answer = String::new();
         io::stdin().read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("y")
+    }
+
+    /// Asks before something is done, unless that was answered already. `why` says what it takes.
+    pub(super) fn agree(
+        &self,
+        yes: bool,
+        why: &str,
+        question: &str,
+        refused: &str,
+    ) -> Result<(), Failure> {
+        if !yes && !self.can_ask() {
+            let message = format!("{why}, and there is no terminal to ask at");
+            return Err(
+                Failure::usage(message).with_help("say --yes to go on without the question")
+            );
+        }
+        if yes || self.ask(question) {
+            Ok(())
+        } else {
+            Err(Failure::failed(refused))
+        }
     }
 
     fn message(&self, style: &str, kind: &str, text: &str) {

@@ -186,20 +186,7 @@ fn agree(
     output: &Output,
 ) -> Result<(), Failure> {
     output.note(&format!("{}: {estimate}", target.place()));
-    if yes {
-        return Ok(());
-    }
-    if !output.can_ask() {
-        return Err(
-            Failure::usage("this costs money, and there is no terminal to ask at")
-                .with_help("say --yes to go on without the question"),
-        );
-    }
-    if output.ask(question) {
-        Ok(())
-    } else {
-        Err(Failure::failed("nothing was done"))
-    }
+    output.agree(yes, "this costs money", question, "nothing was done")
 }
 
 /// Items, units and price, from exact row counts and a sample of the items.

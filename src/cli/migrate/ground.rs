@@ -158,22 +158,10 @@ impl Ground {
         let items = items.map_or("its items".to_owned(), |count| {
             format!("about {count} items")
         });
-        if arguments.yes {
-            return Ok(());
-        }
-        if !output.can_ask() {
-            return Err(Failure::usage(format!(
-                "this deletes the table `{name}` at {place} with {items}, and there is no terminal to ask at"
-            ))
-            .with_help("say --yes to go on without the question"));
-        }
-        let question =
-            format!("delete the table `{name}` at {place} with {items}, and make it again?");
-        if output.ask(&question) {
-            Ok(())
-        } else {
-            Err(Failure::failed("nothing was deleted"))
-        }
+        let table = format!("the table `{name}` at {place} with {items}");
+        let why = format!("this deletes {table}");
+        let question = format!("delete {table}, and make it again?");
+        output.agree(arguments.yes, &why, &question, "nothing was deleted")
     }
 }
 

@@ -1,7 +1,6 @@
 //! The state of a load: where it is, what makes two runs the same run, and what is said of it.
 
 use std::collections::BTreeSet;
-use std::error::Error as _;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -48,15 +47,10 @@ pub(super) fn path(arguments: &Migrate) -> PathBuf {
 }
 
 fn told(error: &StateError) -> Failure {
-    let mut failure = Failure::failed(error.to_string())
+    Failure::failed(error.to_string())
         .with_code("state")
-        .with_help(error.help());
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        failure.causes.push(next.to_string());
-        cause = next.source();
-    }
-    failure
+        .with_help(error.help())
+        .with_causes_of(error)
 }
 
 fn identity(
