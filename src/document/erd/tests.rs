@@ -35,7 +35,7 @@ fn element(svg: &str, start: &str) -> String {
 fn a_table_and_a_foreign_key_are_drawn() {
     let svg = draw(&shop(), &Options::default());
     insta::assert_snapshot!(element(&svg, "<g class=\"erd-table\" data-table=\"public.users\""), @r#"
-    <g class="erd-table" data-table="public.users" role="group" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 4)">
+    <g class="erd-table" data-table="public.users" role="group" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 258)">
     <rect class="erd-box" width="143" height="58" rx="4"/>
     <g class="erd-grip">
     <path class="erd-head" d="M0 22V4a4 4 0 0 1 4-4H139a4 4 0 0 1 4 4V22z"/>
@@ -52,11 +52,11 @@ fn a_table_and_a_foreign_key_are_drawn() {
     insta::assert_snapshot!(element(&svg, "<g class=\"erd-edge\" data-from=\"public.orders\""), @r#"
     <g class="erd-edge" data-from="public.orders" data-to="public.users" data-columns="user_id">
     <title>orders (user_id) refers to users (id), or to nothing: any number for each</title>
-    <path class="erd-line" d="M222 130L165 130Q160 130 160 125L160 43Q160 38 155 38L143 38"/>
-    <path class="erd-end" d="M222 125L213 130L222 135M149 34v8"/>
-    <circle class="erd-none" cx="210" cy="130" r="3"/>
-    <circle class="erd-none" cx="155" cy="38" r="3"/>
-    <text class="erd-label" x="205" y="127" text-anchor="end">user_id</text>
+    <path class="erd-line" d="M222 338L165 338Q160 338 160 333L160 297Q160 292 155 292L143 292"/>
+    <path class="erd-end" d="M222 333L213 338L222 343M149 288v8"/>
+    <circle class="erd-none" cx="210" cy="338" r="3"/>
+    <circle class="erd-none" cx="155" cy="292" r="3"/>
+    <text class="erd-label" x="205" y="335" text-anchor="end">user_id</text>
     </g>
     "#);
 }
