@@ -105,12 +105,6 @@ impl TableKind {
             Self::Foreign => "foreign table",
         }
     }
-
-    /// Whether the database itself holds its rows, as a table.
-    #[must_use]
-    pub fn is_base(self) -> bool {
-        matches!(self, Self::Table | Self::Partitioned)
-    }
 }
 
 /// A table or view.

@@ -250,6 +250,9 @@ mod tests {
         let mut catalog = shop();
         catalog.dbms = Dbms::Sqlite;
         let tree = tree(&catalog, |table| table.name.name == "orders");
-        assert!(tree.contains("orders  table  1,234,567 rows  93.75 MiB"), "{tree}");
+        assert!(
+            tree.contains("orders  table  1,234,567 rows  93.75 MiB"),
+            "{tree}"
+        );
     }
 }

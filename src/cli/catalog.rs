@@ -72,7 +72,7 @@ pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
 /// The item types whose rows come from what may leave rows out that are there, or are joined to such: queries,
 /// views, and tables of which row security may hide rows.
 pub(super) fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
-    let is_whole = |table: &Table| table.kind.is_base() && !table.row_security;
+    let is_whole = |table: &Table| table.is_stored() && !table.row_security;
     let reads_all = |scan: &Scan| {
         let Relation::Table(name) = &scan.from else {
             return false;

@@ -122,7 +122,7 @@ pub(super) fn sources(
         SourceTable {
             id: table.name.clone(),
             name: ground.catalog.display_name(&table.name),
-            kind: (!table.kind.is_base()).then(|| table.kind.word()),
+            kind: (!table.is_stored()).then(|| table.kind.word()),
             rows: table.estimated_rows,
             part: if read.contains(&table.name) {
                 Part::Read
@@ -143,7 +143,7 @@ pub(super) fn sources(
 
 /// Whether a query holds a table's name, so that it may read it.
 fn names(sql: &str, table: &Table) -> bool {
-    table.kind.is_base() && holds(sql, &table.name.name)
+    table.is_stored() && holds(sql, &table.name.name)
 }
 
 /// Whether a query holds a name as a word.

@@ -82,7 +82,7 @@ impl<'a> Card<'a> {
         }
         let name = catalog.display_name(&table.name);
         let title = fit(&name, NAME, TITLE_ROOM);
-        let kind = if table.kind.is_base() {
+        let kind = if table.is_stored() {
             ""
         } else {
             table.kind.word()

@@ -23,7 +23,7 @@ pub struct Starter {
 /// Writes a mapping for a catalog.
 #[must_use]
 pub fn starter(catalog: &Catalog) -> Starter {
-    let is_base = |table: &&Table| table.kind.is_base();
+    let is_base = |table: &&Table| table.is_stored();
     let tables: Vec<&Table> = catalog.tables.iter().filter(is_base).collect();
     let names = Names::choose(catalog, &tables);
     let mut out = header(catalog, &names);

@@ -55,7 +55,7 @@ fn leads_to_key(catalog: &Catalog, table: &Table, key: &ForeignKey) -> bool {
     };
     let of_parent = catalog.table(&key.references).is_some_and(|parent| {
         parent.readable
-            && parent.kind.is_base()
+            && parent.is_stored()
             && !parent.row_key().is_empty()
             && parent.row_key().len() == key.referenced_columns.len()
             && parent
