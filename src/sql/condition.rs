@@ -2,7 +2,7 @@
 
 use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator};
 
-use super::operand::{Expression, Name, Operand, Value};
+use super::operand::{ColumnRef, Expression, Name, Operand, Value};
 use super::text::Sql;
 
 /// A condition that every row of the result meets.
@@ -21,6 +21,23 @@ impl Condition {
             Test::Compare { left, op, right } if *op == Comparator::Equal => Some([left, right]),
             _ => None,
         }
+    }
+
+    /// The columns in it; `None` where it has one of both sides of a join.
+    pub(crate) fn columns(&self) -> Option<Vec<&ColumnRef>> {
+        let operands: Vec<&Operand> = match &self.test {
+            Test::Compare { left, right, .. } => vec![left, right],
+            Test::Between {
+                operand, low, high, ..
+            } => vec![operand, low, high],
+            Test::In { operand, list, .. } => std::iter::once(operand).chain(list).collect(),
+            Test::Like { operand, pattern } => vec![operand, pattern],
+            Test::Null { operand, .. } => vec![operand],
+            Test::Using(_) => return None,
+            Test::Other(expression) => return Some(expression.columns.iter().collect()),
+        };
+        let columns = operands.into_iter().flat_map(Operand::columns);
+        Some(columns.collect())
     }
 }
 

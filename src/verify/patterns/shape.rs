@@ -199,16 +199,22 @@ impl<'a> Shape<'a> {
         parts
     }
 
-    /// What the query says beyond the pattern and the item types' `where`, in its own words. `bases`: the relations
-    /// that stand for the item types. `needed`: columns of these without which no item type has the keys.
+    /// What the query says beyond the pattern and the item types' `where`, in its own words. `wheres`: one of each item
+    /// type. `bases`: the relations that stand for them. `needed`: columns of these without which no item type has the
+    /// keys.
     pub(super) fn further(
         &self,
-        wheres: &[&str],
+        wheres: &[Option<&str>],
         bases: &HashSet<usize>,
         needed: &[&str],
         dbms: Dbms,
     ) -> Vec<String> {
-        let known: Vec<String> = wheres.iter().flat_map(|sql| parts(sql, dbms)).collect();
+        // What one item type says and another does not, may leave out rows of the other.
+        let mut said = wheres
+            .iter()
+            .map(|sql| sql.map(|sql| parts(sql, dbms)).unwrap_or_default());
+        let mut known = said.next().unwrap_or_default();
+        said.for_each(|other| known.retain(|part| other.contains(part)));
         let mut named = Vec::new();
         if self.query.set != Set::One {
             named.push("it puts several SELECTs together".to_owned());
@@ -225,13 +231,19 @@ impl<'a> Shape<'a> {
             // A parameter is of the key once; what else it is compared with is more.
             let mut bound: HashSet<&str> = HashSet::new();
             for condition in conditions {
-                let names = key(condition);
+                let is_of_bases = condition.columns().is_some_and(|columns| {
+                    columns.into_iter().all(|column| {
+                        let origin = select.origin(column, self.catalog);
+                        origin.is_some_and(|(at, ..)| bases.contains(&at))
+                    })
+                });
+                let names = key(condition).filter(|_| is_of_bases);
                 let is_key = names.is_some_and(|names| {
                     let again = names.into_iter().filter(|name| !bound.insert(name));
                     again.count() == 0
                 });
                 if !is_key
-                    && !known.contains(&condition.text)
+                    && !(is_of_bases && known.contains(&condition.text))
                     && !joins.say(self, select, condition, dbms)
                     && !self.is_needed(condition, select, bases, needed)
                 {

@@ -329,9 +329,9 @@ impl Work<'_, '_> {
     /// What the SQL says beyond the pattern and the item types' `where`.
     fn further(&self, shape: &Shape<'_>, projections: &[Projection]) -> Vec<String> {
         let ground = &self.proving.ground;
-        let wheres: Vec<&str> = projections
+        let wheres: Vec<Option<&str>> = projections
             .iter()
-            .filter_map(|one| self.condition(one.item_type))
+            .map(|one| self.condition(one.item_type))
             .collect();
         let types = projections
             .iter()
