@@ -8,11 +8,13 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
+use parking_lot::{Mutex, MutexGuard};
+use serde::{Deserialize, Serialize};
 use tempfile::SpooledTempFile;
 
 use super::ending::Failure;
@@ -22,7 +24,7 @@ use super::prove::Told;
 use super::rejects::{NOTED, Rejected, line, note};
 use super::report::Books;
 use super::report::{RejectNote, Traffic};
-use super::state::{ChunkDone, State};
+use super::state::State;
 use crate::mapping::model::Model;
 use crate::target::{Action, Throttle};
 
@@ -104,15 +106,11 @@ impl Ledger {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        lock(&self.inner)
-    }
-
     /// Hands out the ticket of an attempt at a chunk.
     pub(super) fn issue(&self, model: &Model, id: ChunkId, again: bool) -> Arc<Ticket> {
         let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
         let ticket = Ticket::new(model, id, attempt, again);
-        self.lock().live.insert(id, ticket.clone());
+        self.inner.lock().live.insert(id, ticket.clone());
         ticket
     }
 
@@ -124,14 +122,14 @@ impl Ledger {
             chunk: 0,
         };
         let ticket = Ticket::beside(model, id);
-        self.lock().live.insert(id, ticket.clone());
+        self.inner.lock().live.insert(id, ticket.clone());
         ticket
     }
 
     /// Forgets a ticket whose chunk is read again under another one.
     pub(super) fn forget(&self, ticket: &Ticket) {
         self.take_back(ticket.forget());
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.forgotten.insert(ticket.attempt);
         let current = inner.live.get(&ticket.id);
         if current.is_some_and(|current| current.attempt == ticket.attempt) {
@@ -141,12 +139,12 @@ impl Ledger {
 
     /// The attempts of tickets that were forgotten: what they made was made again under others.
     pub(super) fn forgotten(&self) -> HashSet<u64> {
-        self.lock().forgotten.clone()
+        self.inner.lock().forgotten.clone()
     }
 
     /// Has a ticket entered that nobody holds any more.
     pub(super) fn done(&self, ticket: &Arc<Ticket>) {
-        let entering = self.entering.lock().unwrap_or_else(PoisonError::into_inner);
+        let entering = self.entering.lock();
         if let Some((sender, _)) = &*entering {
             // The keeper lives until the sender is gone.
             let _ = sender.send(ticket.clone());
@@ -154,7 +152,7 @@ impl Ledger {
     }
 
     pub(super) fn traffic(&self, change: impl FnOnce(&mut Traffic)) {
-        change(&mut self.lock().traffic);
+        change(&mut self.inner.lock().traffic);
     }
 
     /// Counts the reasons that the service gave for throttling.
@@ -162,7 +160,7 @@ impl Ledger {
         if throttles.is_empty() {
             return;
         }
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         for throttle in throttles {
             let key = (throttle.reason.clone(), throttle.resource.clone());
             *inner.reasons.entry(key).or_default() += 1;
@@ -171,7 +169,7 @@ impl Ledger {
 
     /// Bytes of the largest item that was made.
     pub(super) fn largest(&self) -> Option<u64> {
-        let inner = self.lock();
+        let inner = self.inner.lock();
         let of = |books: &Books| books.largest.as_ref().map(|largest| largest.bytes);
         let entered = inner.entered.iter().filter_map(of).max();
         let live = inner.live.values();
@@ -197,7 +195,7 @@ impl Ledger {
     /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
     pub(super) fn tell(&self, halt: &Halt, told: Told) {
         let Told { notes, mut lines } = told;
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.notes.extend(notes);
         if let Err(failure) = inner.rejects.append(&mut lines) {
             halt.set(Why::Failed(failure));
@@ -236,11 +234,7 @@ impl Ledger {
     /// Waits until every ticket is entered that nobody holds any more, or one cannot be: then the run
     /// has not finished, whatever was known before.
     pub(super) fn enter_rest(&self) {
-        let entering = self
-            .entering
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let entering = self.entering.lock().take();
         if let Some((sender, keeper)) = entering {
             drop(sender);
             let _ = keeper.join();
@@ -252,7 +246,7 @@ impl Ledger {
     /// `finished`: everything was read.
     pub(super) fn close(&self, finished: bool) -> Closed {
         self.enter_rest();
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let inner = &mut *inner;
         let mut failure = None;
         let mut live: Vec<_> = inner.live.drain().map(|(_, ticket)| ticket).collect();
@@ -290,10 +284,6 @@ impl Ledger {
     }
 }
 
-fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
-    inner.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut Page) {
     for (index, books) in std::mem::take(&mut page.books) {
         if let Some(all) = entered.get_mut(index) {
@@ -322,30 +312,20 @@ fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
 
 fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     // Held while the disk works: writers that settle requests wait, a millisecond at a time.
-    let mut inner = lock(inner);
+    let mut inner = inner.lock();
     let inner = &mut *inner;
     let mut done = Vec::with_capacity(tickets.len());
     for ticket in tickets {
         let mut page = ticket.page();
         inner.rejects.append(&mut page.rejects)?;
         inner.archive.append(&mut page.archive)?;
-        let books = serde_json::to_string(&page.books)
-            .map_err(|_| Failure::internal("the books of a chunk are no JSON"))?;
-        done.push((ticket.id, books));
+        done.push((ticket.id, page.books.clone()));
     }
     if let Some(state) = &mut inner.state {
-        let files = [&inner.rejects, &inner.archive];
-        let extents = files
-            .into_iter()
-            .filter_map(|file| Some((file.which().name(), file.extent()?)));
-        let extents: Vec<_> = extents.collect();
-        let done = done.iter().map(|(id, books)| ChunkDone {
-            pass: id.pass,
-            chunk: id.chunk,
-            books_json: books,
-            annexes: &extents,
-        });
-        let entered = state.chunks_done(&done.collect::<Vec<_>>());
+        let files = [&inner.rejects, &inner.archive].into_iter();
+        let extents =
+            files.filter_map(|file| Some((file.which().name().to_owned(), file.extent()?)));
+        let entered = state.chunks_done(done, extents.collect());
         entered.map_err(|error| Failure::of_state(&error))?;
     }
     for ticket in tickets {
@@ -422,7 +402,7 @@ impl Lines {
 // books, its rejects and its archived items are entered at one time, or never.
 
 /// Which part of the source a ticket is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct ChunkId {
     /// Index of the pass.
     pub(crate) pass: usize,
@@ -516,7 +496,7 @@ impl Ticket {
     }
 
     pub(super) fn page(&self) -> MutexGuard<'_, Page> {
-        self.page.lock().unwrap_or_else(PoisonError::into_inner)
+        self.page.lock()
     }
 
     /// Adds a holder.

@@ -1,7 +1,7 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
 //! the keys; then the attempt in the state. The table is not touched here.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -14,7 +14,7 @@ use super::ledger::ChunkId;
 use super::prove::{Contest, Keys, Proved, Told};
 use super::report::Books;
 use super::report::{KeysReport, Report};
-use super::state::{Chunk, Earlier, Ending, Extent, Ground, Opened, PassPlan, State, StateError};
+use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
 use super::worker::{Doing, Rules};
 use super::{KeyCheck, Load, journal};
 use crate::catalog::Dbms;
@@ -60,7 +60,7 @@ pub(super) struct Before {
 
 impl Before {
     /// Takes the state of a load, and what earlier attempts have done.
-    pub(super) fn of(load: &mut Load) -> (Self, Option<Failure>) {
+    pub(super) fn of(load: &mut Load) -> Self {
         let model = &load.model;
         // A plan writes nothing: the files may be those of a load that goes on, or is to go on.
         let (rejects, archive) = if load.options.doing == Doing::Plan {
@@ -81,11 +81,10 @@ impl Before {
                 .map(|index| Books::of(model, index))
                 .collect(),
         };
-        let Some(opened) = load.state.take() else {
-            return (before, None);
-        };
-        let failure = before.take(opened).err();
-        (before, failure)
+        if let Some(opened) = load.state.take() {
+            before.take(opened);
+        }
+        before
     }
 }
 
@@ -257,15 +256,14 @@ impl Setting {
     /// Enters the attempt into the state, and with it what the table held before the first.
     pub(super) fn enter(&self, load: &Load, state: &mut State) -> Result<(), StateError> {
         if !self.planned {
-            state.plan(&self.plan.written(&load.model))?;
+            state.plan(self.plan.clone())?;
         }
-        let ground = self.ground.unwrap_or(self.ready.ground);
-        let now = load.context.now.to_string();
-        state.begin_attempt(self.stamp.as_deref(), &now, ground)?;
-        if let Some(table) = &self.ready.table_id {
-            state.note_table(table)?;
-        }
-        Ok(())
+        state.begin_attempt(Attempt {
+            stamp: self.stamp.clone(),
+            now: load.context.now.to_string(),
+            ground: self.ground.unwrap_or(self.ready.ground),
+            table_id: self.ready.table_id.clone(),
+        })
     }
 }
 
@@ -277,15 +275,12 @@ pub(super) fn finish(
     load: &Load,
 ) -> Result<(), StateError> {
     if disowned {
-        state.plan(&[])?;
+        state.plan(Plan::default())?;
     }
-    let ending = if finished {
-        Ending::Complete
-    } else {
-        Ending::Unfinished
-    };
-    let selection = load.options.remember.as_ref().filter(|_| finished);
-    state.finish(ending, selection)
+    if finished {
+        state.complete(load.options.remember.clone())?;
+    }
+    Ok(())
 }
 
 // A load that has begun, and has not touched its table: its source is open, its files are in order
@@ -335,28 +330,23 @@ impl Default for Ready {
 pub async fn begin(mut load: Load) -> Begun {
     let at = Instant::now();
     let halt = Halt::new();
-    let (mut before, failure) = Before::of(&mut load);
-    if let Some(failure) = failure {
-        halt.set(Why::Failed(failure));
-    }
+    let mut before = Before::of(&mut load);
     let resumed = before.done.is_there();
     let (mut setting, mut refused, mut keys) = (None, None, KeysReport::default());
-    if !halt.is_set() {
-        match load.source.take() {
-            None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
-            Some(source) => match Box::pin(set(&load, source, &mut before)).await {
-                Ok(set) => {
-                    keys = set.keys.clone();
-                    setting = Some(set);
-                }
-                Err(Unset::Why(why)) => halt.set(why),
-                Err(Unset::Refused(found)) => {
-                    halt.set(Why::TooManyRejects);
-                    keys = found.1;
-                    refused = Some(found.0);
-                }
-            },
-        }
+    match load.source.take() {
+        None => halt.set(Why::Failed(Failure::internal("a load has no source"))),
+        Some(source) => match Box::pin(set(&load, source, &mut before)).await {
+            Ok(set) => {
+                keys = set.keys.clone();
+                setting = Some(set);
+            }
+            Err(Unset::Why(why)) => halt.set(why),
+            Err(Unset::Refused(found)) => {
+                halt.set(Why::TooManyRejects);
+                keys = found.1;
+                refused = Some(found.0);
+            }
+        },
     }
     Begun {
         load,
@@ -440,7 +430,7 @@ pub(crate) enum Part {
 }
 
 /// The chunks of each pass.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) passes: Vec<Vec<Part>>,
 }
@@ -467,19 +457,23 @@ impl Plan {
         Ok(Self { passes })
     }
 
-    /// As the state keeps it.
-    pub(crate) fn written(&self, model: &Model) -> Vec<PassPlan> {
-        let passes = model.passes.iter().zip(&self.passes);
-        let written = |part: &Part| match part {
-            Part::Whole => None,
-            part => serde_json::to_string(part).ok(),
-        };
-        passes
-            .map(|(pass, parts)| PassPlan {
-                name: pass.name.clone(),
-                chunks: parts.iter().map(written).collect(),
-            })
-            .collect()
+    /// Every pass as one chunk.
+    pub(crate) fn whole(model: &Model) -> Self {
+        let passes = model.passes.iter();
+        // Those without item types are left out by a selection.
+        let passes = passes.map(|pass| match &*pass.item_types {
+            [] => Vec::new(),
+            _ => vec![Part::Whole],
+        });
+        Self {
+            passes: passes.collect(),
+        }
+    }
+
+    /// Whether a chunk is one of its.
+    pub(super) fn holds(&self, id: ChunkId) -> bool {
+        let pass = self.passes.get(id.pass);
+        pass.is_some_and(|parts| id.chunk < parts.len())
     }
 
     /// All chunks in order: neighbours in the list are neighbours in a table.
@@ -528,16 +522,13 @@ pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
 // A chunk that is done is skipped where the database proves that nothing has changed since. Where
 // it cannot, the chunk is read again and only what differs is written.
 
-/// The books of a chunk: indices of item types, and theirs.
-type ChunkBooks = Vec<(usize, Books)>;
-
 /// What earlier attempts have done.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     /// The plan they followed; `None`: there is none to go on with.
     pub(super) plan: Option<Plan>,
     /// Chunks that need not be read.
-    pub(super) skip: HashMap<ChunkId, ChunkBooks>,
+    pub(super) skip: BTreeMap<ChunkId, ChunkBooks>,
     /// Chunks that are read again, and written where the table differs.
     pub(super) again: HashSet<ChunkId>,
     /// Whether that is so of all chunks of a plan that is still to be made.
@@ -548,33 +539,27 @@ pub(super) struct Done {
     pub(super) ground: Option<Ground>,
     stamps: Vec<Option<String>>,
     /// How far the files beside the table count, by their names.
-    extents: Vec<(String, Extent)>,
+    extents: BTreeMap<String, Extent>,
 }
 
 impl Before {
     /// Takes a state that was opened.
-    pub(super) fn take(&mut self, opened: Opened) -> Result<(), Failure> {
-        match opened {
-            Opened::New(state) => {
-                self.state = Some(state);
-                Ok(())
-            }
+    pub(super) fn take(&mut self, opened: Opened) {
+        self.state = Some(match opened {
+            Opened::New(state) => state,
             Opened::Damaged(state, _) => {
-                self.state = Some(state);
                 self.done = Done {
                     everything_again: true,
                     ground: Some(Ground::Held),
                     ..Done::default()
                 };
-                Ok(())
+                state
             }
             Opened::Again(state, earlier) => {
-                let chunks = state.chunks().map_err(|error| Failure::of_state(&error))?;
-                self.state = Some(state);
-                self.done = Done::of(&chunks, &earlier);
-                Ok(())
+                self.done = Done::of(&state, &earlier);
+                state
             }
-        }
+        });
     }
 
     /// Goes on with the files beside the table. Where no chunk is skipped they begin anew: each of
@@ -590,56 +575,28 @@ impl Before {
             forgotten.map_err(|error| Failure::of_state(&error))?;
         }
         for file in [&mut self.rejects, &mut self.archive] {
-            let mut extents = done.extents.iter().filter(|_| !anew);
-            let found = extents.find(|(name, _)| name == file.which().name());
-            file.resume(&found.map_or_else(Extent::default, |(_, extent)| extent.clone()))?;
+            let extent = done.extents.get(file.which().name());
+            let extent = extent.filter(|_| !anew).cloned();
+            file.resume(&extent.unwrap_or_default())?;
         }
         Ok(())
     }
 }
 
 impl Done {
-    fn of(chunks: &[Chunk], earlier: &Earlier) -> Self {
-        let mut plan = Plan {
-            passes: vec![Vec::new(); earlier.passes.len()],
-        };
-        let mut skip = HashMap::new();
-        let mut readable = !chunks.is_empty();
-        for chunk in chunks {
-            let part = match &chunk.range {
-                None => Some(Part::Whole),
-                Some(json) => serde_json::from_str(json).ok(),
-            };
-            let pass = plan.passes.get_mut(chunk.pass);
-            let (Some(part), Some(pass)) = (part, pass) else {
-                readable = false;
-                break;
-            };
-            pass.push(part);
-            let id = ChunkId {
-                pass: chunk.pass,
-                chunk: chunk.chunk,
-            };
-            if let Some(done) = &chunk.done {
-                // Books that cannot be read are made again.
-                if let Ok(books) = serde_json::from_str::<ChunkBooks>(&done.books) {
-                    skip.insert(id, books);
-                }
-            }
-        }
+    fn of(state: &State, earlier: &Earlier) -> Self {
+        let plan = state.planned();
+        let planned = plan.chunks().next().is_some();
+        let stamps = earlier.attempts.iter();
         Self {
-            everything_again: !readable,
-            plan: readable.then_some(plan),
-            skip,
+            everything_again: !planned,
+            plan: planned.then(|| plan.clone()),
+            skip: state.done().clone(),
             again: HashSet::new(),
             ground: Some(earlier.ground()),
             changed: false,
             extents: earlier.annexes.clone(),
-            stamps: earlier
-                .attempts
-                .iter()
-                .map(|attempt| attempt.stamp.clone())
-                .collect(),
+            stamps: stamps.map(|attempt| attempt.stamp.clone()).collect(),
         }
     }
 
@@ -671,6 +628,7 @@ impl Done {
 
     /// Skips nothing: what was done is read again.
     pub(super) fn read_again(&mut self) {
-        self.again.extend(self.skip.drain().map(|(id, _)| id));
+        self.again
+            .extend(std::mem::take(&mut self.skip).into_keys());
     }
 }

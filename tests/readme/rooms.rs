@@ -29,7 +29,7 @@ const WORDS: [(&[&str], &[&str]); 4] = [
         ],
         &["target/"],
     ),
-    (&["rusqlite::"], &["target/", "load/state/"]),
+    (&["rusqlite::"], &["target/"]),
     (
         &[
             "println!",

@@ -172,7 +172,7 @@ pub(super) fn place(model: &Model, target: &dyn Target) -> String {
 /// How the last full load of a table made its keys, where it is known.
 pub(super) fn last(arguments: &Migrate, opened: Option<&Opened>, place: &str) -> Option<Keys> {
     let json = match opened {
-        Some(opened) => opened.state().selection(place).ok().flatten(),
+        Some(opened) => opened.state().selection(place).map(str::to_owned),
         None => state::selection(&path(arguments), place),
     };
     serde_json::from_str(&json?).ok()

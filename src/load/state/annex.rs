@@ -8,10 +8,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::log::hex;
 use super::place::sync_folder;
-use super::store::hex;
 use crate::private;
 
 /// Bytes at the end that are told by their hash.
@@ -20,7 +21,7 @@ const TAIL: u64 = 4096;
 const PIECE: usize = 64 << 10;
 
 /// How far a file counts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Extent {
     /// Its bytes.
     pub length: u64,
@@ -142,12 +143,40 @@ impl Annex {
     /// [`AnnexError::Unread`], [`AnnexError::Unwritable`]; the file is then as long as before, as
     /// far as that is possible.
     pub fn append_committed(&mut self, lines: impl Read) -> Result<Extent, AnnexError> {
+        self.append(lines, true)?;
+        Ok(self.extent())
+    }
+
+    /// Appends lines that [`Annex::commit`] is to bring to disk.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Annex::append_committed`].
+    pub fn append_uncommitted(&mut self, lines: impl Read) -> Result<(), AnnexError> {
+        self.append(lines, false)
+    }
+
+    /// Brings all lines to disk.
+    ///
+    /// # Errors
+    ///
+    /// [`AnnexError::Unwritable`].
+    pub fn commit(&self) -> Result<(), AnnexError> {
+        self.sync().map_err(|cause| unwritable(&self.path, cause))
+    }
+
+    fn append(&mut self, lines: impl Read, commits: bool) -> Result<(), AnnexError> {
         let mut tail = self.tail.clone();
-        match self.append(lines, &mut tail) {
+        let written = self.write(lines, &mut tail);
+        let written = written.and_then(|added| match commits {
+            true => self.commit().map(|()| added),
+            false => Ok(added),
+        });
+        match written {
             Ok(added) => {
                 self.length = self.length.saturating_add(added);
                 self.tail = tail;
-                Ok(self.extent())
+                Ok(())
             }
             Err(error) => {
                 // What is left beyond is cut off by the run that goes on.
@@ -157,8 +186,8 @@ impl Annex {
         }
     }
 
-    /// Writes and syncs; gives the bytes, and keeps the last of them.
-    fn append(&mut self, mut lines: impl Read, tail: &mut Vec<u8>) -> Result<u64, AnnexError> {
+    /// Writes; gives the bytes, and keeps the last of them.
+    fn write(&self, mut lines: impl Read, tail: &mut Vec<u8>) -> Result<u64, AnnexError> {
         let kept = usize::try_from(TAIL).unwrap_or(usize::MAX);
         let failed = |cause| unwritable(&self.path, cause);
         let mut piece = vec![0; PIECE];
@@ -177,7 +206,6 @@ impl Annex {
             tail.extend_from_slice(read.get(last..).unwrap_or_default());
             tail.drain(..tail.len().saturating_sub(kept));
         }
-        self.sync().map_err(failed)?;
         Ok(added)
     }
 

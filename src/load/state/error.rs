@@ -3,8 +3,6 @@
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-use rusqlite::ErrorCode;
-
 use super::Difference;
 
 /// A state cannot be opened or written.
@@ -37,9 +35,9 @@ pub enum StateError {
         /// The state.
         path: PathBuf,
         /// The file's format.
-        found: i64,
+        found: u32,
         /// The one that this version reads and writes.
-        known: i64,
+        known: u32,
     },
     /// The file holds something that is no state: it is left as it is.
     #[error("{} is there and is no state of a run", path.display())]
@@ -80,8 +78,6 @@ pub enum Obstacle {
     Folder,
     /// The folder is not there, or is a file.
     NoFolder,
-    /// Another program has the file open.
-    Busy,
     /// The file system knows no locks.
     NoLocks,
     /// Something else.
@@ -122,18 +118,6 @@ impl StateError {
         Self::unwritable(path, obstacle, cause)
     }
 
-    pub(super) fn sqlite(path: &Path, cause: rusqlite::Error) -> Self {
-        let obstacle = match cause.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Obstacle::Full,
-            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
-                Obstacle::ReadOnly
-            }
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Obstacle::Busy,
-            _ => Obstacle::Other,
-        };
-        Self::unwritable(path, obstacle, cause)
-    }
-
     pub(super) fn unwritable(
         path: &Path,
         obstacle: Obstacle,
@@ -154,7 +138,6 @@ impl Obstacle {
             Self::ReadOnly => "keep the state in a folder that may be written to, with --state",
             Self::Folder => "a folder has that name: name another file with --state",
             Self::NoFolder => "make the folder first, or name another file with --state",
-            Self::Busy => "another program has the file open: close it and start again",
             Self::NoLocks => {
                 "the file system knows no locks: keep the state on a local disk, with --state"
             }

@@ -6,31 +6,30 @@
 //! or a disk has damaged is found out, set aside and begun anew: it never says that something is
 //! done that is not.
 //!
-//! Synchronous: the caller runs it where blocking is allowed. Nothing here knows a row, an item or
-//! a secret; ranges and books are the caller's JSON.
+//! Synchronous: the caller runs it where blocking is allowed. Nothing here knows an item or a secret.
 
 mod annex;
 mod error;
+mod log;
 mod model;
 mod place;
-mod store;
 #[cfg(test)]
 mod tests;
 
 pub use annex::{Annex, AnnexError, Extent};
 pub use error::{Obstacle, StateError};
-pub use model::{
-    Attempt, Chunk, ChunkDone, Done, Earlier, Ending, Ground, Mode, PassPlan, Selection,
-};
-pub use model::{Difference, Fact, Identity};
+pub use model::{Attempt, Difference, Earlier, Fact, Ground, Identity, Mode, Selection};
 pub use place::default_path;
 pub(super) use place::sync_folder;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use place::Found;
-use place::Lock;
-use store::{Store, Unread};
+use super::ledger::ChunkId;
+use super::report::Books;
+use super::start::Plan;
+use log::{Contents, Entry, Log, Unread};
+use place::{Found, Lock};
 
 /// The facts of a run that say to which part of which table it writes.
 const PART: [&str; 5] = [
@@ -41,13 +40,15 @@ const PART: [&str; 5] = [
     "--retry-rejects",
 ];
 
+/// The books of a chunk: indices of item types, and theirs.
+pub(super) type ChunkBooks = Vec<(usize, Books)>;
+
 /// The state of a run, open and locked. Dropping it frees the lock; what was reported is on disk.
 #[derive(Debug)]
 pub struct State {
     // Before the lock: it is closed while the lock is held.
-    store: Store,
+    log: Log,
     path: PathBuf,
-    attempt: u32,
     _lock: Lock,
 }
 
@@ -79,10 +80,7 @@ impl Opened {
 /// changed. `None`: there is none that is known.
 #[must_use]
 pub fn selection(path: &Path, place: &str) -> Option<String> {
-    let store = Store::open(path).ok()?;
-    let all = store::selections(&store).ok()?;
-    let found = all.into_iter().find(|selection| selection.place == place);
-    found.map(|selection| selection.json)
+    Log::peek(path).ok()?.selection(place).map(str::to_owned)
 }
 
 impl State {
@@ -98,110 +96,95 @@ impl State {
         let path = place::prepare(path)?;
         let before = place::look(&path)?;
         let lock = Lock::take(&path)?;
-        match place::look_again(&path, before)? {
-            Found::State => {}
-            Found::Nothing => return Self::begin(path, lock, identity, &[], None).map(Opened::New),
-            Found::Remains => {
-                return Self::mend(path, lock, identity, String::from("its file is gone"));
-            }
+        if place::look_again(&path, before)? == Found::Nothing {
+            return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
         }
-        let store = match Store::open(&path) {
-            Ok(store) => store,
-            Err(Unread::Failed(cause)) => return Err(StateError::sqlite(&path, cause)),
-            Err(Unread::Damaged(what)) => return Self::mend(path, lock, identity, what),
+        let log = match Log::open(&path) {
+            Ok(log) => log,
+            Err(Unread::Failed(cause)) => return Err(StateError::io(&path, cause)),
+            Err(Unread::Damaged(what)) => {
+                // Under its own name until the new one takes its place: a run that is killed in between
+                // finds it again.
+                place::set_aside(&path)?;
+                let unknown = Attempt::taken_over(Ground::Held);
+                let state = Self::begin(path, lock, identity, Vec::new(), Some(unknown))?;
+                return Ok(Opened::Damaged(state, what));
+            }
             Err(Unread::Format(_)) if mode != Mode::Resume => {
-                return Self::begin(path, lock, identity, &[], None).map(Opened::New);
+                return Self::begin(path, lock, identity, Vec::new(), None).map(Opened::New);
             }
             Err(Unread::Format(found)) => {
-                let known = store::FORMAT;
+                let known = log::FORMAT;
                 return Err(StateError::Version { path, found, known });
             }
         };
-        let earlier = store::earlier(&store)?;
-        let over = earlier.attempts.is_empty() || earlier.ending == Some(Ending::Complete);
+        let contents = &log.contents;
+        let earlier = Earlier {
+            attempts: contents.attempts.clone(),
+            annexes: contents.annexes.clone(),
+        };
+        let over = earlier.attempts.is_empty() || contents.complete;
         if over || mode != Mode::Resume {
-            let selections = store::selections(&store)?;
-            let same = identity.agrees(&store::identity(&store)?, &PART);
+            let same = identity.agrees(&contents.identity, &PART);
             let taken_over = (!over && mode == Mode::Fresh && same).then(|| earlier.taken_over());
-            store.close()?;
-            let state = Self::begin(path, lock, identity, &selections, taken_over.as_ref())?;
+            let selections = contents.selections.clone();
+            drop(log);
+            let state = Self::begin(path, lock, identity, selections, taken_over.clone())?;
             return Ok(match taken_over {
                 Some(attempt) => Opened::Again(state, Earlier::from(attempt)),
                 None => Opened::New(state),
             });
         }
-        let differences = identity.differences(&store::identity(&store)?);
+        let differences = identity.differences(&contents.identity);
         if !differences.is_empty() {
             return Err(StateError::Differs { path, differences });
         }
-        let attempt = earlier.attempts.last().map_or(0, |last| last.number);
         let state = Self {
-            store,
+            log,
             path,
-            attempt,
             _lock: lock,
         };
         Ok(Opened::Again(state, earlier))
     }
 
-    /// Plans the run's passes and chunks, all of them open, in the place of an earlier plan.
+    /// Plans the run's chunks, all of them open, in the place of an earlier plan.
     ///
     /// # Errors
     ///
     /// [`StateError::Unwritable`]; the earlier plan stands then.
-    pub fn plan(&mut self, passes: &[PassPlan]) -> Result<(), StateError> {
-        self.store.change(|change| store::plan(change, passes))
+    pub(super) fn plan(&mut self, plan: Plan) -> Result<(), StateError> {
+        self.log.enter(Entry::Planned(plan))
     }
 
-    /// Begins this process's work. `stamp` tells the source's state, `now` is the time that items
-    /// are made for, `ground` what the table holds. Gives the attempt's number, counted from 1.
+    /// Begins this process's work.
     ///
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn begin_attempt(
-        &mut self,
-        stamp: Option<&str>,
-        now: &str,
-        ground: Ground,
-    ) -> Result<u32, StateError> {
-        let attempt = Attempt {
-            number: self.attempt + 1,
-            stamp: stamp.map(str::to_owned),
-            now: now.to_owned(),
-            ground,
-            begun: store::clock(),
-            table_id: None,
-        };
-        self.store
-            .change(|change| store::begin_attempt(change, &attempt))?;
-        self.attempt = attempt.number;
-        Ok(attempt.number)
+    pub fn begin_attempt(&mut self, attempt: Attempt) -> Result<(), StateError> {
+        self.log.enter(Entry::AttemptBegun(attempt))
     }
 
     /// Reports that chunks are done, all of them or none: on disk when this returns. One that was
-    /// done before is done again, with new books.
+    /// done before is done again, with new books. `annexes`: how far the files beside the table count with
+    /// them, by their names; they are on disk that far already.
     ///
     /// # Errors
     ///
     /// [`StateError::Unplanned`]; [`StateError::Unwritable`], and the chunks are to be taken for
     /// open.
-    pub fn chunks_done(&mut self, done: &[ChunkDone<'_>]) -> Result<(), StateError> {
-        let attempt = self.attempt;
-        self.store
-            .change(|change| store::chunks_done(change, attempt, done))
-    }
-
-    /// Notes what tells the table that this attempt writes to from others of its name, in the place
-    /// of what was noted before.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unwritable`].
-    pub fn note_table(&mut self, id: &str) -> Result<(), StateError> {
-        let attempt = self.attempt;
-        self.store
-            .change(|change| store::note_table(change, attempt, id))
+    pub(super) fn chunks_done(
+        &mut self,
+        chunks: Vec<(ChunkId, ChunkBooks)>,
+        annexes: Vec<(String, Extent)>,
+    ) -> Result<(), StateError> {
+        let plan = &self.log.contents.plan;
+        let unplanned = chunks.iter().find(|(id, _)| !plan.holds(*id));
+        if let Some((id, _)) = unplanned {
+            let (pass, chunk) = (id.pass, id.chunk);
+            return Err(StateError::Unplanned { pass, chunk });
+        }
+        self.log.enter(Entry::Done { chunks, annexes })
     }
 
     /// Takes nothing over from an earlier run: what it wrote to is gone.
@@ -210,8 +193,7 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_attempts(&mut self) -> Result<(), StateError> {
-        self.attempt = 0;
-        self.store.change(store::forget_attempts)
+        self.log.enter(Entry::AttemptsForgotten)
     }
 
     /// Forgets how far the annexes count: everything that is in them will be appended again.
@@ -220,41 +202,33 @@ impl State {
     ///
     /// [`StateError::Unwritable`].
     pub fn forget_annexes(&mut self) -> Result<(), StateError> {
-        self.store.change(store::forget_annexes)
+        self.log.enter(Entry::AnnexesForgotten)
     }
 
-    /// Says how the run ended; `selection` is that of a full run, kept over the runs to come.
+    /// Says that everything is done: the next run begins anew. `selection` is that of a full run, kept
+    /// over the runs to come.
     ///
     /// # Errors
     ///
     /// [`StateError::Unwritable`].
-    pub fn finish(
-        &mut self,
-        ending: Ending,
-        selection: Option<&Selection>,
-    ) -> Result<(), StateError> {
-        self.store
-            .change(|change| store::finish(change, ending, selection))
+    pub fn complete(&mut self, selection: Option<Selection>) -> Result<(), StateError> {
+        self.log.enter(Entry::Complete(selection))
     }
 
-    /// The plan's chunks, by passes, and how they were done.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unwritable`] when the file cannot be read.
-    pub fn chunks(&self) -> Result<Vec<Chunk>, StateError> {
-        store::chunks(&self.store)
+    /// The plan's chunks.
+    pub(super) fn planned(&self) -> &Plan {
+        &self.log.contents.plan
+    }
+
+    /// The chunks that are done, and their books.
+    pub(super) fn done(&self) -> &BTreeMap<ChunkId, ChunkBooks> {
+        &self.log.contents.done
     }
 
     /// What the last full run of a table selected; `None`: there is none that is known.
-    ///
-    /// # Errors
-    ///
-    /// [`StateError::Unwritable`] when the file cannot be read.
-    pub fn selection(&self, place: &str) -> Result<Option<String>, StateError> {
-        let all = store::selections(&self.store)?;
-        let found = all.into_iter().find(|selection| selection.place == place);
-        Ok(found.map(|selection| selection.json))
+    #[must_use]
+    pub fn selection(&self, place: &str) -> Option<&str> {
+        self.log.contents.selection(place)
     }
 
     /// Where it is.
@@ -263,35 +237,30 @@ impl State {
         &self.path
     }
 
-    fn mend(
-        path: PathBuf,
-        lock: Lock,
-        identity: &Identity,
-        what: String,
-    ) -> Result<Opened, StateError> {
-        // Under its own name until the new one takes its place: a run that is killed in between finds
-        // it again.
-        place::set_aside(&path)?;
-        let unknown = Attempt::taken_over(Ground::Held);
-        let state = Self::begin(path, lock, identity, &[], Some(&unknown))?;
-        Ok(Opened::Damaged(state, what))
-    }
-
     fn begin(
         path: PathBuf,
         lock: Lock,
         identity: &Identity,
-        selections: &[Selection],
-        taken_over: Option<&Attempt>,
+        selections: Vec<Selection>,
+        taken_over: Option<Attempt>,
     ) -> Result<Self, StateError> {
-        let store = place::begin(&path, |change| {
-            store::begin(change, identity, selections, taken_over)
-        })?;
+        let begun = Entry::Begun {
+            identity: identity.clone(),
+            selections,
+            taken_over,
+        };
         Ok(Self {
-            store,
+            log: place::begin(&path, begun)?,
             path,
-            attempt: taken_over.map_or(0, |attempt| attempt.number),
             _lock: lock,
         })
+    }
+}
+
+impl Contents {
+    fn selection(&self, place: &str) -> Option<&str> {
+        let mut selections = self.selections.iter();
+        let found = selections.find(|selection| selection.place == place);
+        found.map(|selection| &*selection.json)
     }
 }

@@ -1,6 +1,9 @@
-//! What a state tells: attempts, passes, chunks, annexes.
+//! What a state tells: attempts, annexes, and whose it is.
 
+use std::collections::BTreeMap;
 use std::fmt;
+
+use serde::{Deserialize, Serialize};
 
 use super::Extent;
 
@@ -18,7 +21,8 @@ pub enum Mode {
 }
 
 /// What the table held when a run began.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Ground {
     /// Nothing: every item in it is the run's own.
     Empty,
@@ -26,17 +30,8 @@ pub enum Ground {
     Held,
 }
 
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// Everything is done: the next run begins anew.
-    Complete,
-    /// Something is left to do: interrupted, stopped or failed.
-    Unfinished,
-}
-
 /// What a full run selected from its source, for a place that items are pruned in.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// The table, told from every other: what makes it unique is the caller's to know.
     pub place: String,
@@ -44,65 +39,15 @@ pub struct Selection {
     pub json: String,
 }
 
-/// A pass to be planned.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PassPlan {
-    /// Its name.
-    pub name: String,
-    /// The range of each chunk, as the caller writes it; `None`: the whole pass.
-    pub chunks: Vec<Option<String>>,
-}
-
-/// A chunk of the plan.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chunk {
-    /// Its pass, counted from 0.
-    pub pass: usize,
-    /// Its number in the pass, counted from 0.
-    pub chunk: usize,
-    /// Its range; `None`: the whole pass.
-    pub range: Option<String>,
-    /// How it was done; `None`: it is open.
-    pub done: Option<Done>,
-}
-
-/// How a chunk was done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Done {
-    /// In which attempt.
-    pub attempt: u32,
-    /// Its books, as the caller writes them.
-    pub books: String,
-    /// When, in UTC.
-    pub finished: String,
-}
-
-/// A chunk of which every item is written, unchanged or rejected.
-#[derive(Debug, Clone, Copy)]
-pub struct ChunkDone<'a> {
-    /// Its pass.
-    pub pass: usize,
-    /// Its number in the pass.
-    pub chunk: usize,
-    /// Its books.
-    pub books_json: &'a str,
-    /// How far the annexes count with it, by their names. They are on disk that far already.
-    pub annexes: &'a [(&'a str, Extent)],
-}
-
 /// One process's work at a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attempt {
-    /// Counted from 1.
-    pub number: u32,
     /// What told the source's state, where the database can tell.
     pub stamp: Option<String>,
     /// The time that the items were made for.
     pub now: String,
     /// What the table held.
     pub ground: Ground,
-    /// When it began, in UTC.
-    pub begun: String,
     /// What tells the table that it wrote to from others of its name.
     pub table_id: Option<String>,
 }
@@ -111,11 +56,9 @@ impl Attempt {
     /// Stands for the attempts of a run whose items are taken over, by what the table held before it.
     pub(super) fn taken_over(ground: Ground) -> Self {
         Self {
-            number: 1,
             stamp: None,
             now: String::new(),
             ground,
-            begun: super::store::clock(),
             table_id: None,
         }
     }
@@ -126,21 +69,15 @@ impl Attempt {
 pub struct Earlier {
     /// Its attempts, at least one.
     pub attempts: Vec<Attempt>,
-    /// The names of its passes.
-    pub passes: Vec<String>,
     /// How far its annexes count, by their names.
-    pub annexes: Vec<(String, Extent)>,
-    /// How it ended; `None`: it was killed.
-    pub ending: Option<Ending>,
+    pub annexes: BTreeMap<String, Extent>,
 }
 
 impl From<Attempt> for Earlier {
     fn from(attempt: Attempt) -> Self {
         Self {
             attempts: vec![attempt],
-            passes: Vec::new(),
-            annexes: Vec::new(),
-            ending: None,
+            annexes: BTreeMap::new(),
         }
     }
 }
@@ -178,50 +115,16 @@ impl Earlier {
     }
 }
 
-impl Ground {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Empty => "empty",
-            Self::Held => "held",
-        }
-    }
-
-    pub(super) fn read(word: &str) -> Self {
-        if word == "empty" {
-            Self::Empty
-        } else {
-            Self::Held
-        }
-    }
-}
-
-impl Ending {
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Complete => "complete",
-            Self::Unfinished => "unfinished",
-        }
-    }
-
-    pub(super) fn read(word: &str) -> Self {
-        if word == "complete" {
-            Self::Complete
-        } else {
-            Self::Unfinished
-        }
-    }
-}
-
 // What makes two runs the same run, and how they differ.
 
 /// What a run is known by: two runs with equal facts may go on with one another's work.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     facts: Vec<Fact>,
 }
 
 /// One thing that a run is known by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
     /// What it is, for people: `the mapping`.
     pub name: String,
@@ -273,12 +176,6 @@ impl Identity {
         self.with(name, value, shown)
     }
 
-    /// The facts, in the order in which they were added.
-    #[must_use]
-    pub fn facts(&self) -> &[Fact] {
-        &self.facts
-    }
-
     /// Whether these facts of two identities are the same.
     pub(super) fn agrees(&self, then: &Self, names: &[&str]) -> bool {
         let value =
@@ -313,14 +210,6 @@ impl Identity {
 
     fn fact(&self, name: &str) -> Option<&Fact> {
         self.facts.iter().find(|fact| fact.name == name)
-    }
-}
-
-impl FromIterator<Fact> for Identity {
-    fn from_iter<I: IntoIterator<Item = Fact>>(facts: I) -> Self {
-        Self {
-            facts: facts.into_iter().collect(),
-        }
     }
 }
 

@@ -15,13 +15,11 @@ use serde::{Deserialize, Serialize};
 
 use super::StateError;
 use super::error::Obstacle;
-use super::store::{APPLICATION, Change, Fault, Store, Unread};
+use super::log::{BEGINNING as STATE, Entry, Log};
 use crate::private;
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";
-/// Files that SQLite keeps beside its own.
-const BESIDE: [&str; 3] = ["-wal", "-journal", "-shm"];
 
 /// Where the state of a mapping's runs is: `.dynafold/<stem>.state` beside the mapping.
 #[must_use]
@@ -39,8 +37,6 @@ pub(super) enum Found {
     Nothing,
     /// A state, whole or damaged.
     State,
-    /// Only the log of a state.
-    Remains,
 }
 
 /// Makes the folder, where it is ours to make, and gives the path without links, so that there is
@@ -85,14 +81,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
 pub(super) fn look(path: &Path) -> Result<Found, StateError> {
     let known = is_there(path)?;
     match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let remains = BESIDE.iter().any(|end| with(path, end).exists());
-            Ok(if remains {
-                Found::Remains
-            } else {
-                Found::Nothing
-            })
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
         Err(error) => Err(StateError::io(path, error)),
         Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
         Ok(found) if found.is_file() && known => Ok(Found::State),
@@ -113,86 +102,42 @@ pub(super) fn look_again(path: &Path, before: Found) -> Result<Found, StateError
     look(path)
 }
 
-/// Whether a file begins as a state does: as a SQLite database with our number in it.
+/// Whether a file begins as a state does.
 fn ours(path: &Path) -> Result<bool, StateError> {
+    let head = beginning(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
+    Ok(head == STATE.as_bytes())
+}
+
+fn beginning(path: &Path, length: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(72).read_to_end(&mut head));
-    read.map_err(|cause| StateError::io(path, cause))?;
-    Ok(head.starts_with(b"SQLite format 3\0") && head.ends_with(&APPLICATION.to_be_bytes()))
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    File::open(path)?.take(length).read_to_end(&mut head)?;
+    Ok(head)
 }
 
 /// Begins a state in the place of what is there, if anything is.
-pub(super) fn begin(
-    path: &Path,
-    fill: impl FnOnce(&mut Change<'_>) -> Result<(), Fault>,
-) -> Result<Store, StateError> {
+pub(super) fn begin(path: &Path, begun: Entry) -> Result<Log, StateError> {
     let new = with(path, ".new");
-    remove(&new)?;
-    let mut store = Store::create(&new).map_err(|cause| StateError::sqlite(path, cause))?;
-    store.change(fill)?;
-    store.close()?;
-    // A log that outlives its file would be taken for the new one's.
-    remove_beside(path)?;
-    sync_folder(path).map_err(|cause| StateError::io(path, cause))?;
-    fs::rename(&new, path).map_err(|cause| StateError::io(path, cause))?;
-    sync_folder(path).map_err(|cause| StateError::io(path, cause))?;
-    match Store::open(path) {
-        Ok(store) => Ok(store),
-        Err(Unread::Failed(cause)) => Err(StateError::sqlite(path, cause)),
-        Err(Unread::Damaged(what)) => Err(StateError::unwritable(path, Obstacle::Other, what)),
-        Err(Unread::Format(_)) => Err(StateError::Foreign {
-            path: path.to_owned(),
-        }),
-    }
+    let log = Log::create(&new, path, begun)?;
+    fs::rename(&new, path)
+        .and_then(|()| sync_folder(path))
+        .map_err(|cause| StateError::io(path, cause))?;
+    Ok(log)
 }
 
 /// Gives a damaged state another name besides its own, which nothing has yet.
 pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
-    let taken = |aside: &Path| {
-        let mut all = [""].into_iter().chain(BESIDE);
-        all.any(|end| with(aside, end).exists())
-    };
     let mut number = 1_u32;
     let mut aside = with(path, ".damaged-1");
-    while taken(&aside) {
+    while aside.exists() {
         number += 1;
         aside = with(path, &format!(".damaged-{number}"));
     }
-    // Of a state without its file an empty one remains, which is known for damage.
-    let empty = private::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(path);
-    empty.map_err(|cause| StateError::io(path, cause))?;
-    for end in [""].into_iter().chain(BESIDE) {
-        let (from, to) = (with(path, end), with(&aside, end));
-        // Not all file systems have links.
-        let linked = fs::hard_link(&from, &to).or_else(|error| match error.kind() {
-            ErrorKind::NotFound => Ok(()),
-            _ => fs::copy(&from, &to).map(drop),
-        });
-        linked.map_err(|cause| StateError::io(path, cause))?;
-    }
-    sync_folder(path).map_err(|cause| StateError::io(path, cause))
-}
-
-fn remove(path: &Path) -> Result<(), StateError> {
-    remove_beside(path)?;
-    remove_file(path)
-}
-
-fn remove_beside(path: &Path) -> Result<(), StateError> {
-    BESIDE
-        .iter()
-        .try_for_each(|end| remove_file(&with(path, end)))
-}
-
-fn remove_file(path: &Path) -> Result<(), StateError> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        removed => removed.map_err(|cause| StateError::io(path, cause)),
-    }
+    // Not all file systems have links.
+    fs::hard_link(path, &aside)
+        .or_else(|_| fs::copy(path, &aside).map(drop))
+        .and_then(|()| sync_folder(path))
+        .map_err(|cause| StateError::io(path, cause))
 }
 
 /// Makes a file that was made or renamed last. Where folders cannot be opened, as on Windows, there
@@ -280,27 +225,22 @@ impl Drop for Lock {
 
 /// Where the lock of a state is.
 pub(super) fn path(state: &Path) -> PathBuf {
-    let mut name = state.as_os_str().to_owned();
-    name.push(".lock");
-    PathBuf::from(name)
+    with(state, ".lock")
 }
 
 /// Whether a state of ours has been at a path before: its lock is there, and is one. `Err`: a file
 /// has the lock's name that is none.
 pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
     let path = path(state);
-    let mut head = Vec::new();
     match fs::metadata(&path) {
         Ok(metadata) if metadata.len() == 0 => return Ok(metadata.is_file()),
         Ok(_) => {}
         Err(_) => return Ok(false),
     }
-    let wanted = u64::try_from(BEGINNING.len()).unwrap_or(u64::MAX);
-    let read = File::open(&path).and_then(|file| file.take(wanted).read_to_end(&mut head));
-    match read {
-        Ok(_) if head == BEGINNING.as_bytes() => Ok(true),
+    match beginning(&path, BEGINNING.len()) {
+        Ok(head) if head == BEGINNING.as_bytes() => Ok(true),
         // A power cut leaves zeros where the name of the holder was to be.
-        Ok(_) if head.iter().all(|byte| *byte == 0) => Ok(true),
+        Ok(head) if head.iter().all(|byte| *byte == 0) => Ok(true),
         Ok(_) => Err(StateError::Foreign { path }),
         Err(cause) => Err(StateError::io(&path, cause)),
     }

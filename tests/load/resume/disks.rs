@@ -17,15 +17,26 @@ async fn a_state_that_is_damaged_is_found_out_and_nothing_is_skipped() {
     child.kill().unwrap();
     child.wait().unwrap();
     let state = case.path(".dynafold/app.state");
-    let length = std::fs::metadata(&state).unwrap().len();
-    for (name, length) in [("app.state", length / 2), ("app.state-wal", 0)] {
-        let path = case.path(".dynafold").join(name);
-        if let Ok(file) = std::fs::OpenOptions::new().write(true).open(path) {
-            file.set_len(length).unwrap();
-        }
-    }
+    let mut text = std::fs::read(&state).unwrap();
+    let middle = text.len() / 2;
+    text[middle..middle + 16].fill(0);
+    std::fs::write(&state, text).unwrap();
     let ended = goes_on(&case, &reference, "after damage").await;
     assert!(ended.stderr.contains("damaged"), "{}", ended.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_state_that_lost_its_end_is_an_earlier_one() {
+    let (source, reference) = sqlite().await;
+    let case = Case::storm(&source.url(), SLOW);
+    let mut child = begun(&case, 1000, &[]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let state = case.path(".dynafold/app.state");
+    let file = std::fs::OpenOptions::new().write(true).open(state).unwrap();
+    let length = file.metadata().unwrap().len();
+    file.set_len(length - 10).unwrap();
+    goes_on(&case, &reference, "after the end was lost").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -35,16 +35,13 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
     let small = Small::mount();
     let path = path(&small.0);
     let mut state = begin(&path);
-    state.plan(&[pass("users", 200)]).unwrap();
-    state.begin_attempt(None, "", Ground::Empty).unwrap();
-    let books = "b".repeat(2000);
-    let report = |chunk| ChunkDone {
-        books_json: &books,
-        ..done(0, chunk)
-    };
+    state.plan(plan(&[400])).unwrap();
+    state.begin_attempt(attempt("", Ground::Empty)).unwrap();
     let mut reported = 0;
     let error = loop {
-        match state.chunk_done(&report(reported)) {
+        let mut books = books(5);
+        books[0].1.from = "b".repeat(2000);
+        match state.chunks_done(vec![(chunk(0, reported), books)], Vec::new()) {
             Ok(()) => reported += 1,
             Err(error) => break error,
         }
@@ -62,7 +59,7 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
     assert!(error.help().starts_with("make room"));
     assert_eq!(finished(&state).len(), reported);
     assert!(
-        full(&state.plan(&[pass("others", 300)]).unwrap_err()),
+        full(&state.plan(plan(&[3000])).unwrap_err()),
         "the plan stands"
     );
     assert_eq!(finished(&state).len(), reported);
@@ -85,7 +82,7 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
     fs::remove_file(annex.path()).unwrap();
     let (mut state, _) = again(&path);
     assert_eq!(finished(&state).len(), reported);
-    state.note_table("an id").unwrap();
+    state.forget_annexes().unwrap();
 }
 
 #[test]

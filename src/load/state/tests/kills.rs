@@ -27,7 +27,7 @@ fn child() {
     let mut extent = Extent::default();
     let (mut state, from) = match open(Path::new(&path)) {
         Ok(Opened::New(mut state)) => {
-            state.plan(&[pass("users", CHUNKS)]).unwrap();
+            state.plan(plan(&[CHUNKS])).unwrap();
             (state, 0)
         }
         Ok(Opened::Again(state, earlier)) => {
@@ -41,22 +41,19 @@ fn child() {
         Err(StateError::Held { pid, .. }) => return say(&format!("HELD {}", pid.unwrap_or(0))),
         Err(error) => return say(&format!("FAILED {error}")),
     };
-    state.begin_attempt(None, "", Ground::Empty).unwrap();
+    state.begin_attempt(attempt("", Ground::Empty)).unwrap();
     let rejects = Path::new(&path).with_extension("rejects");
     let mut rejects = Annex::resume(&rejects, &extent).unwrap();
     say("OPEN 0");
-    for chunk in from..CHUNKS {
+    for at in from..CHUNKS {
         let extent = rejects
             .append_committed(b"{\"reject\":1}\n".as_slice())
             .unwrap();
-        let annexes = [("rejects", extent)];
+        let annexes = vec![(String::from("rejects"), extent)];
         state
-            .chunk_done(&ChunkDone {
-                annexes: &annexes,
-                ..done(0, chunk)
-            })
+            .chunks_done(vec![(chunk(0, at), books(5))], annexes)
             .unwrap();
-        say(&format!("DONE {chunk}"));
+        say(&format!("DONE {at}"));
     }
 }
 

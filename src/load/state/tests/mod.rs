@@ -10,6 +10,7 @@ mod runs;
 use std::path::{Path, PathBuf};
 
 use super::*;
+use crate::load::start::Part;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -43,48 +44,60 @@ fn again(path: &Path) -> (State, Earlier) {
     }
 }
 
-fn pass(name: &str, chunks: usize) -> PassPlan {
-    PassPlan {
-        name: name.to_owned(),
-        chunks: (0..chunks)
-            .map(|chunk| Some(format!("[{chunk}]")))
-            .collect(),
+/// A plan with so many chunks in each pass.
+fn plan(chunks: &[usize]) -> Plan {
+    let passes = chunks.iter().map(|chunks| vec![Part::Whole; *chunks]);
+    Plan {
+        passes: passes.collect(),
+    }
+}
+
+fn attempt(now: &str, ground: Ground) -> Attempt {
+    Attempt {
+        stamp: None,
+        now: now.to_owned(),
+        ground,
+        table_id: None,
     }
 }
 
 /// A state with two passes, of which nothing is done.
 fn planned(path: &Path) -> State {
     let mut state = begin(path);
-    let whole = PassPlan {
-        name: String::from("orders"),
-        chunks: vec![None],
-    };
-    state.plan(&[pass("users", 3), whole]).unwrap();
+    state.plan(plan(&[3, 1])).unwrap();
     state
-        .begin_attempt(Some("lsn 7"), "2026-01-01T00:00:00Z", Ground::Empty)
+        .begin_attempt(Attempt {
+            stamp: Some(String::from("lsn 7")),
+            table_id: Some(String::from("an id")),
+            ..attempt("2026-01-01T00:00:00Z", Ground::Empty)
+        })
         .unwrap();
     state
 }
 
-fn done(pass: usize, chunk: usize) -> ChunkDone<'static> {
-    ChunkDone {
-        pass,
-        chunk,
-        books_json: r#"{"made":5}"#,
-        annexes: &[],
-    }
+fn chunk(pass: usize, chunk: usize) -> ChunkId {
+    ChunkId { pass, chunk }
+}
+
+/// The books of a chunk that has made so many items.
+fn books(made: u64) -> ChunkBooks {
+    let books = Books {
+        made,
+        ..Books::default()
+    };
+    vec![(0, books)]
 }
 
 impl State {
     /// Reports one chunk.
-    fn chunk_done(&mut self, done: &ChunkDone<'_>) -> Result<(), StateError> {
-        self.chunks_done(std::slice::from_ref(done))
+    fn chunk_done(&mut self, pass: usize, chunk: usize) -> Result<(), StateError> {
+        let id = ChunkId { pass, chunk };
+        self.chunks_done(vec![(id, books(5))], Vec::new())
     }
 }
 
 /// Passes and chunks that are done.
 fn finished(state: &State) -> Vec<(usize, usize)> {
-    let chunks = state.chunks().unwrap().into_iter();
-    let done = chunks.filter(|chunk| chunk.done.is_some());
-    done.map(|chunk| (chunk.pass, chunk.chunk)).collect()
+    let done = state.done().keys();
+    done.map(|id| (id.pass, id.chunk)).collect()
 }

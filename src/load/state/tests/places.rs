@@ -80,7 +80,7 @@ fn a_file_that_is_no_state_is_left_as_it_is() {
 fn a_state_that_was_copied_without_its_lock_is_known() {
     let folder = folder();
     let path = path(&folder);
-    planned(&path).chunk_done(&done(0, 0)).unwrap();
+    planned(&path).chunk_done(0, 0).unwrap();
     let copy = folder.path().join("copy.state");
     fs::copy(&path, &copy).unwrap();
     assert_eq!(finished(&again(&copy).0), [(0, 0)]);
@@ -140,19 +140,4 @@ fn a_folder_that_must_not_be_written_to_is_told() {
     // Not even root makes files there.
     let (error, obstacle) = refused(Path::new("/proc/self/shop.state"));
     assert!(obstacle.is_some(), "{error}");
-}
-
-#[test]
-fn another_program_that_has_the_file_open_is_told() {
-    let folder = folder();
-    let path = path(&folder);
-    drop(planned(&path));
-    let other = rusqlite::Connection::open(&path).unwrap();
-    other
-        .execute_batch("pragma locking_mode = exclusive; begin immediate")
-        .unwrap();
-    let (error, obstacle) = refused(&path);
-    assert_eq!(obstacle, Some(Obstacle::Busy), "{error}");
-    drop(other);
-    drop(again(&path));
 }
