@@ -42,9 +42,8 @@ pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 pub use select::Dialect;
 pub use select::statement;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use futures_util::stream::BoxStream;
-
 use url::Url;
 
 use crate::address::{self, Unsafe};
@@ -156,39 +155,40 @@ impl SourceError {
 }
 
 /// A relational database, open for reading. See the module's text for the protocol.
+#[async_trait]
 pub trait Source: Send {
     /// The product behind the connection.
     fn dbms(&self) -> Dbms;
 
     /// Reads the schema of everything that the connection can see, system schemas left out.
     /// Objects without permission are listed with `readable: false` or named in the notices.
-    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>>;
+    async fn catalog(&mut self) -> Result<Catalog, SourceError>;
 
     /// The columns that a query would give, without running it.
-    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>>;
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError>;
 
     /// The columns that a query gives where it is asked as it stands, by [`Self::ask`]: several may
     /// have one name.
-    fn describe_answer<'a>(
-        &'a mut self,
-        sql: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        self.describe(sql)
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        self.describe(sql).await
     }
 
     /// Has the database parse and plan a scan without reading rows, so that a bad condition is
     /// found before the run.
-    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>>;
+    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError>;
 
     /// Opens the run's snapshot: read-only, and the same for every scan that follows. What these scans
     /// read is held as the snapshot shows it: nobody can empty, rewrite or rename it until the run ends.
-    fn begin<'a>(&'a mut self, scans: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>>;
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError>;
 
     /// Counts the rows of a relation, conditions left aside.
-    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>>;
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError>;
 
     /// Counts the rows of a scan's relation within its range, conditions left aside.
-    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>>;
+    async fn count_range(&mut self, scan: &Scan) -> Result<u64, SourceError> {
+        let rows = Relation::Query(statement(self.dialect(), &scan.bare()));
+        self.count(&rows).await
+    }
 
     /// Reads rows.
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>>;
@@ -199,35 +199,27 @@ pub trait Source: Send {
     /// Runs one query of the mapping's as it stands, so that its own order is kept, and reads all of
     /// its rows under these columns: what [`Self::describe_answer`] gives for it. After [`Self::begin`]. A
     /// query that would write is refused by the database, and the snapshot goes on after it.
-    fn ask<'a>(
-        &'a mut self,
-        sql: &'a str,
-        columns: &'a [Column],
-    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>>;
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError>;
 
     /// Cuts a scan's base relation into ranges of about `rows` rows, in the order of their keys, that
     /// cover every row exactly once: rows that are added later too. Empty: it cannot be cut and is
     /// read in one piece. That is so for queries and views, without a usable key, with a limit, and
     /// where a range would have to read all children of an embed. After [`Self::begin`].
-    fn cut<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-        rows: u64,
-    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>>;
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError>;
 
-    /// Opens another connection onto the same snapshot; `None` where the database cannot. It must
-    /// not outlive this one. After [`Self::begin`].
-    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>>;
+    /// Opens another connection onto the same snapshot; `None` where the database cannot: no session of
+    /// MySQL takes over another one's, and nothing keeps writers of SQLite from coming between the first
+    /// reads of two transactions. It must not outlive this one. After [`Self::begin`].
+    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>, SourceError> {
+        Ok(None)
+    }
 
     /// Which database this is, and what tells its state. After [`Self::begin`].
-    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>>;
+    async fn identity(&mut self) -> Result<Identity, SourceError>;
 
     /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
     /// pass that is read in ranges nobody else tells them.
-    fn orphans<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>>;
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError>;
 
     /// A way to cancel what this connection is at. `None`: dropping is enough. After
     /// [`Self::begin`].

@@ -4,7 +4,7 @@
 //! bound is its text alone. Whatever that text is, it becomes one literal of the statement and never
 //! more: it may come from a state file.
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::{Dialect, SourceError};
@@ -225,14 +225,15 @@ pub(super) enum Kind {
 }
 
 /// What cutting asks of a database.
+#[async_trait]
 pub(super) trait Probe: Send {
     /// The first row of a query of ours, its values as a [`Range`] says them. `None`: there is no
     /// row, or something in it cannot be said.
-    fn row<'a>(
-        &'a mut self,
+    async fn row(
+        &mut self,
         sql: String,
-        kinds: &'a [Kind],
-    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>>;
+        kinds: &[Kind],
+    ) -> Result<Option<Vec<String>>, SourceError>;
 }
 
 /// A table and what it is cut by.

@@ -8,6 +8,8 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::item::Folded;
+
 /// What is to be done with an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Action {
@@ -35,6 +37,21 @@ pub struct Entry {
     pub partition: u64,
     /// 128 bits that stand for all that it holds, where the load keeps a journal; otherwise 0.
     pub digest: u128,
+}
+
+impl Entry {
+    /// Puts the item of a row.
+    pub(crate) fn put(item_type: usize, folded: &Folded) -> Self {
+        Self {
+            action: Action::Put,
+            size: folded.size,
+            units: folded.units,
+            item_type,
+            fingerprint: folded.fingerprint,
+            partition: folded.partition,
+            digest: 0,
+        }
+    }
 }
 
 /// Requests that go together: within the target's [`super::BatchLimit`], no two with one key.

@@ -6,88 +6,156 @@ use std::fmt;
 use super::TableDescription;
 use crate::mapping::model::{Billing, Index, KeyAttribute, Projection, Table, Throughput};
 
+/// One way in which a table is not what the mapping says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// What it means for a load.
+    pub weight: Weight,
+    text: String,
+}
+
+/// What a difference means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// It costs money or comfort.
+    Comfort,
+    /// Access patterns could not be served: an index is missing, or has another key, or holds less.
+    Breaking,
+    /// The same, or items could not be written, and a table that exists cannot be changed so: its key, and
+    /// local indexes.
+    Fixed,
+}
+
+impl Difference {
+    /// Whether items could not be written, or access patterns not be served.
+    #[must_use]
+    pub fn is_breaking(&self) -> bool {
+        self.weight > Weight::Comfort
+    }
+
+    /// A setting that no item depends on: the stream, backups, tags and so on. `found`: as the table has it,
+    /// `None` where the endpoint does not tell. `why`: the error code of an endpoint that does not set or tell
+    /// it.
+    pub(super) fn setting(
+        setting: &str,
+        wanted: &str,
+        found: Option<&str>,
+        why: Option<&str>,
+    ) -> Self {
+        let found = found.unwrap_or("not known here");
+        let why = why.map_or_else(String::new, |code| {
+            format!(" (the endpoint answers {code})")
+        });
+        Self {
+            weight: Weight::Comfort,
+            text: format!("`{setting}` is {found}{why}, the mapping says {wanted}"),
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Differences as they are found.
+#[derive(Default)]
+struct Found(Vec<Difference>);
+
+impl Found {
+    fn push(&mut self, weight: Weight, text: String) {
+        self.0.push(Difference { weight, text });
+    }
+
+    /// Tells two things apart by their words. `what` goes before them: `the table's key is`.
+    fn tell(&mut self, weight: Weight, what: &str, wanted: &str, found: &str) {
+        if wanted != found {
+            self.push(weight, format!("{what} {found}, the mapping says {wanted}"));
+        }
+    }
+}
+
 /// Names every difference, the table's key first. A TTL that could not be read is not one.
 #[must_use]
 pub fn compare(wanted: &Table, found: &TableDescription) -> Vec<Difference> {
     let (found, ttl_known) = (&found.table, found.ttl_known);
-    let mut all = Vec::new();
-    let (wanted_key, found_key) = (key(wanted), key(found));
-    if wanted_key != found_key {
-        all.push(Difference::Key {
-            wanted: wanted_key,
-            found: found_key,
-        });
-    }
+    let mut all = Found::default();
+    all.tell(
+        Weight::Fixed,
+        "the table's key is",
+        &key(wanted),
+        &key(found),
+    );
     indexes(&wanted.indexes, &found.indexes, false, &mut all);
     indexes(&wanted.local_indexes, &found.local_indexes, true, &mut all);
-    if ttl_known && wanted.ttl != found.ttl {
-        all.push(Difference::Ttl {
-            wanted: wanted.ttl.clone(),
-            found: found.ttl.clone(),
-        });
+    if ttl_known {
+        let ttl = |table: &Table| table.ttl.clone().unwrap_or_else(|| "none".to_owned());
+        let what = "the TTL attribute is";
+        all.tell(Weight::Comfort, what, &ttl(wanted), &ttl(found));
     }
-    if wanted.billing != found.billing {
-        all.push(Difference::Billing {
-            index: None,
-            wanted: paid(wanted.billing),
-            found: paid(found.billing),
-        });
-    } else if let Billing::Provisioned(whole) = wanted.billing {
-        throughputs(whole, &wanted.indexes, &found.indexes, &mut all);
+    match wanted.billing {
+        Billing::Provisioned(whole) if wanted.billing == found.billing => {
+            throughputs(whole, &wanted.indexes, &found.indexes, &mut all);
+        }
+        _ => {
+            let (wanted, found) = (paid(wanted.billing), paid(found.billing));
+            all.tell(Weight::Comfort, "the table is", &wanted, &found);
+        }
     }
-    all
+    all.0
 }
 
-fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Vec<Difference>) {
+fn indexes(wanted: &[Index], found: &[Index], local: bool, all: &mut Found) {
     for index in wanted {
-        let Some(other) = found.iter().find(|other| other.name == index.name) else {
-            all.push(Difference::IndexMissing {
-                name: index.name.clone(),
-                local,
-            });
+        let name = &index.name;
+        let Some(other) = found.iter().find(|other| other.name == *name) else {
+            all.push(
+                if local {
+                    Weight::Fixed
+                } else {
+                    Weight::Breaking
+                },
+                format!(
+                    "the table has no {}index {name}",
+                    if local { "local " } else { "" }
+                ),
+            );
             continue;
         };
         // A local index has the table's partition key, which was compared.
         let (wanted_key, found_key) = (index_key(index, local), index_key(other, local));
-        if wanted_key != found_key {
-            all.push(Difference::IndexKey {
-                name: index.name.clone(),
-                wanted: wanted_key,
-                found: found_key,
-            });
-        }
+        let what = format!("the key of index {name} is");
+        all.tell(Weight::Breaking, &what, &wanted_key, &found_key);
+        let weight = if lacks(&index.projection, &other.projection) {
+            Weight::Breaking
+        } else {
+            Weight::Comfort
+        };
         let (wanted_held, found_held) = (held(&index.projection), held(&other.projection));
-        if wanted_held != found_held {
-            all.push(Difference::IndexProjection {
-                name: index.name.clone(),
-                lacking: lacks(&index.projection, &other.projection),
-                wanted: wanted_held,
-                found: found_held,
-            });
-        }
+        all.tell(
+            weight,
+            &format!("index {name} holds"),
+            &wanted_held,
+            &found_held,
+        );
     }
     for other in found {
         if !wanted.iter().any(|index| index.name == other.name) {
-            all.push(Difference::IndexExtra {
-                name: other.name.clone(),
-            });
+            let text = format!("the mapping does not know the table's index {}", other.name);
+            all.push(Weight::Comfort, text);
         }
     }
 }
 
-fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut Vec<Difference>) {
+fn throughputs(whole: Throughput, wanted: &[Index], found: &[Index], all: &mut Found) {
     for index in wanted {
         let Some(other) = found.iter().find(|other| other.name == index.name) else {
             continue;
         };
-        let units = |index: &Index| index.throughput.unwrap_or(whole);
-        if units(index) != units(other) {
-            all.push(Difference::Billing {
-                index: Some(index.name.clone()),
-                wanted: paid(Billing::Provisioned(units(index))),
-                found: paid(Billing::Provisioned(units(other))),
-            });
-        }
+        let units = |index: &Index| paid(Billing::Provisioned(index.throughput.unwrap_or(whole)));
+        let what = format!("index {} is", index.name);
+        all.tell(Weight::Comfort, &what, &units(index), &units(other));
     }
 }
 
@@ -153,156 +221,6 @@ fn paid(billing: Billing) -> String {
         Billing::OnDemand => "on demand".to_owned(),
         Billing::Provisioned(Throughput { read, write }) => {
             format!("provisioned for {read} reads and {write} writes a second")
-        }
-    }
-}
-
-// The ways in which a table can differ from its mapping, in words.
-
-/// One way in which a table is not what the mapping says.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Difference {
-    /// The table's key: attributes or their types.
-    Key {
-        /// As the mapping says it.
-        wanted: String,
-        /// As the table has it.
-        found: String,
-    },
-    /// An index of the mapping is not there.
-    IndexMissing {
-        /// Its name.
-        name: String,
-        /// Whether it is a local one, which cannot be added to a table that exists.
-        local: bool,
-    },
-    /// The table has an index that the mapping does not know.
-    IndexExtra {
-        /// Its name.
-        name: String,
-    },
-    /// An index's key: attributes or their types.
-    IndexKey {
-        /// The index.
-        name: String,
-        /// As the mapping says it.
-        wanted: String,
-        /// As the table has it.
-        found: String,
-    },
-    /// What an index holds.
-    IndexProjection {
-        /// The index.
-        name: String,
-        /// Whether it lacks an attribute that the mapping wants in it.
-        lacking: bool,
-        /// As the mapping says it.
-        wanted: String,
-        /// As the table has it.
-        found: String,
-    },
-    /// The attribute that holds the expiry time.
-    Ttl {
-        /// As the mapping says it.
-        wanted: Option<String>,
-        /// As the table has it.
-        found: Option<String>,
-    },
-    /// A setting that no item depends on: the stream, backups, tags and so on.
-    Setting {
-        /// The mapping's key for it.
-        setting: &'static str,
-        /// As the mapping says it.
-        wanted: String,
-        /// As the table has it; `None` where the endpoint does not tell.
-        found: Option<String>,
-        /// The error code of an endpoint that does not set or tell it.
-        why: Option<String>,
-    },
-    /// How the table, or an index of it, is paid for.
-    Billing {
-        /// The index; `None` for the table.
-        index: Option<String>,
-        /// As the mapping says it.
-        wanted: String,
-        /// As the table has it.
-        found: String,
-    },
-}
-
-impl Difference {
-    /// Whether items could not be written, or access patterns not be served: the key, and an index
-    /// that is missing or has another key or holds less. The rest costs money or comfort.
-    #[must_use]
-    pub fn is_breaking(&self) -> bool {
-        match self {
-            Self::Key { .. } | Self::IndexMissing { .. } | Self::IndexKey { .. } => true,
-            Self::IndexProjection { lacking, .. } => *lacking,
-            Self::IndexExtra { .. }
-            | Self::Ttl { .. }
-            | Self::Setting { .. }
-            | Self::Billing { .. } => false,
-        }
-    }
-}
-
-impl fmt::Display for Difference {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Key { wanted, found } => {
-                write!(f, "the table's key is {found}, the mapping says {wanted}")
-            }
-            Self::IndexMissing { name, local } => {
-                let kind = if *local { "local index" } else { "index" };
-                write!(f, "the table has no {kind} {name}")
-            }
-            Self::IndexExtra { name } => {
-                write!(f, "the mapping does not know the table's index {name}")
-            }
-            Self::IndexKey {
-                name,
-                wanted,
-                found,
-            } => write!(
-                f,
-                "the key of index {name} is {found}, the mapping says {wanted}"
-            ),
-            Self::IndexProjection {
-                name,
-                wanted,
-                found,
-                lacking: _,
-            } => write!(f, "index {name} holds {found}, the mapping says {wanted}"),
-            Self::Ttl { wanted, found } => {
-                let say = |ttl: &Option<String>| ttl.clone().unwrap_or_else(|| "none".to_owned());
-                let (wanted, found) = (say(wanted), say(found));
-                write!(f, "the TTL attribute is {found}, the mapping says {wanted}")
-            }
-            Self::Setting {
-                setting,
-                wanted,
-                found,
-                why,
-            } => {
-                match found {
-                    Some(found) => write!(f, "`{setting}` is {found}")?,
-                    None => write!(f, "`{setting}` is not known here")?,
-                }
-                if let Some(code) = why {
-                    write!(f, " (the endpoint answers {code})")?;
-                }
-                write!(f, ", the mapping says {wanted}")
-            }
-            Self::Billing {
-                index,
-                wanted,
-                found,
-            } => {
-                let what = index
-                    .as_ref()
-                    .map_or_else(|| "the table".to_owned(), |name| format!("index {name}"));
-                write!(f, "{what} is {found}, the mapping says {wanted}")
-            }
         }
     }
 }

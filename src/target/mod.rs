@@ -26,14 +26,13 @@ mod spec;
 
 pub use answer::{Answer, answer};
 pub use batch::{Action, Batch, Entry};
-pub use compare::Difference;
-pub use compare::compare;
+pub use compare::{Difference, Weight, compare};
 pub use spec::{SpecError, TargetSpec, connect};
 
 use std::fmt;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 
 use crate::access::{Position, Request};
 use crate::item::{Attribute, Item};
@@ -219,6 +218,7 @@ pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
 }
 
 /// A DynamoDB endpoint. See the module's text for the protocol.
+#[async_trait]
 pub trait Target: Send + Sync {
     /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
     fn place(&self) -> String;
@@ -247,71 +247,53 @@ pub trait Target: Send + Sync {
     }
 
     /// Describes a table; `None` where there is none.
-    fn describe<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>>;
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError>;
 
     /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
     /// settings that the table does not show afterwards; none of them fails it.
-    fn create<'a>(
-        &'a self,
-        table: &'a Table,
-    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>>;
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError>;
 
     /// Compares the settings that the mapping names with those of a table that exists. What the
     /// endpoint does not tell is among the differences.
-    fn compare_settings<'a>(&'a self, _table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
-        Box::pin(async { Vec::new() })
+    async fn compare_settings(&self, _table: &Table) -> Vec<Difference> {
+        Vec::new()
     }
 
     /// Says that a load of a table begins. `bulk`: whether the target may use another way than
     /// BatchWriteItem that has the same result. [`Target::finish`] ends it.
-    fn start<'a>(&'a self, table: &'a Table, bulk: bool) -> BoxFuture<'a, Result<(), TargetError>>;
+    async fn start(&self, table: &Table, bulk: bool) -> Result<(), TargetError>;
 
     /// Says that the load has ended, for good or ill; what was written is durable afterwards.
-    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>>;
+    async fn finish(&self) -> Result<(), TargetError>;
 
     /// Sends one batch of puts and deletes, once.
-    fn write<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
-    ) -> BoxFuture<'a, Result<Written, TargetError>>;
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError>;
 
     /// Reads items by their keys, at most 100; those that are missing are left out.
-    fn read<'a>(
-        &'a self,
-        table: &'a Table,
-        keys: &'a [Key],
-    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>>;
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError>;
 
     /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
     /// give reasons, which those of a batch do not.
-    fn put<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
-        index: usize,
-    ) -> BoxFuture<'a, Result<Written, TargetError>>;
+    async fn put(&self, table: &Table, batch: &Batch, index: usize)
+    -> Result<Written, TargetError>;
 
     /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
     /// page said that the next begins.
-    fn scan<'a>(
-        &'a self,
-        table: &'a Table,
-        wanted: &'a Wanted,
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<Page, TargetError>>;
+    ) -> Result<Page, TargetError>;
 
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
-    fn ask<'a>(
-        &'a self,
-        table: &'a Table,
-        request: &'a Request,
+    async fn ask(
+        &self,
+        table: &Table,
+        request: &Request,
         from: Option<Position>,
-    ) -> BoxFuture<'a, Result<Asked, TargetError>>;
+    ) -> Result<Asked, TargetError>;
 
     /// Deletes a table and waits until it is gone. One that is not there is gone already.
-    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>>;
+    async fn delete_table(&self, name: &str) -> Result<(), TargetError>;
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use async_trait::async_trait;
 use dynafold::access::{Position, Request};
 use dynafold::catalog::{Catalog, Column, Dbms};
 use dynafold::item::Item;
@@ -16,9 +17,8 @@ use dynafold::target::{
     TableDescription, Target, TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
-use futures_util::future::BoxFuture;
+use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
-use futures_util::{FutureExt as _, StreamExt as _};
 
 /// Rows of a chunk, where a test does not choose.
 const CHUNK: usize = 10;
@@ -46,61 +46,48 @@ impl FakeSource {
     }
 }
 
+#[async_trait]
 impl Source for FakeSource {
     fn dbms(&self) -> Dbms {
         Dbms::Sqlite
     }
-    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
+    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
         unreachable!("no load asks for it")
     }
-    fn describe<'a>(&'a mut self, _: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
+    async fn describe(&mut self, _: &str) -> Result<Vec<Column>, SourceError> {
         unreachable!("no load asks for it")
     }
-    fn prepare<'a>(&'a mut self, _: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        async { Ok(()) }.boxed()
+    async fn prepare(&mut self, _: &Scan) -> Result<(), SourceError> {
+        Ok(())
     }
-    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
-        async { Ok(()) }.boxed()
+    async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
+        Ok(())
     }
-    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
         let rows = self.relations.get(from).map_or(0, Vec::len);
-        async move { Ok(u64::try_from(rows).unwrap()) }.boxed()
+        Ok(u64::try_from(rows).unwrap())
     }
-    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
-        self.count(&scan.from)
+    async fn count_range(&mut self, scan: &Scan) -> Result<u64, SourceError> {
+        self.count(&scan.from).await
     }
     fn dialect(&self) -> &'static dyn dynafold::source::Dialect {
         unreachable!("no load asks for it")
     }
-    fn ask<'a>(
-        &'a mut self,
-        _: &'a str,
-        _: &'a [Column],
-    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
+    async fn ask(&mut self, _: &str, _: &[Column]) -> Result<Vec<Row>, SourceError> {
         unreachable!("no load asks for it")
     }
-    fn cut<'a>(
-        &'a mut self,
-        _: &'a Scan,
-        _: u64,
-    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
-        async { Ok(Vec::new()) }.boxed()
+    async fn cut(&mut self, _: &Scan, _: u64) -> Result<Vec<Range>, SourceError> {
+        Ok(Vec::new())
     }
-    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
-        async { Ok(None) }.boxed()
-    }
-    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+    async fn identity(&mut self) -> Result<Identity, SourceError> {
         let identity = Identity {
             name: "memory:".to_owned(),
             stamp: None,
         };
-        async { Ok(identity) }.boxed()
+        Ok(identity)
     }
-    fn orphans<'a>(
-        &'a mut self,
-        _: &'a Scan,
-    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
-        async { Ok(Vec::new()) }.boxed()
+    async fn orphans(&mut self, _: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        Ok(Vec::new())
     }
     fn canceller(&self) -> Option<Canceller> {
         None
@@ -243,6 +230,7 @@ fn error(class: ErrorClass) -> TargetError {
     }
 }
 
+#[async_trait]
 impl Target for FakeTarget {
     fn place(&self) -> String {
         "memory".to_owned()
@@ -253,89 +241,59 @@ impl Target for FakeTarget {
     fn batch_limit(&self) -> BatchLimit {
         self.limit
     }
-    fn describe<'a>(
-        &'a self,
-        _: &'a str,
-    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
-        async { Ok(None) }.boxed()
+    async fn describe(&self, _: &str) -> Result<Option<TableDescription>, TargetError> {
+        Ok(None)
     }
-    fn create<'a>(&'a self, _: &'a Table) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
-        async { Ok(Vec::new()) }.boxed()
+    async fn create(&self, _: &Table) -> Result<Vec<Difference>, TargetError> {
+        Ok(Vec::new())
     }
-    fn start<'a>(&'a self, _: &'a Table, _: bool) -> BoxFuture<'a, Result<(), TargetError>> {
+    async fn start(&self, _: &Table, _: bool) -> Result<(), TargetError> {
         self.starts.fetch_add(1, Ordering::SeqCst);
-        async { Ok(()) }.boxed()
+        Ok(())
     }
-    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
+    async fn finish(&self) -> Result<(), TargetError> {
         self.finishes.fetch_add(1, Ordering::SeqCst);
         let fails = self.finish_fails;
-        async move {
-            if fails {
-                Err(error(ErrorClass::Fatal))
-            } else {
-                Ok(())
-            }
+        if fails {
+            Err(error(ErrorClass::Fatal))
+        } else {
+            Ok(())
         }
-        .boxed()
     }
-    fn write<'a>(
-        &'a self,
-        _: &'a Table,
-        batch: &'a Batch,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
-        async move {
-            tokio::task::yield_now().await;
-            self.answer(batch)
-        }
-        .boxed()
+    async fn write(&self, _: &Table, batch: &Batch) -> Result<Written, TargetError> {
+        tokio::task::yield_now().await;
+        self.answer(batch)
     }
-    fn read<'a>(
-        &'a self,
-        _: &'a Table,
-        _: &'a [Key],
-    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
+    async fn read(&self, _: &Table, _: &[Key]) -> Result<Vec<Item>, TargetError> {
         unreachable!("no load asks for it")
     }
-    fn put<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
+    async fn put(
+        &self,
+        table: &Table,
+        batch: &Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
-        async move {
-            self.alone.fetch_add(1, Ordering::SeqCst);
-            let written = self.write(table, &batch.part(&[index])).await?;
-            if written.unprocessed.is_empty() {
-                return Ok(written);
-            }
-            let throttle = Throttle {
-                reason: "TableWriteProvisionedThroughputExceeded".to_owned(),
-                resource: "arn:app".to_owned(),
-            };
-            Err(TargetError {
-                throttles: vec![throttle],
-                ..error(ErrorClass::Throttle)
-            })
+    ) -> Result<Written, TargetError> {
+        self.alone.fetch_add(1, Ordering::SeqCst);
+        let written = self.write(table, &batch.part(&[index])).await?;
+        if written.unprocessed.is_empty() {
+            return Ok(written);
         }
-        .boxed()
+        let throttle = Throttle {
+            reason: "TableWriteProvisionedThroughputExceeded".to_owned(),
+            resource: "arn:app".to_owned(),
+        };
+        Err(TargetError {
+            throttles: vec![throttle],
+            ..error(ErrorClass::Throttle)
+        })
     }
-    fn scan<'a>(
-        &'a self,
-        _: &'a Table,
-        _: &'a Wanted,
-        _: Option<Key>,
-    ) -> BoxFuture<'a, Result<Page, TargetError>> {
+    async fn scan(&self, _: &Table, _: &Wanted, _: Option<Key>) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
-    fn ask<'a>(
-        &'a self,
-        _: &'a Table,
-        _: &'a Request,
-        _: Option<Position>,
-    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
+    async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Asked, TargetError> {
         unreachable!("no load asks for it")
     }
-    fn delete_table<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
+    async fn delete_table(&self, _: &str) -> Result<(), TargetError> {
         unreachable!("no load asks for it")
     }
 }

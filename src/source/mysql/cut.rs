@@ -1,6 +1,6 @@
 //! Cuts tables by their keys.
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use sqlx::Row as _;
 use sqlx::mysql::MySqlRow;
 
@@ -148,20 +148,19 @@ async fn finds(
     Ok(true)
 }
 
+#[async_trait]
 impl Probe for Mysql {
-    fn row<'a>(
-        &'a mut self,
+    async fn row(
+        &mut self,
         sql: String,
-        kinds: &'a [Kind],
-    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>> {
-        Box::pin(async move {
-            let rows = rows(&mut self.connection, sql).await;
-            let row = rows.and_then(|rows| match rows.first() {
-                Some(row) => said(row, kinds),
-                None => Ok(None),
-            });
-            row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
-        })
+        kinds: &[Kind],
+    ) -> Result<Option<Vec<String>>, SourceError> {
+        let rows = rows(&mut self.connection, sql).await;
+        let row = rows.and_then(|rows| match rows.first() {
+            Some(row) => said(row, kinds),
+            None => Ok(None),
+        });
+        row.map_err(|cause| self.server.fault("the keys".to_owned(), cause))
     }
 }
 

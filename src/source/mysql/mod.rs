@@ -13,7 +13,7 @@ mod scan;
 use std::fmt;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
@@ -189,62 +189,49 @@ impl Mysql {
     }
 }
 
+#[async_trait]
 impl Source for Mysql {
     fn dbms(&self) -> Dbms {
         self.server.dbms
     }
 
-    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
-        Box::pin(async { self.read_catalog().await.cloned() })
+    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+        self.read_catalog().await.cloned()
     }
 
-    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(self.describe_query(sql, false))
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        self.describe_query(sql, false).await
     }
 
-    fn describe_answer<'a>(
-        &'a mut self,
-        sql: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(self.describe_query(sql, true))
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        self.describe_query(sql, true).await
     }
 
-    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async {
-            // Not EXPLAIN: that wants SHOW VIEW for a view.
-            let sql = statement(&MysqlDialect, scan);
-            let prepared = prepare(&mut self.connection, &sql).await;
-            prepared
-                .map(drop)
-                .map_err(|cause| self.server.fault(object(&scan.from), cause))
-        })
+    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
+        // Not EXPLAIN: that wants SHOW VIEW for a view.
+        let sql = statement(&MysqlDialect, scan);
+        let prepared = prepare(&mut self.connection, &sql).await;
+        prepared
+            .map(drop)
+            .map_err(|cause| self.server.fault(object(&scan.from), cause))
     }
 
     // A table that was rewritten behind the snapshot is refused by InnoDB when it is read.
-    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async {
-            let begun = async {
-                let isolation = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-                rows(&mut self.connection, isolation).await?;
-                let start = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-                rows(&mut self.connection, start).await
-            };
-            let begun = begun.await;
-            begun
-                .map(drop)
-                .map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))
-        })
+    async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
+        let begun = async {
+            let isolation = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
+            rows(&mut self.connection, isolation).await?;
+            let start = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+            rows(&mut self.connection, start).await
+        };
+        let begun = begun.await;
+        begun
+            .map(drop)
+            .map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))
     }
 
-    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(self.count_rows(from))
-    }
-
-    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            let rows = Relation::Query(statement(&MysqlDialect, &scan.bare()));
-            self.count(&rows).await
-        })
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
+        self.count_rows(from).await
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -259,42 +246,24 @@ impl Source for Mysql {
         &MysqlDialect
     }
 
-    fn ask<'a>(
-        &'a mut self,
-        sql: &'a str,
-        columns: &'a [Column],
-    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
-        Box::pin(async {
-            let asked = scan::ask(&mut self.connection, sql, columns).await;
-            asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
-        })
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+        let asked = scan::ask(&mut self.connection, sql, columns).await;
+        asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
     }
 
-    fn cut<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-        rows: u64,
-    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
-        Box::pin(cut::cut(self, scan, rows))
-    }
-
-    // No session can take over another one's snapshot.
-    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
-        Box::pin(std::future::ready(Ok(None)))
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+        cut::cut(self, scan, rows).await
     }
 
     // A place in the binary log proves nothing: a session may write past the log, and what is in the
     // log already may not be in the snapshot yet.
-    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
+    async fn identity(&mut self) -> Result<Identity, SourceError> {
         let name = self.place.clone();
-        Box::pin(std::future::ready(Ok(Identity { name, stamp: None })))
+        Ok(Identity { name, stamp: None })
     }
 
-    fn orphans<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
-        Box::pin(cut::orphans(self, scan))
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        cut::orphans(self, scan).await
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -1,6 +1,6 @@
 //! Cuts tables, by a key or by their pages.
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::Value as Json;
 use sqlx::postgres::PgRow;
@@ -184,13 +184,10 @@ fn looks_up(plan: &Json, parents: &[&str]) -> bool {
     }
 }
 
+#[async_trait]
 impl Probe for Postgres {
-    fn row<'a>(
-        &'a mut self,
-        sql: String,
-        _: &'a [Kind],
-    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>> {
-        Box::pin(async move { self.ask(sql, &Subject::Schema).await })
+    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>, SourceError> {
+        self.ask(sql, &Subject::Schema).await
     }
 }
 

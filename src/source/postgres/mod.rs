@@ -30,7 +30,7 @@ mod types;
 use std::fmt;
 use std::time::Duration;
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -309,48 +309,36 @@ impl Postgres {
     }
 }
 
+#[async_trait]
 impl Source for Postgres {
     fn dbms(&self) -> Dbms {
         Dbms::Postgres
     }
 
-    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
-        Box::pin(async move {
-            self.step_aside().await?;
-            let catalog = catalog::read(self).await;
-            self.step_back(catalog).await
-        })
+    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+        self.step_aside().await?;
+        let catalog = catalog::read(self).await;
+        self.step_back(catalog).await
     }
 
-    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(async move {
-            self.step_aside().await?;
-            let columns = types::columns(self, sql).await;
-            self.step_back(columns).await
-        })
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        self.step_aside().await?;
+        let columns = types::columns(self, sql).await;
+        self.step_back(columns).await
     }
 
-    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async move {
-            self.step_aside().await?;
-            let planned = self.prepare_here(scan).await;
-            self.step_back(planned).await
-        })
+    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
+        self.step_aside().await?;
+        let planned = self.prepare_here(scan).await;
+        self.step_back(planned).await
     }
 
-    fn begin<'a>(&'a mut self, scans: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(self.open_and_hold(scans))
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        self.open_and_hold(scans).await
     }
 
-    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(scan::count(self, from))
-    }
-
-    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            let rows = Relation::Query(super::statement(&Sql, &scan.bare()));
-            self.count(&rows).await
-        })
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
+        scan::count(self, from).await
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -361,46 +349,31 @@ impl Source for Postgres {
         &Sql
     }
 
-    fn ask<'a>(
-        &'a mut self,
-        sql: &'a str,
-        columns: &'a [Column],
-    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
-        Box::pin(async move {
-            self.open_snapshot().await?;
-            self.step_aside().await?;
-            let rows = match scan::ask(self, sql, columns).await {
-                Ok(rows) => self.check_held().await.map(|()| rows),
-                refused => refused,
-            };
-            self.step_back(rows).await
-        })
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+        self.open_snapshot().await?;
+        self.step_aside().await?;
+        let rows = match scan::ask(self, sql, columns).await {
+            Ok(rows) => self.check_held().await.map(|()| rows),
+            refused => refused,
+        };
+        self.step_back(rows).await
     }
 
-    fn cut<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-        rows: u64,
-    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
-        Box::pin(cut::cut(self, scan, rows))
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+        cut::cut(self, scan, rows).await
     }
 
-    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
-        Box::pin(async move {
-            let fork = self.open_fork().await?;
-            Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
-        })
+    async fn fork(&mut self) -> Result<Option<Box<dyn Source>>, SourceError> {
+        let fork = self.open_fork().await?;
+        Ok(fork.map(|fork| -> Box<dyn Source> { Box::new(fork) }))
     }
 
-    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
-        Box::pin(self.identify())
+    async fn identity(&mut self) -> Result<Identity, SourceError> {
+        self.identify().await
     }
 
-    fn orphans<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
-        Box::pin(self.count_orphans(scan))
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        self.count_orphans(scan).await
     }
 
     fn canceller(&self) -> Option<Canceller> {

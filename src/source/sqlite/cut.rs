@@ -1,6 +1,6 @@
 //! Cuts tables: by the rowid, or by the primary key where that takes its place.
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
@@ -129,19 +129,14 @@ fn names(what: &str, child: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')) || (node && word != "e0")
 }
 
+#[async_trait]
 impl Probe for Sqlite {
-    fn row<'a>(
-        &'a mut self,
-        sql: String,
-        _: &'a [Kind],
-    ) -> BoxFuture<'a, Result<Option<Vec<String>>, SourceError>> {
-        Box::pin(async move {
-            let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
-            let row = row
-                .await
-                .and_then(|row| row.as_ref().map_or(Ok(None), said));
-            row.map_err(|cause| fault("the keys".to_owned(), cause))
-        })
+    async fn row(&mut self, sql: String, _: &[Kind]) -> Result<Option<Vec<String>>, SourceError> {
+        let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_optional(&mut self.connection);
+        let row = row
+            .await
+            .and_then(|row| row.as_ref().map_or(Ok(None), said));
+        row.map_err(|cause| fault("the keys".to_owned(), cause))
     }
 }
 

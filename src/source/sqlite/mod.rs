@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use futures_util::future::BoxFuture;
+use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{
@@ -144,78 +144,57 @@ impl Sqlite {
     }
 }
 
+#[async_trait]
 impl Source for Sqlite {
     fn dbms(&self) -> Dbms {
         Dbms::Sqlite
     }
 
-    fn catalog(&mut self) -> BoxFuture<'_, Result<Catalog, SourceError>> {
-        Box::pin(async {
-            let read = catalog::read(&mut self.connection, &self.file).await;
-            read.map_err(|cause| fault("the schema".to_owned(), cause))
-        })
+    async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+        let read = catalog::read(&mut self.connection, &self.file).await;
+        read.map_err(|cause| fault("the schema".to_owned(), cause))
     }
 
-    fn describe<'a>(&'a mut self, sql: &'a str) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(async {
-            let described = catalog::describe(&mut self.connection, sql).await;
-            described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
-        })
+    async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        let described = catalog::describe(&mut self.connection, sql).await;
+        described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
-    fn describe_answer<'a>(
-        &'a mut self,
-        sql: &'a str,
-    ) -> BoxFuture<'a, Result<Vec<Column>, SourceError>> {
-        Box::pin(async {
-            let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
-            described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
-        })
+    async fn describe_answer(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
+        let described = catalog::answer(&mut self.connection, sql.to_owned()).await;
+        described.map_err(|cause| fault("the mapping's query".to_owned(), cause))
     }
 
-    fn prepare<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async {
-            let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();
-            let prepared = self.connection.prepare(sql).await;
-            prepared
-                .map(drop)
-                .map_err(|cause| fault(object(&scan.from), cause))
-        })
+    async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
+        let sql = AssertSqlSafe(statement(&SqliteDialect, scan)).into_sql_str();
+        let prepared = self.connection.prepare(sql).await;
+        prepared
+            .map(drop)
+            .map_err(|cause| fault(object(&scan.from), cause))
     }
 
-    fn begin<'a>(&'a mut self, _: &'a [&'a Scan]) -> BoxFuture<'a, Result<(), SourceError>> {
-        Box::pin(async {
-            let began = SystemTime::now();
-            let before = State::of(&self.file);
-            // The transaction sees the file as it is at its first read.
-            self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
-                .await?;
-            self.stamp = State::stamp(before, State::of(&self.file), began);
-            Ok(())
-        })
+    async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
+        let began = SystemTime::now();
+        let before = State::of(&self.file);
+        // The transaction sees the file as it is at its first read.
+        self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
+            .await?;
+        self.stamp = State::stamp(before, State::of(&self.file), began);
+        Ok(())
     }
 
-    fn count<'a>(&'a mut self, from: &'a Relation) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async {
-            let from_sql = match from {
-                Relation::Table(name) => SqliteDialect.table(name),
-                Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
-            };
-            let sql = AssertSqlSafe(format!("SELECT count(*) FROM {from_sql}"));
-            let counted = async {
-                let row = sqlx::raw_sql(sql).fetch_one(&mut self.connection).await?;
-                row.try_get::<i64, _>(0)
-            };
-            let count = counted.await.map_err(|cause| fault(object(from), cause))?;
-            Ok(u64::try_from(count).unwrap_or(0))
-        })
-    }
-
-    fn count_range<'a>(&'a mut self, scan: &'a Scan) -> BoxFuture<'a, Result<u64, SourceError>> {
-        Box::pin(async move {
-            let rows = Relation::Query(statement(&SqliteDialect, &scan.bare()));
-            self.count(&rows).await
-        })
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
+        let from_sql = match from {
+            Relation::Table(name) => SqliteDialect.table(name),
+            Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
+        };
+        let sql = AssertSqlSafe(format!("SELECT count(*) FROM {from_sql}"));
+        let counted = async {
+            let row = sqlx::raw_sql(sql).fetch_one(&mut self.connection).await?;
+            row.try_get::<i64, _>(0)
+        };
+        let count = counted.await.map_err(|cause| fault(object(from), cause))?;
+        Ok(u64::try_from(count).unwrap_or(0))
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -231,42 +210,24 @@ impl Source for Sqlite {
         self.dialect
     }
 
-    fn ask<'a>(
-        &'a mut self,
-        sql: &'a str,
-        columns: &'a [Column],
-    ) -> BoxFuture<'a, Result<Vec<Row>, SourceError>> {
-        Box::pin(async {
-            let asked = scan::ask(&mut self.connection, sql, columns).await;
-            asked.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+    async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+        let asked = scan::ask(&mut self.connection, sql, columns).await;
+        asked.map_err(|cause| fault("the mapping's query".to_owned(), cause))
+    }
+
+    async fn cut(&mut self, scan: &Scan, rows: u64) -> Result<Vec<Range>, SourceError> {
+        cut::cut(self, scan, rows).await
+    }
+
+    async fn identity(&mut self) -> Result<Identity, SourceError> {
+        Ok(Identity {
+            name: format!("sqlite:{}", self.file.display()),
+            stamp: self.stamp.clone(),
         })
     }
 
-    fn cut<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-        rows: u64,
-    ) -> BoxFuture<'a, Result<Vec<Range>, SourceError>> {
-        Box::pin(cut::cut(self, scan, rows))
-    }
-
-    // Nothing keeps writers from coming between the first reads of two transactions.
-    fn fork(&mut self) -> BoxFuture<'_, Result<Option<Box<dyn Source>>, SourceError>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
-
-    fn identity(&mut self) -> BoxFuture<'_, Result<Identity, SourceError>> {
-        Box::pin(std::future::ready(Ok(Identity {
-            name: format!("sqlite:{}", self.file.display()),
-            stamp: self.stamp.clone(),
-        })))
-    }
-
-    fn orphans<'a>(
-        &'a mut self,
-        scan: &'a Scan,
-    ) -> BoxFuture<'a, Result<Vec<(usize, LeftBehind)>, SourceError>> {
-        Box::pin(cut::orphans(self, scan))
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        cut::orphans(self, scan).await
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -29,39 +29,9 @@ const PATIENCE: Duration = Duration::from_mins(15);
 impl Dynamodb {
     pub(super) async fn create_table(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
         let action = self.action("CreateTable", &table.name);
-        let provisioned = match table.billing {
-            Billing::OnDemand => None,
-            Billing::Provisioned(units) => Some(units),
-        };
-        let indexes = some(&table.indexes, |index| global(index, provisioned));
-        let request = self
-            .control
-            .create_table()
-            .table_name(&table.name)
-            .set_key_schema(Some(
-                schema([&table.partition], table.sort.as_slice())
-                    .map_err(|error| action.garbled(&error))?,
-            ))
-            .set_attribute_definitions(Some(
-                definitions(table).map_err(|error| action.garbled(&error))?,
-            ))
-            .set_global_secondary_indexes(indexes.map_err(|error| action.garbled(&error))?)
-            .set_local_secondary_indexes(
-                some(&table.local_indexes, |index| local(table, index))
-                    .map_err(|error| action.garbled(&error))?,
-            )
-            .billing_mode(match provisioned {
-                None => BillingMode::PayPerRequest,
-                Some(_) => BillingMode::Provisioned,
-            })
-            .set_provisioned_throughput(
-                provisioned
-                    .map(throughput)
-                    .transpose()
-                    .map_err(|error| action.garbled(&error))?,
-            );
-        let request = with_settings(request, &table.settings);
-        let request = request.map_err(|error| action.garbled(&error))?;
+        let request = with_keys(self.control.create_table(), table)
+            .and_then(|request| with_settings(request, &table.settings))
+            .map_err(|error| action.garbled(&error))?;
         match request.send().await {
             Ok(_) => self.wait(&table.name).await?,
             // Another run was quicker, or the answer to our first attempt was lost.
@@ -157,6 +127,28 @@ impl Dynamodb {
         let enabled = self.describe_ttl(name).await?.flatten();
         Ok(enabled.as_ref() == Some(attribute))
     }
+}
+
+/// Puts the table, its indexes and its billing into the request that makes it.
+fn with_keys(
+    request: CreateTableFluentBuilder,
+    table: &Table,
+) -> Result<CreateTableFluentBuilder, BuildError> {
+    let provisioned = match table.billing {
+        Billing::OnDemand => None,
+        Billing::Provisioned(units) => Some(units),
+    };
+    Ok(request
+        .table_name(&table.name)
+        .set_key_schema(Some(schema([&table.partition], table.sort.as_slice())?))
+        .set_attribute_definitions(Some(definitions(table)?))
+        .set_global_secondary_indexes(some(&table.indexes, |index| global(index, provisioned))?)
+        .set_local_secondary_indexes(some(&table.local_indexes, |index| local(table, index))?)
+        .billing_mode(match provisioned {
+            None => BillingMode::PayPerRequest,
+            Some(_) => BillingMode::Provisioned,
+        })
+        .set_provisioned_throughput(provisioned.map(throughput).transpose()?))
 }
 
 fn is_active(found: &SdkTable) -> bool {
@@ -263,10 +255,9 @@ fn projection(projection: &Projection) -> SdkProjection {
 }
 
 fn throughput(units: Throughput) -> Result<ProvisionedThroughput, BuildError> {
-    let count = |units: u64| i64::try_from(units).unwrap_or(i64::MAX);
     ProvisionedThroughput::builder()
-        .read_capacity_units(count(units.read))
-        .write_capacity_units(count(units.write))
+        .read_capacity_units(units_of(units.read))
+        .write_capacity_units(units_of(units.write))
         .build()
 }
 
@@ -319,11 +310,11 @@ const BACKUPS: (u32, Duration) = (12, Duration::from_secs(5));
 /// Why an endpoint did not do or tell something: its error code.
 type Code = String;
 
-/// Puts what `CreateTable` takes into its request.
-pub(super) fn with_settings(
+/// Puts what `CreateTable` takes of the settings into its request.
+fn with_settings(
     request: CreateTableFluentBuilder,
     settings: &Settings,
-) -> Result<CreateTableFluentBuilder, aws_sdk_dynamodb::error::BuildError> {
+) -> Result<CreateTableFluentBuilder, BuildError> {
     let tags = settings
         .tags
         .iter()
@@ -365,47 +356,40 @@ impl Dynamodb {
                 refused.push(("replicas", code));
             }
         }
-        let mut all = self.settings_of(table).await;
-        for difference in &mut all {
-            if let Difference::Setting { setting, why, .. } = difference
-                && let Some((_, code)) = refused.iter().find(|(name, _)| name == setting)
-            {
-                *why = Some(code.clone());
-            }
-        }
+        let mut all = self.settings_of(table, &refused).await;
         let indexes = table.indexes.iter().filter_map(|index| index.autoscale);
         if let Some(policy) = wanted.autoscale.into_iter().chain(indexes).next() {
-            all.push(Difference::Setting {
-                setting: "autoscale",
-                wanted: followed(policy),
-                found: Some("left to your infrastructure".to_owned()),
-                why: None,
-            });
+            let found = Some("left to your infrastructure");
+            all.push(Difference::setting(
+                "autoscale",
+                &followed(policy),
+                found,
+                None,
+            ));
         }
         all
     }
 
-    /// Tells what of the settings that the mapping names the table does not have.
-    pub(super) async fn settings_of(&self, table: &Table) -> Vec<Difference> {
+    /// Tells what of the settings that the mapping names the table does not have. `refused`: those that the
+    /// endpoint did not set.
+    pub(super) async fn settings_of(
+        &self,
+        table: &Table,
+        refused: &[(&str, Code)],
+    ) -> Vec<Difference> {
         let wanted = &table.settings;
         if *wanted == Settings::default() {
             return Vec::new();
         }
         let mut all = Vec::new();
-        let mut tell = |setting, wanted: String, found: Result<String, Code>| match found {
-            Ok(found) if found == wanted => {}
-            Ok(found) => all.push(Difference::Setting {
-                setting,
-                wanted,
-                found: Some(found),
-                why: None,
-            }),
-            Err(code) => all.push(Difference::Setting {
-                setting,
-                wanted,
-                found: None,
-                why: Some(code),
-            }),
+        let mut tell = |setting: &str, wanted: String, found: Result<String, Code>| {
+            if found.as_ref() == Ok(&wanted) {
+                return;
+            }
+            let refused = refused.iter().find(|(name, _)| *name == setting);
+            let why = refused.map(|(_, code)| code).or(found.as_ref().err());
+            let (found, why) = (found.as_deref().ok(), why.map(String::as_str));
+            all.push(Difference::setting(setting, &wanted, found, why));
         };
         let found = match self.describe_raw(&table.name).await {
             Ok(Some(found)) => found,

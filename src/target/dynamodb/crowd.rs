@@ -4,8 +4,7 @@
 //! that are whole raise it again, one for each round. A request keeps its place until all its keys
 //! are read, so that where reading is slow those that began end first.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 
@@ -49,16 +48,12 @@ impl Default for Crowd {
 pub(super) struct Place<'c>(&'c Crowd);
 
 impl Crowd {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for a place.
     pub(super) async fn enter(&self) -> Place<'_> {
         loop {
             let freed = self.freed.notified();
             {
-                let mut inner = self.lock();
+                let mut inner = self.inner.lock();
                 if f64::from(inner.under_way) < inner.limit.floor() {
                     inner.under_way += 1;
                     return Place(self);
@@ -70,7 +65,7 @@ impl Crowd {
 
     /// Enters that keys were read. `whole`: all that a request asked for.
     pub(super) fn read(&self, whole: bool) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         inner.progress = Some(Instant::now());
         if whole && inner.limit < MOST {
             inner.limit = (inner.limit + 1.0 / inner.limit).min(MOST);
@@ -81,7 +76,7 @@ impl Crowd {
 
     /// Enters that keys were left, or a request refused.
     pub(super) fn refused(&self) {
-        let mut inner = self.lock();
+        let mut inner = self.inner.lock();
         let now = Instant::now();
         if inner.halved.is_none_or(|at| now - at >= PAUSE) {
             inner.halved = Some(now);
@@ -93,14 +88,14 @@ impl Crowd {
 
     /// How long nobody has read anything, but no longer than since `begun`.
     pub(super) fn idle(&self, begun: Instant) -> Duration {
-        let progress = self.lock().progress;
+        let progress = self.inner.lock().progress;
         progress.map_or(begun, |at| at.max(begun)).elapsed()
     }
 }
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.0.lock().under_way -= 1;
+        self.0.inner.lock().under_way -= 1;
         self.0.freed.notify_one();
     }
 }
@@ -118,7 +113,7 @@ mod tests {
         }
         crowd.refused();
         crowd.refused();
-        assert_eq!(crowd.lock().limit.to_bits(), 4.0_f64.to_bits());
+        assert_eq!(crowd.inner.lock().limit.to_bits(), 4.0_f64.to_bits());
         places.truncate(4);
         let pause = Duration::from_secs(1);
         assert!(tokio::time::timeout(pause, crowd.enter()).await.is_err());

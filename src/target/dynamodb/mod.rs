@@ -19,8 +19,8 @@ mod write;
 pub(super) use client::{Clients, made_up_credentials, open};
 pub(super) use wording::without_values;
 
+use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
-use futures_util::future::BoxFuture;
 
 use super::{
     Asked, Batch, Difference, Key, Page, TableDescription, Target, TargetError, Wanted, Written,
@@ -79,6 +79,7 @@ impl Dynamodb {
     }
 }
 
+#[async_trait]
 impl Target for Dynamodb {
     fn place(&self) -> String {
         self.place.name.clone()
@@ -92,80 +93,62 @@ impl Target for Dynamodb {
         IN_FLIGHT
     }
 
-    fn describe<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
-        Box::pin(self.describe_table(name))
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
+        self.describe_table(name).await
     }
 
-    fn create<'a>(
-        &'a self,
-        table: &'a Table,
-    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
-        Box::pin(self.create_table(table))
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+        self.create_table(table).await
     }
 
-    fn compare_settings<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
-        Box::pin(self.settings_of(table))
+    async fn compare_settings(&self, table: &Table) -> Vec<Difference> {
+        self.settings_of(table, &[]).await
     }
 
-    fn start<'a>(
-        &'a self,
-        _table: &'a Table,
-        _bulk: bool,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
-        Box::pin(async { Ok(()) })
+    async fn start(&self, _table: &Table, _bulk: bool) -> Result<(), TargetError> {
+        Ok(())
     }
 
-    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
-        Box::pin(async { Ok(()) })
+    async fn finish(&self) -> Result<(), TargetError> {
+        Ok(())
     }
 
-    fn write<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
-        Box::pin(self.write_batch(table, batch))
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
+        self.write_batch(table, batch).await
     }
 
-    fn read<'a>(
-        &'a self,
-        table: &'a Table,
-        keys: &'a [Key],
-    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
-        Box::pin(self.read_items(table, keys))
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
+        self.read_items(table, keys).await
     }
 
-    fn put<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
+    async fn put(
+        &self,
+        table: &Table,
+        batch: &Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
-        Box::pin(self.put_one(table, batch, index))
+    ) -> Result<Written, TargetError> {
+        self.put_one(table, batch, index).await
     }
 
-    fn scan<'a>(
-        &'a self,
-        table: &'a Table,
-        wanted: &'a Wanted,
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<Page, TargetError>> {
-        Box::pin(self.scan_page(table, wanted, from))
+    ) -> Result<Page, TargetError> {
+        self.scan_page(table, wanted, from).await
     }
 
-    fn ask<'a>(
-        &'a self,
-        table: &'a Table,
-        request: &'a Request,
+    async fn ask(
+        &self,
+        table: &Table,
+        request: &Request,
         from: Option<Position>,
-    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
-        Box::pin(self.ask_page(table, request, from))
+    ) -> Result<Asked, TargetError> {
+        self.ask_page(table, request, from).await
     }
 
-    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
-        Box::pin(self.remove_table(name))
+    async fn delete_table(&self, name: &str) -> Result<(), TargetError> {
+        self.remove_table(name).await
     }
 }

@@ -13,16 +13,17 @@ mod connector;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
 use connector::{Engine, unreadable};
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{Database, DynoxideError, ImportOptions};
-use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
 use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
@@ -72,6 +73,7 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
     })
 }
 
+#[async_trait]
 impl Target for Local {
     fn place(&self) -> String {
         self.protocol.place()
@@ -93,93 +95,75 @@ impl Target for Local {
         }
     }
 
-    fn describe<'a>(
-        &'a self,
-        name: &'a str,
-    ) -> BoxFuture<'a, Result<Option<TableDescription>, TargetError>> {
-        self.protocol.describe(name)
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
+        self.protocol.describe(name).await
     }
 
-    fn create<'a>(
-        &'a self,
-        table: &'a Table,
-    ) -> BoxFuture<'a, Result<Vec<Difference>, TargetError>> {
-        self.protocol.create(table)
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+        self.protocol.create(table).await
     }
 
-    fn compare_settings<'a>(&'a self, table: &'a Table) -> BoxFuture<'a, Vec<Difference>> {
-        self.protocol.compare_settings(table)
+    async fn compare_settings(&self, table: &Table) -> Vec<Difference> {
+        self.protocol.compare_settings(table).await
     }
 
-    fn start<'a>(
-        &'a self,
-        _table: &'a Table,
-        bulk: bool,
-    ) -> BoxFuture<'a, Result<(), TargetError>> {
+    async fn start(&self, _table: &Table, bulk: bool) -> Result<(), TargetError> {
         self.bulk.store(bulk, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
-        Box::pin(blocking(move || opener.writable()))
+        blocking(move || opener.writable()).await
     }
 
-    fn finish(&self) -> BoxFuture<'_, Result<(), TargetError>> {
+    async fn finish(&self) -> Result<(), TargetError> {
         self.bulk.store(false, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
-        Box::pin(blocking(move || opener.settle()))
+        blocking(move || opener.settle()).await
     }
 
-    fn write<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
         if !self.bulk.load(Ordering::Relaxed) {
-            return self.protocol.write(table, batch);
+            return self.protocol.write(table, batch).await;
         }
         let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
         if batch.entries().iter().any(|e| e.action == Action::Delete) {
-            return Box::pin(self.write_in_parts(table, batch));
+            return self.write_in_parts(table, batch).await;
         }
         let batch = batch.clone();
-        Box::pin(blocking(move || import(&opener, &name, &batch)))
+        blocking(move || import(&opener, &name, &batch)).await
     }
 
-    fn read<'a>(
-        &'a self,
-        table: &'a Table,
-        keys: &'a [Key],
-    ) -> BoxFuture<'a, Result<Vec<Item>, TargetError>> {
-        self.protocol.read(table, keys)
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
+        self.protocol.read(table, keys).await
     }
 
-    fn put<'a>(
-        &'a self,
-        table: &'a Table,
-        batch: &'a Batch,
+    async fn put(
+        &self,
+        table: &Table,
+        batch: &Batch,
         index: usize,
-    ) -> BoxFuture<'a, Result<Written, TargetError>> {
-        self.protocol.put(table, batch, index)
+    ) -> Result<Written, TargetError> {
+        self.protocol.put(table, batch, index).await
     }
 
-    fn scan<'a>(
-        &'a self,
-        table: &'a Table,
-        wanted: &'a Wanted,
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &Wanted,
         from: Option<Key>,
-    ) -> BoxFuture<'a, Result<Page, TargetError>> {
-        self.protocol.scan(table, wanted, from)
+    ) -> Result<Page, TargetError> {
+        self.protocol.scan(table, wanted, from).await
     }
 
-    fn ask<'a>(
-        &'a self,
-        table: &'a Table,
-        request: &'a Request,
+    async fn ask(
+        &self,
+        table: &Table,
+        request: &Request,
         from: Option<Position>,
-    ) -> BoxFuture<'a, Result<Asked, TargetError>> {
-        self.protocol.ask(table, request, from)
+    ) -> Result<Asked, TargetError> {
+        self.protocol.ask(table, request, from).await
     }
 
-    fn delete_table<'a>(&'a self, name: &'a str) -> BoxFuture<'a, Result<(), TargetError>> {
-        self.protocol.delete_table(name)
+    async fn delete_table(&self, name: &str) -> Result<(), TargetError> {
+        self.protocol.delete_table(name).await
     }
 }
 
@@ -324,7 +308,7 @@ impl Opener {
 
     /// The engine; its file is made if it is missing.
     fn made(&self) -> Result<Database, TargetError> {
-        let mut slot = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.open.lock();
         if let Some(open) = &slot.0 {
             return Ok(open.clone());
         }

@@ -2,8 +2,8 @@
 //!
 //! A test has the SDK sign the same requests and compares.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use aws_smithy_runtime_api::box_error::BoxError;
@@ -14,6 +14,7 @@ use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::sdk_config::TimeSource;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 
 use super::vault::Held;
@@ -189,7 +190,7 @@ impl Intercept for Clock {
         let response = context.response();
         if !response.status().is_success() {
             let date = response.headers().get("date").map(str::to_owned);
-            *self.refused() = date;
+            *self.inner.refused.lock() = date;
         }
         Ok(())
     }
@@ -210,12 +211,7 @@ impl Clock {
 
     /// The date of the last answer to the SDK that was an error.
     pub(super) fn last_refused(&self) -> Option<String> {
-        self.refused().clone()
-    }
-
-    fn refused(&self) -> MutexGuard<'_, Option<String>> {
-        let refused = self.inner.refused.lock();
-        refused.unwrap_or_else(PoisonError::into_inner)
+        self.inner.refused.lock().clone()
     }
 
     /// Takes the date of an answer to a request that was signed with this offset. Says whether the

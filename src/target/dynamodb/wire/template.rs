@@ -6,7 +6,7 @@
 //! another account, on which the endpoint may depend.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_credential_types::attributes::AccountId;
@@ -22,6 +22,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::config_bag::ConfigBag;
 use aws_smithy_types::timeout::TimeoutConfig;
+use parking_lot::{Mutex, RwLock};
 
 use super::sign::Scope;
 use super::vault::Held;
@@ -77,11 +78,7 @@ impl Templates {
         held: &Held,
     ) -> Result<Arc<Template>, TargetError> {
         let account = held.credentials.account_id().map(AccountId::as_str);
-        let last = self
-            .last
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
+        let last = self.last.read().clone();
         if let Some(last) = last
             && last.table == attempt.table
             && last.account.as_deref() == account
@@ -91,7 +88,7 @@ impl Templates {
         let dressed = self.dress(attempt).await?;
         let bare = dressed.bare(attempt.table, account.map(str::to_owned));
         let template = Arc::new(bare.ok_or_else(|| attempt.incomplete("a signature"))?);
-        let mut last = self.last.write().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.last.write();
         *last = Some(Arc::clone(&template));
         Ok(template)
     }
@@ -107,11 +104,7 @@ impl Templates {
             .interceptor(mirror.clone())
             .send()
             .await;
-        let seen = mirror
-            .seen
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let seen = mirror.seen.lock().take();
         match (seen, stopped) {
             (Some(dressed), _) => Ok(dressed),
             (None, Err(error)) => Err(attempt.classify(&error)),
@@ -212,7 +205,7 @@ impl Intercept for Mirror {
             connector: client.http_connector(&settings.build(), components),
             patience: timeouts.operation_attempt_timeout(),
         };
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(dressed);
+        *self.seen.lock() = Some(dressed);
         Err("seen, and not to be sent".into())
     }
 }

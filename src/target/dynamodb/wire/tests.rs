@@ -105,7 +105,7 @@ async fn the_sdk_signs_as_we_do() {
         let request = request.request_items("app", Vec::new()).customize();
         let stopped = request.interceptor(mirror.clone()).send().await;
         assert!(stopped.is_err());
-        let request = mirror.seen.lock().unwrap().take().unwrap().request;
+        let request = mirror.seen.lock().take().unwrap().request;
         let theirs = request.headers().get("authorization").unwrap();
         let names = theirs.split("SignedHeaders=").nth(1).unwrap();
         let names: Vec<&str> = names.split(',').next().unwrap().split(';').collect();

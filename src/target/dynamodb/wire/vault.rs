@@ -4,7 +4,7 @@
 //! them waits; and should the renewal fail, the old ones are used until they expire.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use aws_credential_types::provider::error::CredentialsError;
@@ -12,6 +12,7 @@ use aws_credential_types::provider::{
     ProvideCredentials, Result as Provided, SharedCredentialsProvider, future,
 };
 use aws_sdk_dynamodb::config::Credentials;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Mutex as AsyncMutex;
 
 use super::sign;
@@ -74,7 +75,7 @@ impl Held {
 
     /// The key for a day and a scope.
     pub(super) fn signing_key(&self, day: &str, scope: &str) -> [u8; 32] {
-        let mut slot = self.key.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.key.lock();
         let known = slot.as_ref().filter(|(text, _)| {
             text.strip_prefix(day)
                 .is_some_and(|rest| rest.strip_prefix('/') == Some(scope))
@@ -167,13 +168,13 @@ impl Vault {
 
 impl Inner {
     fn current(&self) -> Option<Arc<Held>> {
-        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let held = self.held.read();
         held.clone()
     }
 
     fn keep(&self, held: Held) -> Arc<Held> {
         let held = Arc::new(held);
-        let mut slot = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        let mut slot = self.held.write();
         *slot = Some(Arc::clone(&held));
         held
     }
