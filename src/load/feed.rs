@@ -1,158 +1,70 @@
-//! From the source to the fold: what `preview` reads by, and what all runs make of a row.
-//!
-//! A task of its own reads the passes one after the other and hands on chunks through a short
-//! channel, so that the database, the fold and the target work at the same time.
+//! From the source to the fold: what all runs make of a row, and reading all rows for one purpose.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::StreamExt as _;
-use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-
+use super::ending::{Cancel, Failure};
+use super::lanes::{Lanes, Read};
+use super::ledger::ChunkId;
+use super::prove::Unproved;
+use super::start::Plan;
 use crate::item::{Elements, Folded, Folder, Item, Reject};
-use crate::mapping::model::{Expired, ItemType, Model, Pass};
-use crate::source::{Chunk, Source, SourceError};
+use crate::mapping::model::{Expired, ItemType, Model};
+use crate::source::{Row, Source};
 use crate::value::Value;
 
-/// Chunks that wait for the fold. A chunk has about a megabyte at most.
-const CHUNKS_AHEAD: usize = 4;
-
-/// What the reader hands on.
-#[derive(Debug)]
-pub(crate) enum Read {
-    /// A pass begins.
-    Start(usize),
-    /// Rows of the pass that goes on.
-    Rows(Chunk),
-    /// A pass has been read to its end. `all` counts the relation's rows, where the database left
-    /// out some by itself.
-    End { pass: usize, all: Option<u64> },
-    /// The source failed; nothing follows.
-    Failed(SourceError),
+/// Reads all rows of a plan, and folds them.
+pub(crate) struct Walk<'w> {
+    pub(crate) model: &'w Arc<Model>,
+    pub(crate) folder: Folder,
+    pub(crate) plan: &'w Plan,
+    pub(crate) lanes: usize,
+    pub(crate) cancel: &'w Cancel,
 }
 
-/// Reads all passes on a task of its own.
-pub(crate) struct Reader {
-    chunks: mpsc::Receiver<Read>,
-    task: JoinHandle<Box<dyn Source>>,
-    drain: Arc<AtomicBool>,
-}
-
-impl Reader {
-    /// Opens the snapshot and begins to read. `begin: false` where the snapshot is open already.
-    pub(crate) fn spawn(source: Box<dyn Source>, model: Arc<Model>, begin: bool) -> Self {
-        let (sender, chunks) = mpsc::channel(CHUNKS_AHEAD);
-        let drain = Arc::new(AtomicBool::new(false));
-        let task = tokio::spawn(read(source, model, begin, sender, drain.clone()));
-        Self {
-            chunks,
-            task,
-            drain,
-        }
-    }
-
-    /// The next thing read; `None` after the last pass, after a failure, or if the reader died.
-    pub(crate) async fn next(&mut self) -> Option<Read> {
-        self.chunks.recv().await
-    }
-
-    /// Ends the reading and gives the source back. `reusable`: reads the scan that goes on to its
-    /// end, unseen, as the source's contract asks for before another scan; otherwise whatever the
-    /// database is at is abandoned.
-    pub(crate) async fn finish(mut self, reusable: bool) -> Option<Box<dyn Source>> {
-        self.drain.store(reusable, Ordering::Release);
-        self.chunks.close();
-        while self.chunks.recv().await.is_some() {}
-        (&mut self.task).await.ok()
-    }
-}
-
-impl Drop for Reader {
-    /// Whoever lets go of a reader must not leave it reading.
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-async fn read(
-    mut source: Box<dyn Source>,
-    model: Arc<Model>,
-    begin: bool,
-    sender: mpsc::Sender<Read>,
-    drain: Arc<AtomicBool>,
-) -> Box<dyn Source> {
-    let abandoned = tokio::select! {
-        biased;
-        () = passes(source.as_mut(), &model, begin, &sender) => false,
-        () = abandoned(&sender, &drain) => true,
-    };
-    if abandoned && let Some(canceller) = source.canceller() {
-        canceller.cancel().await;
-    }
-    source
-}
-
-async fn passes(source: &mut dyn Source, model: &Model, begin: bool, sender: &mpsc::Sender<Read>) {
-    if begin && let Err(error) = source.begin(&model.scans()).await {
-        let _ = sender.send(Read::Failed(error)).await;
-        return;
-    }
-    for (index, pass) in model.passes.iter().enumerate() {
-        if sender.send(Read::Start(index)).await.is_err() || !scan(source, pass, sender).await {
-            return;
-        }
-        let end = count(source, index, pass).await;
-        let failed = matches!(end, Read::Failed(_));
-        if sender.send(end).await.is_err() || failed {
-            return;
-        }
-    }
-}
-
-/// Hands on the rows of one pass; `false` where nothing is to follow.
-async fn scan(source: &mut dyn Source, pass: &Pass, sender: &mpsc::Sender<Read>) -> bool {
-    let mut rows = source.scan(&pass.scan);
-    let mut listening = true;
-    while let Some(chunk) = rows.next().await {
-        let read = match chunk {
-            // What waits for the end of the reading gets its turn, however fast rows come.
-            Ok(_) if !listening => {
-                tokio::task::yield_now().await;
-                continue;
-            }
-            Ok(chunk) => Read::Rows(chunk),
-            Err(error) => {
-                let _ = sender.send(Read::Failed(error)).await;
-                return false;
+impl Walk<'_> {
+    /// Gives `each` what became of every row; `each` says whether to go on. `source` has the snapshot
+    /// open, and is given back where it still stands.
+    pub(crate) async fn each(
+        self,
+        source: &mut Option<Box<dyn Source>>,
+        mut each: impl FnMut(usize, &Row, Fate) -> Result<bool, Unproved>,
+    ) -> Result<(), Unproved> {
+        let failed = |error| Unproved::Failed(Failure::from(&error));
+        let Some(lent) = source.take() else {
+            let failure = "the source did not come back from an earlier reading";
+            return Err(Unproved::Failed(Failure::internal(failure)));
+        };
+        let model = self.model;
+        let mut sieve = Sieve::new(self.folder);
+        let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
+        let issue = Arc::new(|id: ChunkId| id);
+        let mut lanes = Lanes::open(lent, model.clone(), chunks, self.lanes, issue)
+            .await
+            .map_err(failed)?;
+        let end = loop {
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => break Err(Unproved::Cancelled),
+                read = lanes.next() => read,
+            };
+            match read {
+                None => break Ok(()),
+                Some(Read::Failed(error)) => break Err(failed(error)),
+                Some(Read::End { .. }) => {}
+                Some(Read::Again { .. }) => break Err(Unproved::Again),
+                Some(Read::Rows { ticket, rows, .. }) => {
+                    let pass = model.passes.get(ticket.pass);
+                    let item_types = pass.map_or(&[][..], |pass| &pass.item_types);
+                    match sieve.all(model, item_types, rows.rows, &mut each) {
+                        Ok(true) => {}
+                        Ok(false) => break Ok(()),
+                        Err(unproved) => break Err(unproved),
+                    }
+                }
             }
         };
-        listening = sender.send(read).await.is_ok();
-    }
-    listening
-}
-
-/// How a pass ends: with all the relation's rows counted, where the database left out some.
-async fn count(source: &mut dyn Source, index: usize, pass: &Pass) -> Read {
-    let left_out = !pass.scan.conditions.is_empty() && !pass.scan.keep_unmatched;
-    let all = if left_out {
-        match source.count(&pass.scan.from).await {
-            Ok(all) => Some(all),
-            Err(error) => return Read::Failed(error),
-        }
-    } else {
-        None
-    };
-    Read::End { pass: index, all }
-}
-
-/// Waits until nobody listens any more. A query may take long to give its first row, and whoever
-/// has ended the run must not wait for it, nor leave it to the server; only a scan that is read to
-/// its end goes on.
-async fn abandoned(sender: &mpsc::Sender<Read>, drain: &AtomicBool) {
-    sender.closed().await;
-    if drain.load(Ordering::Acquire) {
-        std::future::pending::<()>().await;
+        *source = lanes.finish().await.0;
+        end
     }
 }
 
@@ -207,6 +119,35 @@ impl Sieve {
             Ok(folded) if folded.expired != Expired::Load => Fate::Expired(Box::new(folded)),
             Ok(folded) => Fate::Made(folded),
         })
+    }
+}
+
+impl Sieve {
+    /// Gives `each` what becomes of rows, until it says that it is enough: `false`.
+    fn all(
+        &mut self,
+        model: &Model,
+        item_types: &[usize],
+        rows: Vec<Row>,
+        each: &mut impl FnMut(usize, &Row, Fate) -> Result<bool, Unproved>,
+    ) -> Result<bool, Unproved> {
+        for mut row in rows {
+            for index in item_types {
+                let Some(item_type) = model.item_types.get(*index) else {
+                    continue;
+                };
+                if !meets(item_type, &row) {
+                    continue;
+                }
+                let mut elements = Elements::new(&item_type.explodes);
+                while let Some(fate) = self.next(*index, &mut elements, &mut row) {
+                    if !each(*index, &row, fate)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
     }
 }
 

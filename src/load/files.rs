@@ -1,12 +1,12 @@
 //! The files beside the table: rejects, and the items of rows that have expired already.
 //!
 //! Each is made when it gets its first line, never in the place of a file that holds something
-//! else. Lines are on disk before the state counts them; what a killed run wrote beyond is cut off
+//! else. A line that cannot be written ends the run: a reject that nobody sees would be a lost row. Lines
+//! are on disk before the state counts them; what a killed run wrote beyond is cut off
 //! when it goes on. Archived items go to `FILE.part`, which takes the archive's place when the run
 //! has read everything: a run that is cut short leaves the archive of an earlier one as it was.
 
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::ending::Failure;
@@ -53,7 +53,7 @@ impl Which {
 
 /// One of the files.
 #[derive(Debug)]
-pub(super) struct LineFile {
+pub(crate) struct LineFile {
     which: Which,
     /// Where people look for it.
     path: PathBuf,
@@ -65,7 +65,7 @@ pub(super) struct LineFile {
 }
 
 impl LineFile {
-    pub(super) fn rejects(path: PathBuf) -> Self {
+    pub(crate) fn rejects(path: PathBuf) -> Self {
         Self {
             which: Which::Rejects,
             path,
@@ -128,27 +128,33 @@ impl LineFile {
     /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
     pub(super) fn append(&mut self, lines: &mut Lines) -> Result<(), Failure> {
         let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
-        lines.map_or(Ok(()), |lines| self.append_lines(lines))
+        let Some(lines) = lines else { return Ok(()) };
+        self.write(|annex| annex.append_committed(lines).map(drop))
     }
 
-    /// Appends lines, of which there are some; they are on disk afterwards.
-    pub(super) fn append_lines(&mut self, lines: impl Read) -> Result<(), Failure> {
+    /// Appends one line as it comes, which is on disk when the file is closed. After a failure there are no
+    /// more.
+    pub(crate) fn append_line(&mut self, line: &str) -> Result<(), Failure> {
+        self.write(|annex| annex.append_uncommitted(line.as_bytes()))
+    }
+
+    fn write(
+        &mut self,
+        append: impl FnOnce(&mut Annex) -> Result<(), AnnexError>,
+    ) -> Result<(), Failure> {
         if self.path.as_os_str().is_empty() || self.broken {
             return Ok(());
         }
-        let appended = self.write(lines);
+        let annex = match self.open.take() {
+            Some(annex) => Ok(annex),
+            None => self.make(),
+        };
+        let appended = annex.and_then(|annex| {
+            let annex = self.open.insert(annex);
+            append(annex).map_err(|error| failure(self.which, &error))
+        });
         self.broken = appended.is_err();
         appended
-    }
-
-    fn write(&mut self, lines: impl Read) -> Result<(), Failure> {
-        let annex = match self.open.take() {
-            Some(annex) => annex,
-            None => self.make()?,
-        };
-        let annex = self.open.insert(annex);
-        let appended = annex.append_committed(lines).map(drop);
-        appended.map_err(|error| failure(self.which, &error))
     }
 
     /// How far it counts; `None` without lines.
@@ -157,11 +163,12 @@ impl LineFile {
     }
 
     /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
-    pub(super) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
+    pub(crate) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
         let Some(annex) = self.open.take().filter(|_| !self.broken) else {
             return Ok(None);
         };
         let place = annex.path().to_owned();
+        annex.commit().map_err(|error| self.failure(&error))?;
         drop(annex);
         if finished && place != self.path {
             // The state says that the run is complete only when the archive is in its place for
@@ -195,6 +202,11 @@ impl LineFile {
     fn failure(&self, error: &AnnexError) -> Failure {
         failure(self.which, error)
     }
+}
+
+/// The rejects file could not be looked at or removed.
+pub(super) fn rejects_failure(path: &Path, cause: std::io::Error) -> Failure {
+    failure(Which::Rejects, &unwritable(path, cause))
 }
 
 fn unwritable(path: &Path, cause: std::io::Error) -> AnnexError {

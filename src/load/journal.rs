@@ -11,7 +11,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{BufReader, Error, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use parking_lot::Mutex;
 
 use super::ending::Failure;
 use super::state::StateError;
@@ -44,7 +45,7 @@ impl Journal {
         let how = how.create(true).write(true).truncate(true);
         let journal = Self::open(state, how, Secret::random())?;
         let head = [*HEADER, *journal.secret.bytes()];
-        let begun = journal.lock().write_all(head.as_flattened());
+        let begun = journal.file.lock().write_all(head.as_flattened());
         begun.map_err(|error| failed(&journal.path, error))?;
         Ok(journal)
     }
@@ -57,7 +58,7 @@ impl Journal {
         let mut how = private::options();
         let journal = Self::open(state, how.create(true).append(true), secret)?;
         let whole = || {
-            let file = journal.lock();
+            let file = journal.file.lock();
             let length = file.metadata()?.len();
             // A disk that was full has cut the last digest short.
             file.set_len(length - length % DIGEST)
@@ -83,7 +84,7 @@ impl Journal {
         let put = batch.entries().iter();
         let put = put.filter(|entry| entry.action == Action::Put);
         let digests: Vec<u8> = put.flat_map(|entry| entry.digest.to_le_bytes()).collect();
-        let noted = self.lock().write_all(&digests);
+        let noted = self.file.lock().write_all(&digests);
         noted.map_err(|error| failed(&self.path, error))
     }
 
@@ -102,10 +103,6 @@ impl Journal {
             let pushed = digests.push(u128::from_le_bytes(digest), SENT);
             pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Takes the journal away, of a run that has ended well.
@@ -192,7 +189,7 @@ mod tests {
             assert_eq!(length(), 2 * DIGEST, "{head:?}");
         }
         let journal = Journal::go_on(&state).unwrap();
-        journal.lock().write_all(&[7; 40]).unwrap();
+        journal.file.lock().write_all(&[7; 40]).unwrap();
         let again = Journal::go_on(&state).unwrap();
         assert_eq!(length(), 4 * DIGEST);
         assert_eq!(journal.secret, again.secret);

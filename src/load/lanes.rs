@@ -6,9 +6,10 @@
 //! snapshot still stands; whoever takes the blocks is told to forget the first attempt.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::StreamExt as _;
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 
@@ -139,7 +140,7 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
             source = ended.ok().or(source);
         }
         let source = self.spare.lock().await.take().or(source);
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut warnings = self.warnings.lock();
         (source, std::mem::take(&mut *warnings))
     }
 }
@@ -153,7 +154,20 @@ enum Attempt {
 }
 
 impl<T: Clone + Send + Sync + 'static> Lane<T> {
-    async fn run(self, mut source: Box<dyn Source>) -> Box<dyn Source> {
+    async fn run(self, source: Box<dyn Source>) -> Box<dyn Source> {
+        let source = self.chunks(source).await;
+        let mut warnings = self.warnings.lock();
+        for warning in source.warnings() {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        drop(warnings);
+        source
+    }
+
+    /// Reads chunks until there are no more.
+    async fn chunks(&self, mut source: Box<dyn Source>) -> Box<dyn Source> {
         while let Some((id, part)) = self.take() {
             let Some(pass) = self.model.passes.get(id.pass) else {
                 break;
@@ -182,21 +196,11 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
                 }
             }
         }
-        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
-        for warning in source.warnings() {
-            if !warnings.contains(&warning) {
-                warnings.push(warning);
-            }
-        }
-        drop(warnings);
         source
     }
 
     fn take(&self) -> Option<(ChunkId, Part)> {
-        self.queue
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop_front()
+        self.queue.lock().pop_front()
     }
 
     /// Another connection onto the snapshot, where it still stands.

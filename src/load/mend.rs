@@ -5,27 +5,23 @@
 
 use std::sync::Arc;
 
-use tokio::task::JoinSet;
-
-use super::ending::Failure;
 use super::ending::{Halt, Why};
 use super::feed::RowKey;
 use super::files::LineFile;
 use super::ledger::{ChunkId, Ticket};
 use super::ledger::{Ledger, Opening};
 use super::pace::Pace;
-use super::parcel::{Origin, Parcel};
+use super::parcel::Outbox;
 use super::park::Park;
 use super::probe::Probe;
 use super::report::Books;
 use super::report::Silent;
 use super::report::{RejectNote, Traffic};
 use super::writer::Delivery;
-use crate::batch::Batcher;
 use crate::item::{Folded, write_item};
 use crate::mapping::model::Model;
 use crate::retry::Policy;
-use crate::target::{Action, Batch, Entry, Target, TargetError};
+use crate::target::{Entry, Target, TargetError};
 use crate::throttle::Settings;
 
 /// Batches on their way, of one worker.
@@ -102,13 +98,7 @@ impl Mender {
     /// A worker's own way to write. `workers`: how many of them share what the target takes.
     pub(crate) fn mending(&self, workers: usize) -> Mending {
         let share = self.delivery.target.concurrency() / workers.max(1);
-        Mending {
-            most_requests: share.clamp(1, REQUESTS),
-            batcher: Batcher::new(self.delivery.target.batch_limit()),
-            delivery: self.delivery.clone(),
-            origins: Vec::new(),
-            requests: JoinSet::new(),
-        }
+        Mending(Outbox::new(&self.delivery, share.clamp(1, REQUESTS)))
     }
 
     /// Ends the writing, when every worker has flushed what it had.
@@ -128,14 +118,7 @@ impl Mender {
 }
 
 /// A worker's items on their way.
-pub(crate) struct Mending {
-    delivery: Arc<Delivery>,
-    batcher: Batcher,
-    /// Of the items that wait in the batcher.
-    origins: Vec<Origin>,
-    requests: JoinSet<()>,
-    most_requests: usize,
-}
+pub(crate) struct Mending(Outbox);
 
 impl Mending {
     /// Writes an item, with others.
@@ -146,62 +129,13 @@ impl Mending {
         row: RowKey,
         ticket: Arc<Ticket>,
     ) {
-        let entry = Entry {
-            action: Action::Put,
-            size: folded.size,
-            units: folded.units,
-            item_type,
-            fingerprint: folded.fingerprint,
-            partition: folded.partition,
-            ..Entry::default()
-        };
-        self.batcher.limit_units(self.delivery.pace.batch_units());
-        let full = self
-            .batcher
-            .push(entry, |out| write_item(out, &folded.item));
-        ticket.hold();
-        self.origins.push(Origin {
-            ticket,
-            row,
-            known: None,
-        });
-        if let Some(batch) = full {
-            self.send(batch).await;
-        }
+        let entry = Entry::put(item_type, folded);
+        let write = |out: &mut String| write_item(out, &folded.item);
+        self.0.push(entry, ticket, row, write).await;
     }
 
     /// Sends what waits, and waits until all of it is accounted for.
     pub(crate) async fn flush(&mut self) {
-        if let Some(batch) = self.batcher.finish() {
-            self.send(batch).await;
-        }
-        while self.settle_one().await {}
-    }
-
-    async fn send(&mut self, batch: Batch) {
-        let count = batch.len().min(self.origins.len());
-        let parcel = Parcel {
-            batch,
-            origins: self.origins.drain(..count).collect(),
-            permit: None,
-        };
-        if self.requests.len() >= self.most_requests {
-            self.settle_one().await;
-        }
-        let delivery = self.delivery.clone();
-        self.requests
-            .spawn(async move { delivery.deliver(parcel, None).await });
-    }
-
-    async fn settle_one(&mut self) -> bool {
-        match self.requests.join_next().await {
-            None => return false,
-            Some(Ok(())) => {}
-            Some(Err(_)) => {
-                let failure = Failure::internal("a task that mends died");
-                self.delivery.halt.set(Why::Failed(failure));
-            }
-        }
-        true
+        self.0.flush().await;
     }
 }

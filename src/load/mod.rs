@@ -57,21 +57,22 @@ pub use worker::{Doing, Selection};
 
 pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use ending::{Halt, Why};
-pub(crate) use feed::{Fate, Read, Reader, RowKey, Sieve, meets, row_key, take_row_key};
+pub(crate) use feed::{Fate, RowKey, Sieve, Walk, meets, row_key, take_row_key};
+pub(crate) use files::LineFile;
 pub(crate) use lanes::{Issue, Lanes, Read as Reading, spread};
 pub(crate) use ledger::{ChunkId, Ticket};
 pub(crate) use mend::{Mended, Mender, Mending};
-pub(crate) use prove::Contest;
-pub(crate) use prove::{Keys as KeyPass, Unproved};
+pub(crate) use prove::{CODE as DUPLICATE_KEY, Contest, Keys as KeyPass, Unproved, shares_key};
 pub(crate) use prune::{
     Broken, STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected,
 };
 pub(crate) use prune::{Owners, Unowned};
-pub(crate) use rejects::{NOTED, Rejected, Rejects, json, note, raw, row_json};
+pub(crate) use rejects::{NOTED, Rejected, json, line, note, raw, row_json};
 pub(crate) use report::{UNCLEAR_WHY, rate};
 pub(crate) use start::{Part, Plan};
 pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
 pub(crate) use worker::{Work, work};
+pub(crate) use writer::count;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -3,8 +3,7 @@
 //! The decisions are those of [`crate::throttle`], which knows no clock and no task; this gives it
 //! the time and wakes those who wait.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
 
@@ -110,10 +109,6 @@ impl Pace {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Time since the run's begin, as the throttle counts it.
     pub(super) fn now(&self) -> Duration {
         self.begun.elapsed()
@@ -143,7 +138,7 @@ impl Pace {
         loop {
             let (freed, refunded) = (self.freed.notified(), self.refunded.notified());
             let now = self.now();
-            let admission = ask(&mut self.lock(), now);
+            let admission = ask(&mut self.inner.lock(), now);
             let most = match admission {
                 Admission::Go => return,
                 Admission::At(at) => at.saturating_sub(now),
@@ -176,7 +171,7 @@ impl Pace {
         let now = self.now();
         let reserved = units(accepted);
         let used = {
-            let mut inner = self.lock();
+            let mut inner = self.inner.lock();
             let mut blamed = 0.0;
             if !refused.is_empty() || inner.heat.is_watching() {
                 let (accepted, refused) = (pairs(accepted), pairs(refused));
@@ -206,35 +201,35 @@ impl Pace {
 
     /// Says that deletions follow, of items that cost so much each.
     pub(super) fn expect_deletions(&self, least: u64, most: u64) {
-        self.lock().toll = Some(Toll::new(of(least), of(most)));
+        self.inner.lock().toll = Some(Toll::new(of(least), of(most)));
     }
 
     /// What one is thought to cost.
     pub(super) fn deletion_units(&self) -> u64 {
-        self.lock().toll.as_ref().map_or(1, Toll::units)
+        self.inner.lock().toll.as_ref().map_or(1, Toll::units)
     }
 
     /// Whether a partition is paced on its own.
     pub(super) fn is_hot(&self, partition: u64) -> bool {
-        self.lock().heat.is_hot(partition)
+        self.inner.lock().heat.is_hot(partition)
     }
 
     /// Whether any partition is.
     pub(super) fn any_hot(&self) -> bool {
-        self.lock().heat.any_hot()
+        self.inner.lock().heat.any_hot()
     }
 
     /// The most units that a batch should hold as things stand.
     pub(super) fn batch_units(&self) -> f64 {
-        self.lock().gate.batch_units()
+        self.inner.lock().gate.batch_units()
     }
 
     /// The most units that a batch of a hot partition should hold as things stand.
     pub(super) fn hot_batch_units(&self, partition: u64) -> f64 {
-        self.lock().heat.batch_units(partition)
+        self.inner.lock().heat.batch_units(partition)
     }
 
     pub(super) fn summary(&self) -> Summary {
-        self.lock().gate.summary()
+        self.inner.lock().gate.summary()
     }
 }

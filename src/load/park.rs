@@ -4,10 +4,11 @@
 //! may wait is bounded in bytes; beyond them the writers wait too.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Duration, Instant};
@@ -54,14 +55,6 @@ impl Default for Park {
 }
 
 impl Park {
-    fn queues(&self) -> MutexGuard<'_, HashMap<u64, VecDeque<Parked>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn tasks(&self) -> MutexGuard<'_, JoinSet<()>> {
-        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Takes items of hot partitions in, when there is room for them.
     pub(super) async fn take(delivery: &Arc<Delivery>, parcel: Parcel) {
         let park = &delivery.park;
@@ -79,14 +72,14 @@ impl Park {
                 _room: room,
             };
             let first = {
-                let mut queues = park.queues();
+                let mut queues = park.queues.lock();
                 let queue = queues.entry(entry.partition);
                 let first = matches!(queue, std::collections::hash_map::Entry::Vacant(_));
                 queue.or_default().push_back(parked);
                 first
             };
             if first {
-                let mut tasks = park.tasks();
+                let mut tasks = park.tasks.lock();
                 while let Some(ended) = tasks.try_join_next() {
                     ended_well(&ended, &delivery.halt);
                 }
@@ -104,7 +97,7 @@ impl Park {
     pub(super) async fn settle(&self, halt: &Halt) {
         let from = Instant::now();
         loop {
-            let mut tasks = std::mem::take(&mut *self.tasks());
+            let mut tasks = std::mem::take(&mut *self.tasks.lock());
             if tasks.is_empty() {
                 let waited = u64::try_from(from.elapsed().as_millis()).unwrap_or(u64::MAX);
                 self.waited.fetch_add(waited, Ordering::Relaxed);
@@ -118,7 +111,7 @@ impl Park {
 
     /// The next batch of a partition; `None` where its queue is empty, which is then gone.
     fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
-        let mut queues = self.queues();
+        let mut queues = self.queues.lock();
         let queue = queues.get_mut(&partition)?;
         let mut parcel = Parcel::default();
         let mut batch = Batch::new();

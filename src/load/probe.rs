@@ -3,8 +3,7 @@
 //! A batch that is taken in part says of the rest only that it is unprocessed. One of these items,
 //! put alone, is refused with the reason, or is written. That is asked now and then, by one task.
 
-use std::sync::{Mutex, PoisonError};
-
+use parking_lot::Mutex;
 use tokio::time::{Duration, Instant};
 
 /// Answers that left items without a break before the question is worth a request.
@@ -23,7 +22,7 @@ impl Probe {
         if left < ANSWERS {
             return false;
         }
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         let due = last.is_none_or(|last| last.elapsed() >= PAUSE);
         if due {
             *last = Some(Instant::now());

@@ -11,21 +11,21 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::ending::Failure;
 use super::ending::{Cancel, Why};
-use super::feed::{Fate, RowKey, Sieve, meets, row_key};
-use super::lanes::{Lanes, Read};
+use super::feed::{Fate, RowKey, Walk, row_key};
 use super::ledger::{ChunkId, Lines};
 use super::rejects::{NOTED, Rejected, json, line, note, row_json};
 use super::report::RejectNote;
 use super::report::{Progress, Step};
 use super::start::Plan;
 use super::worker::Selection;
-use crate::item::{Elements, Folded, Folder, Item};
+use crate::item::{Folded, Folder, Item};
 use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass, Template};
 use crate::mapping::template::Context;
 use crate::proof;
@@ -194,16 +194,12 @@ impl Keys<'_> {
     ) -> Result<Proved, Unproved> {
         let mut proof = Proof::new(self.options.clone());
         let mut proved = Proved::default();
-        let mut failed = None;
-        self.each(model, source, |index, row, fate| {
-            let taken = self.meet(model, index, row, fate, &mut proof, &mut proved);
-            failed = taken.err();
-            failed.is_none()
-        })
-        .await?;
-        if let Some(failed) = failed {
-            return Err(failed);
-        }
+        self.walk(model)
+            .each(source, |index, row, fate| {
+                let taken = self.meet(model, index, row, fate, &mut proof, &mut proved);
+                taken.map(|()| true)
+            })
+            .await?;
         self.progress.step(Step::ComparingKeys);
         proved.keys = proof.keys();
         let mut groups = tokio::task::spawn_blocking(|| proof.finish())
@@ -259,37 +255,28 @@ impl Keys<'_> {
         let tells = !proved.begins(self.max_rejects);
         let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
         let Proved { contest, told, .. } = proved;
-        let mut failed = None;
-        let end = self
-            .each(model, source, |index, row, fate| {
-                let Fate::Made(folded) = fate else {
-                    return true;
-                };
-                let Some(item_type) = model.item_types.get(index) else {
-                    return true;
-                };
-                if !contest.is_contested(folded.fingerprint) {
-                    return true;
-                }
-                let key = row_key(item_type, row);
-                let at = locator(index, item_type, &key, &folded.item);
-                let loses = !contest.name(folded.fingerprint, at, index, &key);
-                if !(tells && loses && self.selection.holds_row(item_type, row)) {
-                    return true;
-                }
-                if contest.is_named(folded.fingerprint) {
-                    let reject = contest.reject(model, index, key, &folded);
-                    failed = told.tell(model, &reject).err();
-                } else if losers.len() < NAMED {
-                    losers.push((index, key, folded));
-                }
-                failed.is_none()
-            })
-            .await;
-        if let Some(failed) = failed {
-            return Err(failed.into());
-        }
-        match end {
+        let end = self.walk(model).each(source, |index, row, fate| {
+            let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index)) else {
+                return Ok(true);
+            };
+            if !contest.is_contested(folded.fingerprint) {
+                return Ok(true);
+            }
+            let key = row_key(item_type, row);
+            let at = locator(index, item_type, &key, &folded.item);
+            let loses = !contest.name(folded.fingerprint, at, index, &key);
+            if !(tells && loses && self.selection.holds_row(item_type, row)) {
+                return Ok(true);
+            }
+            if contest.is_named(folded.fingerprint) {
+                let reject = contest.reject(model, index, key, &folded);
+                told.tell(model, &reject)?;
+            } else if losers.len() < NAMED {
+                losers.push((index, key, folded));
+            }
+            Ok(true)
+        });
+        match end.await {
             // What was named stays so, and the rest is counted.
             Err(Unproved::Again) | Ok(()) => {}
             Err(unproved) => return Err(unproved),
@@ -301,69 +288,15 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// Folds every row, and gives `each` what became of it; `each` says whether to go on. `source` is
-    /// given back where its snapshot still stands.
-    pub(crate) async fn each(
-        &self,
-        model: &Arc<Model>,
-        source: &mut Option<Box<dyn Source>>,
-        mut each: impl FnMut(usize, &Row, Fate) -> bool,
-    ) -> Result<(), Unproved> {
-        let mut sieve = Sieve::new(Folder::new(model, self.context.clone()));
-        let failed = |error| Unproved::Failed(Failure::from(&error));
-        let Some(lent) = source.take() else {
-            let failure = "the source did not come back from an earlier reading";
-            return Err(Unproved::Failed(Failure::internal(failure)));
-        };
-        let chunks = self.plan.chunks().map(|(id, part)| (id, part.clone()));
-        let issue = Arc::new(|id: ChunkId| id);
-        let mut lanes = Lanes::open(lent, model.clone(), chunks, self.lanes, issue)
-            .await
-            .map_err(failed)?;
-        let mut end = Ok(());
-        'reading: loop {
-            let read = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => {
-                    end = Err(Unproved::Cancelled);
-                    break;
-                }
-                read = lanes.next() => read,
-            };
-            match read {
-                None => break,
-                Some(Read::Failed(error)) => {
-                    end = Err(failed(error));
-                    break;
-                }
-                Some(Read::End { .. }) => {}
-                Some(Read::Again { .. }) => {
-                    end = Err(Unproved::Again);
-                    break;
-                }
-                Some(Read::Rows { ticket, rows, .. }) => {
-                    let item_types = model.passes.get(ticket.pass).map(|pass| &*pass.item_types);
-                    for mut row in rows.rows {
-                        for index in item_types.unwrap_or_default() {
-                            let Some(item_type) = model.item_types.get(*index) else {
-                                continue;
-                            };
-                            if !meets(item_type, &row) {
-                                continue;
-                            }
-                            let mut elements = Elements::new(&item_type.explodes);
-                            while let Some(fate) = sieve.next(*index, &mut elements, &mut row) {
-                                if !each(*index, &row, fate) {
-                                    break 'reading;
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+    /// All rows of the plan, folded by this mapping.
+    pub(crate) fn walk<'w>(&'w self, model: &'w Arc<Model>) -> Walk<'w> {
+        Walk {
+            model,
+            folder: Folder::new(model, self.context.clone()),
+            plan: self.plan,
+            lanes: self.lanes,
+            cancel: self.cancel,
         }
-        *source = lanes.finish().await.0;
-        end
     }
 }
 
@@ -597,7 +530,7 @@ impl Contest {
         if winner.locator != locator(index, item_type, row, &folded.item) {
             return false;
         }
-        let mut taken = winner.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = winner.taken.lock();
         let free = taken.is_none_or(|(chunk, attempt)| chunk == reading.0 && attempt < reading.1);
         if free {
             *taken = Some(reading);
@@ -617,28 +550,34 @@ impl Contest {
         let named = winner
             .and_then(|winner| winner.row.as_ref())
             .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
-        let message = match named {
-            Some((item_type, row)) => format!(
-                "the item has the same key as that of {} {}",
-                item_type.name,
-                row_json(item_type, row)
-            ),
-            None => "the item has the same key as that of another row".to_owned(),
-        };
-        Rejected {
-            item_type,
-            row,
-            code: Cow::Borrowed(CODE),
-            message,
-            help: Some(
-                "make the key template tell these rows apart, for example by a column of the \
-                 primary key, or leave one of them out with `where`; with --max-rejects the other \
-                 row is the one that is loaded"
-                    .to_owned(),
-            ),
-            attribute: Some(model.table.partition.name.to_string()),
-            item: Some(json(&folded.item)),
-        }
+        let help = "make the key template tell these rows apart, for example by a column of the \
+                    primary key, or leave one of them out with `where`; with --max-rejects the other \
+                    row is the one that is loaded";
+        shares_key(model, item_type, row, named, help, folded)
+    }
+}
+
+/// The reject of a row whose item has the key of another row's item, which may be known.
+pub(crate) fn shares_key(
+    model: &Model,
+    item_type: usize,
+    row: RowKey,
+    other: Option<(&ItemType, &RowKey)>,
+    help: &str,
+    folded: &Folded,
+) -> Rejected {
+    let other = other.map_or_else(
+        || "another row".to_owned(),
+        |(item_type, row)| format!("{} {}", item_type.name, row_json(item_type, row)),
+    );
+    Rejected {
+        item_type,
+        row,
+        code: Cow::Borrowed(CODE),
+        message: format!("the item has the same key as that of {other}"),
+        help: Some(help.to_owned()),
+        attribute: Some(model.table.partition.name.to_string()),
+        item: Some(json(&folded.item)),
     }
 }
 

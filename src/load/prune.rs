@@ -9,26 +9,26 @@
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::Prune;
+use super::ending::Cancel;
 use super::ending::Failure;
-use super::ending::{Cancel, Why};
 use super::journal::Journal;
 use super::ledger::Ticket;
-use super::parcel::{Origin, Parcel};
+use super::parcel::Outbox;
 use super::report::Left;
 use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
-use super::writer::Delivery;
-use crate::batch::Batcher;
+use super::writer::{Delivery, count};
 use crate::item::{Attribute, Item, Secret, fingerprints, write_item};
 use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
 use crate::proof::{Options, Proof, ProofError};
-use crate::target::{Action, Batch, Entry, Page, Target, TargetError, Wanted};
+use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
 const SEGMENTS: u32 = 4;
@@ -42,9 +42,10 @@ pub(crate) const STRANGER: usize = usize::MAX;
 pub(crate) const UNCLEAR: usize = STRANGER - 1;
 
 /// What has become of the row of a stale item.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Stale {
     /// No row that was read makes its key.
+    #[default]
     Gone,
     /// `where` leaves it out.
     Filtered,
@@ -71,8 +72,8 @@ pub(crate) struct Scan<'s> {
     pub(crate) cancel: &'s Cancel,
 }
 
-/// An item of the table that no row makes.
-#[derive(Debug)]
+/// An item of the table; where the comparison gives it out, one that no row makes.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Stray {
     pub(crate) item_type: usize,
     /// Stands for its partition key, as in the items that are put.
@@ -80,20 +81,23 @@ pub(crate) struct Stray {
     /// Its key.
     pub(crate) json: String,
     /// What has become of its row.
+    #[serde(skip)]
     pub(crate) stale: Stale,
     /// Whether its TTL is over: DynamoDB deletes it when it comes to it.
     pub(crate) past: bool,
     /// Stands for all that it holds.
     digest: u128,
     /// Whether an attempt of this run has sent it, as it is.
+    #[serde(skip)]
     sent: bool,
 }
 
-/// The keys of the table on disk: each its item type, its partition, its digest and its JSON.
+/// The items of the table on disk, as JSON.
 #[derive(Debug)]
 pub(crate) struct Spool {
     file: BufWriter<File>,
     length: u64,
+    line: Vec<u8>,
 }
 
 /// Why the comparison did not come to its end.
@@ -120,36 +124,17 @@ impl Spool {
         Ok(Self {
             file: BufWriter::new(tempfile::tempfile()?),
             length: 0,
+            line: Vec::new(),
         })
     }
 
-    /// Appends a key; gives its place.
-    fn push(
-        &mut self,
-        item_type: usize,
-        partition: u64,
-        past: bool,
-        digest: u128,
-        json: &str,
-    ) -> std::io::Result<u64> {
+    /// Appends an item; gives its place.
+    fn push(&mut self, stray: &Stray) -> std::io::Result<u64> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, stray)?;
+        self.file.write_all(&self.line)?;
         let place = self.length;
-        let head = [
-            // The two that stand for no item type keep their distance from the end.
-            u32::try_from(item_type)
-                .unwrap_or(if item_type == UNCLEAR {
-                    u32::MAX - 1
-                } else {
-                    u32::MAX
-                })
-                .to_le_bytes(),
-            u32::try_from(json.len()).unwrap_or(u32::MAX).to_le_bytes(),
-        ];
-        self.file.write_all(head.as_flattened())?;
-        self.file.write_all(&partition.to_le_bytes())?;
-        self.file.write_all(&[u8::from(past)])?;
-        self.file.write_all(&digest.to_le_bytes())?;
-        self.file.write_all(json.as_bytes())?;
-        self.length += u64::try_from(json.len() + 33).unwrap_or(u64::MAX);
+        self.length += count(self.line.len());
         Ok(place)
     }
 
@@ -162,41 +147,11 @@ impl Spool {
     }
 }
 
-fn read_key(
-    file: &mut BufReader<File>,
-    place: u64,
-    stale: Stale,
-    sent: bool,
-) -> std::io::Result<Stray> {
+/// The item at a place.
+fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
     file.seek(SeekFrom::Start(place))?;
-    let mut number = || -> std::io::Result<usize> {
-        let mut four = [0; 4];
-        file.read_exact(&mut four)?;
-        let number = u32::from_le_bytes(four);
-        Ok(match number {
-            u32::MAX => STRANGER,
-            number if number == u32::MAX - 1 => UNCLEAR,
-            number => usize::try_from(number).unwrap_or(STRANGER),
-        })
-    };
-    let (item_type, length) = (number()?, number()?);
-    let mut partition = [0; 8];
-    file.read_exact(&mut partition)?;
-    let mut past = [0];
-    file.read_exact(&mut past)?;
-    let mut digest = [0; 16];
-    file.read_exact(&mut digest)?;
-    let mut json = vec![0; length];
-    file.read_exact(&mut json)?;
-    Ok(Stray {
-        item_type,
-        partition: u64::from_le_bytes(partition),
-        json: String::from_utf8(json).map_err(std::io::Error::other)?,
-        stale,
-        past: past != [0],
-        digest: u128::from_le_bytes(digest),
-        sent,
-    })
+    let mut rest = serde_json::Deserializer::from_reader(file);
+    Ok(Stray::deserialize(&mut rest)?)
 }
 
 impl Scan<'_> {
@@ -221,7 +176,7 @@ impl Scan<'_> {
         }
         drop(sender);
         let mut spool = Spool::new()?;
-        let mut json = String::new();
+        let mut held = Stray::default();
         loop {
             let page = tokio::select! {
                 biased;
@@ -240,19 +195,19 @@ impl Scan<'_> {
                 if !is_wanted {
                     continue;
                 }
-                let owner = owner.unwrap_or(if unclear { UNCLEAR } else { STRANGER });
-                let past = self.is_past(&item);
-                let digest = self.secret.map_or(0, |secret| secret.item(&item));
+                held.item_type = owner.unwrap_or(if unclear { UNCLEAR } else { STRANGER });
+                held.past = self.is_past(&item);
+                held.digest = self.secret.map_or(0, |secret| secret.item(&item));
                 let key = self.key(item);
                 let mut values = key.attributes.iter().map(|(_, value)| value);
                 let Some(partition) = values.next() else {
                     continue;
                 };
-                let (fingerprint, partition) = fingerprints(partition, values.next());
-                json.clear();
-                write_item(&mut json, &key);
-                let place = spool.push(owner, partition, past, digest, &json)?;
-                keys.push(fingerprint, IN_TABLE | place)?;
+                let fingerprint;
+                (fingerprint, held.partition) = fingerprints(partition, values.next());
+                held.json.clear();
+                write_item(&mut held.json, &key);
+                keys.push(fingerprint, IN_TABLE | spool.push(&held)?)?;
             }
         }
     }
@@ -353,7 +308,12 @@ pub(crate) async fn compare(
         if let Some(place) = place
             && rows == 0
             && !again
-            && !each(read_key(&mut file, place, stale, sent)?).await
+            && !each(Stray {
+                stale,
+                sent,
+                ..read_item(&mut file, place)?
+            })
+            .await
         {
             return Err(Broken::Cancelled);
         }
@@ -447,13 +407,7 @@ impl Strays {
     /// Takes one in; `false` where that fails, which [`Strays::sent`] tells.
     fn take(&mut self, stray: &Stray) -> bool {
         let mut push = || -> Result<(), Broken> {
-            let place = self.spool.push(
-                stray.item_type,
-                stray.partition,
-                stray.past,
-                stray.digest,
-                &stray.json,
-            )?;
+            let place = self.spool.push(stray)?;
             Ok(self.digests.push(stray.digest, IN_TABLE | place)?)
         };
         self.failed = push().err();
@@ -528,101 +482,57 @@ pub(crate) fn selected(model: &Model) -> Vec<bool> {
 const LARGEST: u64 = 400 << 10;
 
 /// Items on their way out of the table.
-pub(super) struct Deletions<'d> {
-    delivery: &'d Arc<Delivery>,
+struct Deletions {
     doing: Doing,
     ticket: Arc<Ticket>,
-    batcher: Batcher,
-    waiting: Vec<Origin>,
-    requests: JoinSet<()>,
+    outbox: Outbox,
 }
 
-impl<'d> Deletions<'d> {
+impl Deletions {
     /// Begins; the pace hears what a deletion may cost at most.
-    pub(super) fn new(delivery: &'d Arc<Delivery>, doing: Doing) -> Self {
+    fn new(delivery: &Arc<Delivery>, doing: Doing) -> Self {
         let table = &delivery.model.table;
-        let indexes = table.indexes.len() + table.local_indexes.len();
-        let entries = u64::try_from(indexes + 1).unwrap_or(1);
+        let entries = count(table.indexes.len() + table.local_indexes.len() + 1);
         let largest = delivery.ledger.largest().unwrap_or(LARGEST);
         let most = largest.div_ceil(1024) * entries;
         delivery.pace.expect_deletions(entries, most);
         Self {
             ticket: delivery.ledger.issue_beside(&delivery.model),
-            batcher: Batcher::new(delivery.target.batch_limit()),
-            waiting: Vec::new(),
-            requests: JoinSet::new(),
-            delivery,
+            outbox: Outbox::new(delivery, delivery.target.concurrency()),
             doing,
         }
     }
 
     /// Deletes an item, with others; counts it where the run only plans.
-    pub(super) async fn delete(&mut self, stray: &Stray) {
-        let Stray {
-            item_type,
-            partition,
-            ref json,
-            ..
-        } = *stray;
+    async fn delete(&mut self, stray: &Stray) {
         if self.doing == Doing::Plan {
-            if let Some(books) = self.ticket.page().books(item_type) {
+            if let Some(books) = self.ticket.page().books(stray.item_type) {
                 books.deleted += 1;
             }
             return;
         }
-        self.ticket.hold();
-        self.waiting.push(Origin {
-            ticket: self.ticket.clone(),
-            row: Box::default(),
-            known: None,
-        });
+        let json = &stray.json;
         // Keys of one table differ in their JSON as they differ in their values.
         let (fingerprint, _) = fingerprints(&Attribute::S(json.as_str().into()), None);
         let entry = Entry {
             action: Action::Delete,
             size: json.len(),
-            units: self.delivery.pace.deletion_units(),
-            item_type,
+            units: self.outbox.delivery.pace.deletion_units(),
+            item_type: stray.item_type,
             fingerprint,
-            partition,
+            partition: stray.partition,
             digest: 0,
         };
-        self.batcher.limit_units(self.delivery.pace.batch_units());
-        if let Some(batch) = self.batcher.push(entry, |out| out.push_str(json)) {
-            self.send(batch).await;
-        }
-    }
-
-    async fn send(&mut self, batch: Batch) {
-        let origins = self
-            .waiting
-            .drain(..batch.len().min(self.waiting.len()))
-            .collect();
-        let parcel = Parcel {
-            batch,
-            origins,
-            permit: None,
-        };
-        if self.requests.len() >= self.delivery.target.concurrency() {
-            self.requests.join_next().await;
-        }
-        let delivery = self.delivery.clone();
-        self.requests
-            .spawn(async move { delivery.deliver(parcel, None).await });
+        let (ticket, row) = (self.ticket.clone(), Box::default());
+        let write = |out: &mut String| out.push_str(json);
+        self.outbox.push(entry, ticket, row, write).await;
     }
 
     /// Waits until everything is deleted.
-    pub(super) async fn end(mut self) {
-        if let Some(batch) = self.batcher.finish() {
-            self.send(batch).await;
-        }
-        while let Some(ended) = self.requests.join_next().await {
-            if ended.is_err() {
-                let failure = Failure::internal("a task that deletes died");
-                self.delivery.halt.set(Why::Failed(failure));
-            }
-        }
-        self.delivery.park.settle(&self.delivery.halt).await;
+    async fn end(mut self) {
+        self.outbox.flush().await;
+        let delivery = self.outbox.delivery;
+        delivery.park.settle(&delivery.halt).await;
         // Its books are added up when the ledger closes; no chunk of the plan is done with it.
     }
 }

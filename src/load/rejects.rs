@@ -1,21 +1,17 @@
-//! The rejects file: one JSON line for each row that became no item.
-//!
-//! Lines are written as they come, unbuffered, so that a run that is killed leaves them. A line
-//! that cannot be written ends the run: a reject that nobody sees would be a lost row.
+//! Rejects: one JSON line for each row that became no item, which [`super::files`] writes.
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::value::RawValue;
 
 use super::ending::Failure;
 use super::feed::RowKey;
+use super::files::rejects_failure;
 use super::report::RejectNote;
 use crate::item::{Item, Reject, write_item};
 use crate::mapping::model::{ItemType, Model};
-use crate::private;
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.
@@ -55,53 +51,6 @@ pub(crate) fn json(item: &Item) -> String {
     out
 }
 
-/// Where the rejects go.
-#[derive(Debug)]
-pub(crate) struct Rejects {
-    path: PathBuf,
-    file: Option<File>,
-}
-
-impl Rejects {
-    pub(crate) fn new(path: PathBuf) -> Self {
-        Self { path, file: None }
-    }
-
-    /// Makes the file, if it is not there yet.
-    fn open(&mut self) -> Result<&mut File, Failure> {
-        let made = match self.file.take() {
-            Some(file) => Ok(file),
-            None => refuse_other_files(&self.path).and_then(|()| {
-                let mut how = private::options();
-                how.write(true).create(true).truncate(true).open(&self.path)
-            }),
-        };
-        made.map(|file| self.file.insert(file))
-            .map_err(|error| failure(&self.path, error))
-    }
-
-    /// Writes a reject's line.
-    pub(crate) fn write(&mut self, model: &Model, reject: &Rejected) -> Result<(), Failure> {
-        let mut text = String::new();
-        line(&mut text, model, reject);
-        let written = self.open()?.write_all(text.as_bytes());
-        written.map_err(|error| failure(&self.path, error))
-    }
-
-    /// Ends the file: its lines are on disk afterwards. Gives its path, where there are any.
-    pub(crate) fn close(self) -> (Result<(), Failure>, Option<PathBuf>) {
-        let Some(file) = self.file else {
-            return (Ok(()), None);
-        };
-        let synced = match file.sync_all() {
-            // Pipes and devices cannot be synced; there is nothing to be lost there.
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(()),
-            synced => synced.map_err(|error| failure(&self.path, error)),
-        };
-        (synced, Some(self.path))
-    }
-}
-
 /// How every line of a rejects file begins.
 pub(super) const BEGINNING: &str = "{\"item_type\":";
 
@@ -111,17 +60,13 @@ pub(super) const BEGINNING: &str = "{\"item_type\":";
 ///
 /// [`Failure`] when the file is there and holds something else, or cannot be removed.
 pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
-    let cleared = refuse_other_files(path).and_then(|()| match std::fs::metadata(path) {
+    // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
+    let refused = refuse_unless(BEGINNING, "the file is there and holds no rejects", path);
+    let cleared = refused.and_then(|()| match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
         _ => Ok(()),
     });
-    cleared.map_err(|error| failure(path, error))
-}
-
-/// Refuses to take the place of a file that is no older rejects file: a mistyped `--rejects` must
-/// not cost the mapping, or a SQLite source.
-fn refuse_other_files(path: &Path) -> std::io::Result<()> {
-    refuse_unless(BEGINNING, "the file is there and holds no rejects", path)
+    cleared.map_err(|error| rejects_failure(path, error))
 }
 
 /// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
@@ -142,29 +87,6 @@ pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io:
     Err(Error::new(ErrorKind::AlreadyExists, why))
 }
 
-/// The rejects file could not be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write the rejects file {}", path.display())]
-struct RejectsError {
-    path: PathBuf,
-    #[source]
-    cause: std::io::Error,
-}
-
-fn failure(path: &Path, cause: std::io::Error) -> Failure {
-    let error = RejectsError {
-        path: path.to_owned(),
-        cause,
-    };
-    Failure::new(
-        "rejects-file",
-        &error,
-        Some(
-            "make room or name another file with --rejects; without it a rejected row would be lost",
-        ),
-    )
-}
-
 /// A reject as the report names it.
 pub(crate) fn note(model: &Model, reject: &Rejected) -> RejectNote {
     let item_type = model.item_types.get(reject.item_type);
@@ -179,7 +101,7 @@ pub(crate) fn note(model: &Model, reject: &Rejected) -> RejectNote {
 }
 
 /// Appends the line of a reject.
-pub(super) fn line(out: &mut String, model: &Model, reject: &Rejected) {
+pub(crate) fn line(out: &mut String, model: &Model, reject: &Rejected) {
     let item_type = model.item_types.get(reject.item_type);
     out.push_str(BEGINNING);
     quote(out, item_type.map_or("", |item_type| &item_type.name));

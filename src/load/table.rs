@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::mapping::model::Table;
-use crate::target::{Difference, TableDescription, Target, TargetError, compare};
+use crate::target::{Difference, TableDescription, Target, TargetError, Weight, compare};
 
 /// How often a table that is being made is asked for.
 const POLL: Duration = Duration::from_secs(2);
@@ -72,10 +72,7 @@ impl TableError {
                 Some("make it first, or leave out --no-create to have it made as the mapping says")
             }
             Self::Differs { differences, .. } => {
-                let fixed = |difference: &Difference| {
-                    matches!(difference, Difference::Key { .. })
-                        || matches!(difference, Difference::IndexMissing { local: true, .. })
-                };
+                let fixed = |difference: &Difference| difference.weight == Weight::Fixed;
                 Some(if differences.iter().any(fixed) {
                     "keys and local indexes of a table cannot be changed: name another table in \
                      the mapping, delete this one first, or make the mapping say what it has"

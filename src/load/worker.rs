@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::{Duration, Instant, timeout};
@@ -31,7 +32,7 @@ use crate::item::{Attribute, Elements, Folded, Folder, Item, KEY_NULL, Reject, w
 use crate::mapping::model::{Expired, ItemType, Model, Table};
 use crate::proof::Proof;
 use crate::source::{Chunk, Row};
-use crate::target::{Action, Batch, Entry};
+use crate::target::{Batch, Entry};
 use crate::value::Value;
 
 /// KiB of batches that may be on their way at one time.
@@ -429,13 +430,8 @@ impl Worker {
     async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
         let journal = self.delivery.journal.as_ref();
         let entry = Entry {
-            action: Action::Put,
-            size: folded.size,
-            units: folded.units,
-            item_type: index,
-            fingerprint: folded.fingerprint,
-            partition: folded.partition,
             digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
+            ..Entry::put(index, folded)
         };
         let full = self
             .batcher
@@ -663,13 +659,13 @@ impl Rules {
     /// The keys that were remembered.
     pub(super) fn into_keys(self) -> Option<Proof> {
         let keys = self.keys?;
-        Some(keys.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Some(keys.into_inner())
     }
 }
 
 /// Remembers the keys of a block.
 pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<(), Failure> {
-    let mut proof = proof.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut proof = proof.lock();
     for (fingerprint, locator) in keys {
         let pushed = proof.push(*fingerprint, *locator);
         pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;

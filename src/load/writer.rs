@@ -329,6 +329,6 @@ fn still_unprocessed(items: usize) -> Failure {
 }
 
 /// A length as a count.
-pub(super) fn count(length: usize) -> u64 {
+pub(crate) fn count(length: usize) -> u64 {
     u64::try_from(length).unwrap_or(u64::MAX)
 }

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::run::CODE;
 use crate::claim::Claim;
+use crate::load::DUPLICATE_KEY;
 use crate::load::{Failure, RejectNote};
 
 /// What all rows come to.
@@ -135,7 +135,11 @@ impl ItemTypeForecast {
     /// Mean bytes of an item; 0 without items.
     #[must_use]
     pub fn mean_bytes(&self) -> u64 {
-        let sharing = self.rejects_by_code.get(CODE).copied().unwrap_or(0);
+        let sharing = self
+            .rejects_by_code
+            .get(DUPLICATE_KEY)
+            .copied()
+            .unwrap_or(0);
         self.bytes.checked_div(self.made + sharing).unwrap_or(0)
     }
 }

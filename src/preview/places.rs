@@ -6,6 +6,7 @@ use super::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
 use super::sketch::{Heavy, Sketch};
 use crate::format::float;
 use crate::item::{Attribute, Item, partition_fingerprint, write_attribute, write_units};
+use crate::load::count;
 use crate::mapping::model::{KeyAttribute, Table};
 
 /// Counters of the sketch of a place: figures are true to 1/4096 of the place's total at worst.
@@ -66,7 +67,7 @@ impl Place {
     /// Counts an item, or its entry in an index.
     pub(super) fn add(&mut self, item_type: usize, bytes: usize) {
         self.items += 1;
-        self.bytes += u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.bytes += count(bytes);
         if let Some(units) = self.units.get_mut(item_type) {
             *units += write_units(bytes);
         }

@@ -1,6 +1,5 @@
 //! The run of a survey: takes rows in, and keeps the books.
 
-use std::borrow::Cow;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;
 
@@ -15,10 +14,11 @@ use super::survey::{
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::{Attribute, Elements, Folded, Folder, write_attribute};
 use crate::load::{
-    Cancel, Failure, Fate, Progress, Read, Reader, RejectNote, Rejected, Rejects, RowKey, Sieve,
-    json, meets, raw, row_json, row_key, selected,
+    Cancel, ChunkId, DUPLICATE_KEY, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading,
+    RejectNote, Rejected, RowKey, Sieve, Unproved, Walk, count, line, meets, note, raw, row_json,
+    row_key, selected, shares_key,
 };
-use crate::mapping::model::{Expired, ItemType, Model};
+use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::proof::{Proof, ProofError};
 use crate::source::{Chunk, Source};
 use crate::value::quote;
@@ -39,8 +39,12 @@ pub(super) struct Run {
     proof: Option<Proof>,
     met: u64,
     notes: Vec<RejectNote>,
-    rejects: Option<Rejects>,
+    rejects: Option<LineFile>,
     pub(super) sink: Option<Box<dyn ItemSink>>,
+    /// The source, once its rows are read.
+    source: Option<Box<dyn Source>>,
+    /// What it has to say.
+    warnings: Vec<String>,
 }
 
 impl Run {
@@ -69,68 +73,85 @@ impl Run {
             proof: Some(Proof::new(survey.options.proof.clone())),
             met: 0,
             notes: Vec::new(),
-            rejects: survey.options.rejects_file.clone().map(Rejects::new),
+            rejects: survey.options.rejects_file.clone().map(LineFile::rejects),
             sink: None,
+            source: None,
+            warnings: Vec::new(),
             model,
         }
     }
 
-    /// Takes chunks until the source ends; says how it ended otherwise.
+    /// Opens the snapshot and takes in all rows.
     pub(super) async fn read(
         &mut self,
-        reader: &mut Reader,
+        mut source: Box<dyn Source>,
         estimates: &[Option<u64>],
-    ) -> Option<ForecastOutcome> {
+    ) -> Result<(), ForecastOutcome> {
         let model = self.model.clone();
-        let (mut pass, mut rows, mut passes_read) = (0, 0, 0);
-        while passes_read < model.passes.len() {
-            let read = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => return Some(ForecastOutcome::Interrupted),
-                read = reader.next() => read,
-            };
-            match read {
-                Some(Read::Start(index)) => {
-                    (pass, rows) = (index, 0);
-                    if let Some(this) = model.passes.get(index) {
-                        let estimate = estimates.get(index).copied().flatten();
-                        let progress = &self.progress;
-                        progress.pass(index, &this.name, &this.item_types, estimate);
-                    }
-                }
-                Some(Read::Rows(chunk)) => {
-                    rows += count(chunk.rows.len());
-                    if let Err(failure) = self.chunk(pass, chunk) {
-                        return Some(ForecastOutcome::Failed(failure));
-                    }
-                }
-                Some(Read::End { pass, all }) => {
-                    passes_read += 1;
-                    let left_out = all.unwrap_or(rows).saturating_sub(rows);
-                    for index in model.passes.get(pass).iter().flat_map(|p| &p.item_types) {
-                        if let Some(books) = self.books.get_mut(*index) {
-                            books.rows_read += left_out;
-                            books.filtered += left_out;
-                        }
-                    }
-                }
-                Some(Read::Failed(error)) => {
-                    return Some(ForecastOutcome::Failed(Failure::from(&error)));
-                }
-                None => {
-                    let failure = Failure::internal("the reader ended without an answer");
-                    return Some(ForecastOutcome::Failed(failure));
-                }
-            }
-        }
-        None
+        let opened = async {
+            source.begin(&model.scans()).await?;
+            let plan = Plan::whole(&model);
+            let chunks = plan.chunks().map(|(id, part)| (id, part.clone()));
+            Lanes::open(source, model.clone(), chunks, 1, Arc::new(|id: ChunkId| id)).await
+        };
+        let mut lanes = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
+            lanes = opened => lanes.map_err(|error| ForecastOutcome::Failed(Failure::from(&error)))?,
+        };
+        let end = self.take(&mut lanes, estimates).await;
+        (self.source, self.warnings) = lanes.finish().await;
+        end
     }
 
-    fn chunk(&mut self, pass: usize, chunk: Chunk) -> Result<(), Failure> {
+    /// Takes rows until the last pass ends.
+    async fn take(
+        &mut self,
+        lanes: &mut Lanes<ChunkId>,
+        estimates: &[Option<u64>],
+    ) -> Result<(), ForecastOutcome> {
         let model = self.model.clone();
-        let Some(pass) = model.passes.get(pass) else {
-            return Ok(());
-        };
+        for (index, pass) in model.passes.iter().enumerate() {
+            if pass.item_types.is_empty() {
+                continue;
+            }
+            let estimate = estimates.get(index).copied().flatten();
+            let progress = &self.progress;
+            progress.pass(index, &pass.name, &pass.item_types, estimate);
+            loop {
+                let read = tokio::select! {
+                    biased;
+                    () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
+                    read = lanes.next() => read,
+                };
+                let failure = match read {
+                    Some(Reading::Rows { rows, .. }) => match self.chunk(pass, rows) {
+                        Ok(()) => continue,
+                        Err(failure) => failure,
+                    },
+                    Some(Reading::End { end, .. }) => {
+                        for index in &pass.item_types {
+                            if let Some(books) = self.books.get_mut(*index) {
+                                books.rows_read += end.left_out;
+                                books.filtered += end.left_out;
+                            }
+                        }
+                        break;
+                    }
+                    Some(Reading::Failed(error)) => Failure::from(&error),
+                    // A single lane has no other connection to begin again with.
+                    Some(Reading::Again { .. }) | None => {
+                        Failure::internal("the reader ended without an answer")
+                    }
+                };
+                return Err(ForecastOutcome::Failed(failure));
+            }
+        }
+        Ok(())
+    }
+
+    fn chunk(&mut self, pass: &Pass, chunk: Chunk) -> Result<(), Failure> {
+        let model = self.model.clone();
         for (column, left) in &chunk.left {
             for index in &pass.item_types {
                 let embeds = self.embeds.get(*index);
@@ -164,7 +185,7 @@ impl Run {
                         Fate::Made(folded) => self.made(*index, item_type, &folded, &key)?,
                         Fate::Expired(folded) => self.expired(*index, &folded),
                         Fate::Rejected(reject) => {
-                            self.reject(item_type, &Rejected::new(*index, key, *reject))?;
+                            self.reject(&Rejected::new(*index, key, *reject))?;
                         }
                     }
                 }
@@ -235,7 +256,7 @@ impl Run {
         }
     }
 
-    fn reject(&mut self, item_type: &ItemType, reject: &Rejected) -> Result<(), Failure> {
+    fn reject(&mut self, reject: &Rejected) -> Result<(), Failure> {
         let mut met = 0;
         if let Some(books) = self.books.get_mut(reject.item_type) {
             books.reject(&reject.code, 1);
@@ -246,17 +267,10 @@ impl Run {
                 .unwrap_or(0);
         }
         if met <= NOTED {
-            self.notes.push(RejectNote {
-                item_type: item_type.name.to_string(),
-                row: raw(row_json(item_type, &reject.row)),
-                code: reject.code.clone().into_owned(),
-                message: reject.message.clone(),
-                help: reject.help.clone(),
-                attribute: reject.attribute.clone(),
-            });
+            self.notes.push(note(&self.model, reject));
         }
         match &mut self.rejects {
-            Some(rejects) => rejects.write(&self.model, reject),
+            Some(rejects) => write(rejects, &self.model, reject),
             None => Ok(()),
         }
     }
@@ -281,24 +295,20 @@ impl Run {
         for (books, items) in self.books.iter_mut().zip(&found.by_type) {
             if *items > 0 {
                 books.made = books.made.saturating_sub(*items);
-                books.reject(CODE, *items);
+                books.reject(DUPLICATE_KEY, *items);
             }
         }
         Ok(found)
     }
 
-    pub(super) async fn name(
-        &mut self,
-        found: &mut Found,
-        source: Box<dyn Source>,
-    ) -> Result<(), Failure> {
+    pub(super) async fn name(&mut self, found: &mut Found) -> Result<(), Failure> {
         let naming = Naming {
             model: &self.model,
             folder: self.sieve.folder.clone(),
             cancel: &self.cancel,
             rejects: self.rejects.as_mut(),
         };
-        naming.name(found, source).await
+        naming.name(found, &mut self.source).await
     }
 
     pub(super) fn forecast(
@@ -308,11 +318,10 @@ impl Run {
         begun: Instant,
     ) -> Forecast {
         let mut rejects_file = None;
-        if let Some(rejects) = self.rejects {
-            let (closed, path) = rejects.close();
-            rejects_file = path;
-            if let Err(failure) = closed {
-                end = Some(ForecastOutcome::Failed(failure));
+        if let Some(mut rejects) = self.rejects {
+            match rejects.close(true) {
+                Ok(path) => rejects_file = path,
+                Err(failure) => end = Some(ForecastOutcome::Failed(failure)),
             }
         }
         let mut total = ItemTypeForecast::default();
@@ -335,11 +344,18 @@ impl Run {
             rejects: self.notes,
             rejects_file,
             import_bytes: totals.import_bytes,
-            warnings: Vec::new(),
+            warnings: self.warnings,
             elapsed_seconds: begun.elapsed().as_secs_f64(),
             item_types: self.books,
         }
     }
+}
+
+/// Writes a reject's line.
+fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(), Failure> {
+    let mut text = String::new();
+    line(&mut text, model, reject);
+    rejects.append_line(&text)
 }
 
 /// Whether no two items have one key, by the keys that were compared.
@@ -377,17 +393,14 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
     }
 }
 
-fn count(number: usize) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
-}
-
 // Names the rows whose items share a key, by reading the same snapshot once more.
 //
 // The proof says which fingerprints came more than once. Rows do not come in the same order in
 // every read of a snapshot, so they are found again by their keys, not by their places.
 
-/// The code of such rejects.
-pub(super) const CODE: &str = "duplicate-key";
+/// What to do about them.
+const HELP: &str = "make the key template tell these rows apart, for example by a column of the primary \
+                    key, or leave one of them out with `where`";
 /// Rows of one key that the report names.
 const ROWS: usize = 10;
 /// Item types that a locator tells apart.
@@ -459,7 +472,7 @@ pub(super) struct Naming<'n> {
     pub(super) folder: Folder,
     pub(super) cancel: &'n Cancel,
     /// Where every row but the first of each key goes.
-    pub(super) rejects: Option<&'n mut Rejects>,
+    pub(super) rejects: Option<&'n mut LineFile>,
 }
 
 impl Naming<'_> {
@@ -468,7 +481,7 @@ impl Naming<'_> {
     pub(super) async fn name(
         mut self,
         found: &mut Found,
-        source: Box<dyn Source>,
+        source: &mut Option<Box<dyn Source>>,
     ) -> Result<(), Failure> {
         let mut wanted: HashMap<u128, Wanted> = HashMap::new();
         for (at, (fingerprint, items)) in found.wanted.iter().enumerate() {
@@ -481,46 +494,30 @@ impl Naming<'_> {
             wanted.insert(*fingerprint, rows);
         }
         let mut left: u64 = found.wanted.iter().map(|(_, items)| items).sum();
-        let mut reader = Reader::spawn(source, self.model.clone(), false);
-        let mut sieve = Sieve::new(self.folder.clone());
-        let model = self.model.clone();
-        let mut pass = None;
-        while left > 0 {
-            let read = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => None,
-                read = reader.next() => read,
-            };
-            match read {
-                None | Some(Read::Failed(_)) => break,
-                Some(Read::Start(index)) => pass = model.passes.get(index),
-                Some(Read::End { .. }) => {}
-                Some(Read::Rows(chunk)) => {
-                    let types = pass.map_or(&[][..], |pass| &pass.item_types);
-                    for mut row in chunk.rows {
-                        for index in types {
-                            let Some(item_type) = model.item_types.get(*index) else {
-                                continue;
-                            };
-                            if !meets(item_type, &row) {
-                                continue;
-                            }
-                            let mut elements = Elements::new(&item_type.explodes);
-                            while let Some(fate) = sieve.next(*index, &mut elements, &mut row) {
-                                if let Fate::Made(folded) = fate
-                                    && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
-                                {
-                                    left = left.saturating_sub(1);
-                                    let row = row_key(item_type, &row);
-                                    self.met(wanted, *index, row, &folded)?;
-                                }
-                            }
-                        }
-                    }
-                }
+        let (model, plan) = (self.model, Plan::whole(self.model));
+        let mut unwritten = None;
+        let walk = Walk {
+            model,
+            folder: self.folder.clone(),
+            plan: &plan,
+            lanes: 1,
+            cancel: self.cancel,
+        };
+        let read = walk.each(source, |index, row, fate| {
+            if let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index))
+                && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
+            {
+                left = left.saturating_sub(1);
+                let met = self.met(wanted, index, row_key(item_type, row), &folded);
+                unwritten = met.err();
             }
+            Ok(left > 0 && unwritten.is_none())
+        });
+        // What the source does not give stays unnamed.
+        let _: Result<(), Unproved> = read.await;
+        if let Some(unwritten) = unwritten {
+            return Err(unwritten);
         }
-        reader.finish(false).await;
         let mut all: Vec<Wanted> = wanted.into_values().collect();
         all.sort_by_key(|wanted| wanted.at);
         let named = all.into_iter().zip(&found.wanted);
@@ -543,10 +540,10 @@ impl Naming<'_> {
             wanted.key = self.folder.key(&folded.item).map(|key| self.key(&key));
         }
         if let (Some(rejects), Some(first)) = (self.rejects.as_deref_mut(), wanted.rows.first()) {
-            rejects.write(
-                self.model,
-                &rejected(self.model, index, &row, first, folded),
-            )?;
+            let model = self.model;
+            let first = model.item_types.get(first.0).map(|item| (item, &first.1));
+            let reject = shares_key(model, index, row.clone(), first, HELP, folded);
+            write(rejects, model, &reject)?;
         }
         if wanted.rows.len() < ROWS {
             wanted.rows.push((index, row));
@@ -584,30 +581,5 @@ impl Naming<'_> {
             key: raw(wanted.key.unwrap_or_else(|| "null".to_owned())),
             items,
         }
-    }
-}
-
-fn rejected(
-    model: &Model,
-    index: usize,
-    row: &RowKey,
-    first: &(usize, RowKey),
-    folded: &Folded,
-) -> Rejected {
-    let name = model.item_types.get(first.0).map_or(String::new(), |item| {
-        format!("{} {}", item.name, row_json(item, &first.1))
-    });
-    Rejected {
-        item_type: index,
-        row: row.clone(),
-        code: Cow::Borrowed(CODE),
-        message: format!("the item has the same key as that of {name}"),
-        help: Some(
-            "make the key template tell these rows apart, for example by a column of the primary \
-             key, or leave one of them out with `where`"
-                .to_owned(),
-        ),
-        attribute: Some(model.table.partition.name.to_string()),
-        item: Some(json(&folded.item)),
     }
 }

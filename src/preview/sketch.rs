@@ -13,6 +13,7 @@
 use std::collections::HashMap;
 
 use crate::item::BuildFingerprintHasher;
+use crate::load::count;
 
 /// Bytes of a key's text that are kept.
 const TEXT: usize = 256;
@@ -100,7 +101,7 @@ impl Sketch {
     /// How many keys there were, where none was forgotten.
     #[must_use]
     pub fn distinct(&self) -> Option<u64> {
-        (self.error == 0).then(|| u64::try_from(self.held.len()).unwrap_or(u64::MAX))
+        (self.error == 0).then(|| count(self.held.len()))
     }
 
     /// The bounds of one key's weight.

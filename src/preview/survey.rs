@@ -19,7 +19,7 @@ use super::places::{NAMED, Place, heaviness, hot, text};
 use super::run::Run;
 use super::sketch::Sketch;
 use crate::item::{Folded, Folder, Item, partition_fingerprint, write_item, write_units};
-use crate::load::{Cancel, Failure, Progress, Reader, RowKey, Step, raw, row_json};
+use crate::load::{Cancel, Failure, Progress, RowKey, Step, count, raw, row_json};
 use crate::mapping::model::{ItemType, Model, Table};
 use crate::mapping::template::Context;
 use crate::proof;
@@ -106,8 +106,10 @@ pub async fn survey(survey: Survey) -> Forecast {
     let begun = Instant::now();
     let mut run = Run::new(&survey);
     run.sink = survey.items;
-    let mut reader = Reader::spawn(survey.source, run.model.clone(), true);
-    let mut end = run.read(&mut reader, &survey.options.estimates).await;
+    let mut end = run
+        .read(survey.source, &survey.options.estimates)
+        .await
+        .err();
     if let (None, Some(sink)) = (&end, &mut run.sink) {
         let finished = unless_unwanted(sink.finish());
         end = finished
@@ -122,26 +124,18 @@ pub async fn survey(survey: Survey) -> Forecast {
             Err(ended) => end = Some(ended),
         }
     }
-    let again = found
-        .as_ref()
-        .is_some_and(|found| found.collisions.keys > 0);
-    let source = tokio::select! {
-        source = reader.finish(again) => source,
-        () = run.cancel.cancelled(), if again => None,
-    };
-    let warnings = source.as_ref().map(|source| source.warnings());
-    if let (true, Some(found), Some(source)) = (again, &mut found, source) {
+    if let Some(found) = &mut found
+        && found.collisions.keys > 0
+    {
         run.progress.step(Step::NamingDuplicates);
-        if let Err(failure) = run.name(found, source).await {
+        if let Err(failure) = run.name(found).await {
             end = Some(ForecastOutcome::Failed(failure));
         }
         if run.cancel.is_cancelled() {
             end = end.or(Some(ForecastOutcome::Interrupted));
         }
     }
-    let mut forecast = run.forecast(end, found, begun);
-    forecast.warnings = warnings.unwrap_or_default();
-    forecast
+    run.forecast(end, found, begun)
 }
 
 // How a survey fails.
@@ -311,7 +305,7 @@ impl Tally {
         row: impl FnOnce() -> String,
     ) -> &str {
         let item = &folded.item;
-        let size = u64::try_from(folded.size).unwrap_or(u64::MAX);
+        let size = count(folded.size);
         self.sizes.add(size);
         self.largest.add(size, item_type, row);
         if let Some(items) = self.items.get_mut(item_type) {
@@ -327,7 +321,7 @@ impl Tally {
             place.add(item_type, held);
             if place.kind() == PlaceKind::LocalIndex {
                 partition_units += write_units(held);
-                stored += u64::try_from(held).unwrap_or(u64::MAX) + OVERHEAD;
+                stored += count(held) + OVERHEAD;
             } else {
                 place.heat(item_type, item, write_units(held));
             }
@@ -342,7 +336,7 @@ impl Tally {
         self.json.clear();
         write_item(&mut self.json, item);
         // An import reads `{"Item":…}` and a newline.
-        self.import_bytes += u64::try_from(self.json.len()).unwrap_or(u64::MAX) + 10;
+        self.import_bytes += count(self.json.len()) + 10;
         &self.json
     }
 

@@ -1,10 +1,11 @@
 //! The report of a comparison that has ended.
 
 use std::collections::{BinaryHeap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
@@ -14,7 +15,7 @@ use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::item::{Item, partition_fingerprint, write_attribute};
 use crate::load::{
     Broken, ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray,
-    TableScan, Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, rate, raw, selected,
+    TableScan, Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected,
 };
 use crate::mapping::model::{Model, Table};
 use crate::proof::Proof;
@@ -334,7 +335,7 @@ impl Sheet {
         ticket: Option<Arc<Ticket>>,
         ledger: Ledger,
     ) -> Self {
-        let empty = lock(&ledger).empty_like();
+        let empty = ledger.lock().empty_like();
         Self {
             id,
             attempt,
@@ -351,7 +352,7 @@ impl Sheet {
 
     /// Enters something.
     pub(super) fn enter(&self, change: impl FnOnce(&mut Found)) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         if let Some(found) = &mut *found {
             change(found);
         }
@@ -365,17 +366,13 @@ impl Sheet {
 
 impl Drop for Sheet {
     fn drop(&mut self) {
-        let found = self.found.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let found = self.found.get_mut();
         if let Some(found) = found.take()
             && !self.forgotten.load(Ordering::Acquire)
         {
-            lock(&self.ledger).take(found);
+            self.ledger.lock().take(found);
         }
     }
-}
-
-pub(super) fn lock(ledger: &Mutex<Found>) -> MutexGuard<'_, Found> {
-    ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 // A sample: some of the items, from all over the source, the same ones every time.
@@ -474,10 +471,6 @@ pub(super) fn place(table: &Table, item: &Item) -> u128 {
 /// The order in which items are taken into a sample.
 pub(super) fn order(place: u128) -> u64 {
     xxh3_64(&place.to_le_bytes())
-}
-
-fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }
 
 // Items of the table that the source does not make.

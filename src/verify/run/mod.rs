@@ -3,13 +3,14 @@
 mod ending;
 mod worker;
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use ending::Ending;
 use ending::{Draw, thin};
 use ending::{Found, Ledger, Sheet};
 use ending::{Unexpected, excused, look};
+use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
@@ -165,7 +166,7 @@ impl Run {
         }
         let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
         if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
-            let keys = keys.into_inner().unwrap_or_else(PoisonError::into_inner);
+            let keys = keys.into_inner();
             self.verify.progress.step(Step::LookingForUnexpected);
             let owners = (*self.owners).as_ref().ok();
             match look(&self.verify, owners, keys).await {
@@ -304,7 +305,7 @@ impl Run {
 
     fn report(self, elapsed: Duration) -> VerifyReport {
         let mut found = Found::new(0, 0, 0);
-        std::mem::swap(&mut found, &mut *ending::lock(&self.ledger));
+        std::mem::swap(&mut found, &mut *self.ledger.lock());
         let ending = Ending {
             why: self.halt.why(),
             found,
@@ -490,13 +491,14 @@ async fn draw(
     loop {
         let mut draw = Draw::new(sample);
         let read = keys(verify, plan, selection)
-            .each(&narrow, source, |_, _, fate| {
+            .walk(&narrow)
+            .each(source, |_, _, fate| {
                 if let Fate::Made(folded) = fate
                     && selection.holds_item(&verify.model.table, Some(&folded.item))
                 {
                     draw.take(ending::place(&verify.model.table, &folded.item));
                 }
-                true
+                Ok(true)
             })
             .await;
         match read {
