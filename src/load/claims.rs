@@ -7,24 +7,13 @@ use super::report::{Outcome, Report};
 use super::start::compares_again;
 use super::{KeyCheck, Load};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
-use crate::item::write_attribute;
+use crate::item::{Attribute, write_attribute};
+use crate::mapping::model::Model;
 
 /// The claims of a load, from its report.
 pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
     let model = &load.model;
-    let selected = selected(model);
-    let part = selected.contains(&false);
-    let names = model.item_types.iter().zip(&selected);
-    let names = names.filter(|(_, selected)| **selected && part);
-    let of = Subject {
-        item_types: names.map(|(item, _)| item.name.to_string()).collect(),
-        partition: load.options.selection.partition.as_ref().map(|partition| {
-            let mut text = String::new();
-            write_attribute(&mut text, partition);
-            text
-        }),
-        ..Subject::default()
-    };
+    let of = subject(model, load.options.selection.partition.as_ref());
     let claim = |kind, (verdict, because)| Claim {
         kind,
         of: of.clone(),
@@ -41,6 +30,24 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
             shared.map(|note| format!("{} {}: {}", note.item_type, note.row, note.message));
     }
     vec![claim(ClaimKind::BooksBalance, balance(report)), keys]
+}
+
+/// What a run's claims are about: the item types that it selects, where these are not all, and the partition
+/// that it is about.
+pub(crate) fn subject(model: &Model, partition: Option<&Attribute>) -> Subject {
+    let selected = selected(model);
+    let part = selected.contains(&false);
+    let names = model.item_types.iter().zip(&selected);
+    let names = names.filter(|(_, selected)| **selected && part);
+    Subject {
+        item_types: names.map(|(item, _)| item.name.to_string()).collect(),
+        partition: partition.map(|partition| {
+            let mut text = String::new();
+            write_attribute(&mut text, partition);
+            text
+        }),
+        ..Subject::default()
+    }
 }
 
 /// Whether every row and every item is accounted for. Of rows that were not read nothing is said.

@@ -65,14 +65,18 @@ pub(crate) struct LineFile {
 }
 
 impl LineFile {
-    pub(crate) fn rejects(path: PathBuf) -> Self {
+    fn new(which: Which, path: PathBuf, beginning: String) -> Self {
         Self {
-            which: Which::Rejects,
+            which,
             path,
-            beginning: rejects::BEGINNING.to_owned(),
+            beginning,
             open: None,
             broken: false,
         }
+    }
+
+    pub(crate) fn rejects(path: PathBuf) -> Self {
+        Self::new(Which::Rejects, path, rejects::BEGINNING.to_owned())
     }
 
     /// No file: its lines are dropped.
@@ -81,13 +85,7 @@ impl LineFile {
     }
 
     pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
-        Self {
-            which: Which::Archive,
-            path,
-            beginning: beginning(table),
-            open: None,
-            broken: false,
-        }
+        Self::new(Which::Archive, path, beginning(table))
     }
 
     pub(super) fn which(&self) -> Which {

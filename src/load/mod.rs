@@ -55,6 +55,7 @@ pub use start::{Begun, Ready, begin, run};
 pub use table::{Ensured, TableError, ensure_table};
 pub use worker::{Doing, Selection};
 
+pub(crate) use claims::subject;
 pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use ending::{Halt, Why};
 pub(crate) use feed::{Fate, RowKey, Sieve, Walk, meets, row_key, take_row_key};

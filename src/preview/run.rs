@@ -11,12 +11,12 @@ use super::forecast::{
 use super::survey::{
     ItemSink, Survey, Surveyed, Tally, proof_failure, sink_failure, unless_unwanted,
 };
-use crate::claim::{Claim, ClaimKind, Subject, Verdict};
+use crate::claim::{Claim, ClaimKind, Verdict};
 use crate::item::{Attribute, Elements, Folded, Folder, write_attribute};
 use crate::load::{
     Cancel, ChunkId, DUPLICATE_KEY, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading,
     RejectNote, Rejected, RowKey, Sieve, Unproved, Walk, count, line, meets, note, raw, row_json,
-    row_key, selected, shares_key,
+    row_key, shares_key, subject,
 };
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::proof::{Proof, ProofError};
@@ -360,10 +360,6 @@ fn write(rejects: &mut LineFile, model: &Model, reject: &Rejected) -> Result<(),
 
 /// Whether no two items have one key, by the keys that were compared.
 fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collisions>) -> Claim {
-    let selected = selected(model);
-    let part = selected.contains(&false);
-    let names = model.item_types.iter().zip(&selected);
-    let names = names.filter(|(_, selected)| **selected && part);
     let (verdict, because) = match (collisions, outcome) {
         (Some(found), _) if found.keys > 0 => (
             Verdict::Differs,
@@ -382,10 +378,7 @@ fn claim(model: &Model, outcome: &ForecastOutcome, collisions: Option<&Collision
     let example = collisions.and_then(|found| found.named.first());
     Claim {
         kind: ClaimKind::KeysDiffer,
-        of: Subject {
-            item_types: names.map(|(item, _)| item.name.to_string()).collect(),
-            ..Subject::default()
-        },
+        of: subject(model, None),
         verdict,
         because,
         facts: Vec::new(),

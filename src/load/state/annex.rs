@@ -168,9 +168,11 @@ impl Annex {
     fn append(&mut self, lines: impl Read, commits: bool) -> Result<(), AnnexError> {
         let mut tail = self.tail.clone();
         let written = self.write(lines, &mut tail);
-        let written = written.and_then(|added| match commits {
-            true => self.commit().map(|()| added),
-            false => Ok(added),
+        let written = written.and_then(|added| {
+            if commits {
+                self.commit()?;
+            }
+            Ok(added)
         });
         match written {
             Ok(added) => {

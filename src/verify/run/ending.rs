@@ -11,11 +11,12 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
 use super::worker::name;
 use super::{Options, Verify};
-use crate::claim::{Claim, ClaimKind, Subject, Verdict};
-use crate::item::{Item, partition_fingerprint, write_attribute};
+use crate::claim::{Claim, ClaimKind, Verdict};
+use crate::item::{Item, partition_fingerprint};
 use crate::load::{
     Broken, ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray,
     TableScan, Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected,
+    subject,
 };
 use crate::mapping::model::{Model, Table};
 use crate::proof::Proof;
@@ -95,24 +96,9 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
         let item_type = finding.item_type.as_deref().unwrap_or("item");
         format!("{item_type} {}", finding.key)
     });
-    let selected = selected(&verify.model);
-    let names = verify.model.item_types.iter().zip(&selected);
-    let names = names.filter(|(_, selected)| **selected);
-    let part = selected.contains(&false);
     Claim {
         kind: ClaimKind::TableEqual,
-        of: Subject {
-            item_types: names
-                .filter(|_| part)
-                .map(|(item_type, _)| item_type.name.to_string())
-                .collect(),
-            partition: verify.options.partition.as_ref().map(|partition| {
-                let mut text = String::new();
-                write_attribute(&mut text, partition);
-                text
-            }),
-            ..Subject::default()
-        },
+        of: subject(&verify.model, verify.options.partition.as_ref()),
         verdict,
         because,
         facts,

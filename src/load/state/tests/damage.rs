@@ -171,7 +171,7 @@ fn lines_that_were_changed_by_hand_break_their_seals() {
         ("a line twice", |lines| lines.insert(4, lines[4].clone())),
         ("two lines changed about", |lines| lines.swap(4, 5)),
         ("another fact", |lines| {
-            lines[1] = lines[1].replace("shop", "shot")
+            lines[1] = lines[1].replace("shop", "shot");
         }),
         ("another format", |lines| {
             lines[0] = lines[0].replace("state 3", "state 9");
