@@ -23,7 +23,7 @@ impl Default for Policy {
     /// Survives a network cut, or a throttled table, of some minutes.
     fn default() -> Self {
         Self {
-            base: Duration::from_millis(50),
+            base: Duration::from_millis(25),
             ceiling: Duration::from_secs(10),
             deadline: Duration::from_mins(10),
         }

@@ -18,12 +18,8 @@ use super::bucket::Bucket;
 const WINDOW: f64 = 5.0;
 /// Of the ceiling that is used: the rest is for estimates that are wrong.
 const SHARE: f64 = 0.95;
-/// Seconds' units that may be sent at once.
-const BURST: f64 = 0.12;
-/// Seconds' units in one batch.
-const BATCH: f64 = 0.08;
-/// Answers are counted together over so many seconds.
-const GRAIN: f64 = 0.02;
+/// Seconds' units that may be sent at once, and in one batch.
+const BURST: f64 = 0.08;
 /// How much of the way the ratio falls with each answer.
 const FALL: f64 = 0.05;
 
@@ -31,7 +27,7 @@ const FALL: f64 = 0.05;
 pub(super) struct Ceiling {
     units: f64,
     bucket: Bucket,
-    /// Units of the last five seconds' answers, by the time of the last of each grain.
+    /// When requests of the last five seconds were answered, and the units that they used.
     answered: VecDeque<(f64, f64)>,
     in_window: f64,
     /// Reserved for what is in flight, as estimated.
@@ -55,13 +51,13 @@ impl Ceiling {
 
     /// The most units of a batch. A request that has half as many more is one item.
     pub(super) fn batch_units(&self) -> f64 {
-        self.units * BATCH / self.ratio
+        self.units * BURST / self.ratio
     }
 
     /// How long a request has to wait at least.
     pub(super) fn wait(&mut self, now: f64, units: f64) -> f64 {
         self.forget(now);
-        let need = (units * self.ratio).min(self.units * BATCH * 1.5);
+        let need = (units * self.ratio).min(self.units * BURST * 1.5);
         let used = self.in_window + self.in_flight * self.ratio;
         let wait = self.bucket.wait(now);
         if used <= 0.0 || used + need <= self.units * WINDOW {
@@ -96,21 +92,12 @@ impl Ceiling {
             };
         }
         self.in_window += units;
-        match self.answered.back_mut() {
-            Some((at, sum)) if now - *at < GRAIN => {
-                *sum += units;
-                // As late as the last of them, but no chain of them without end.
-                if *sum > self.units * GRAIN {
-                    *at = now;
-                }
-            }
-            _ => self.answered.push_back((now, units)),
-        }
+        self.answered.push_back((now, units));
     }
 
     fn forget(&mut self, now: f64) {
         while let Some((at, units)) = self.answered.front().copied() {
-            if now - at <= WINDOW + GRAIN {
+            if now - at <= WINDOW {
                 break;
             }
             self.in_window -= units;

@@ -14,8 +14,6 @@ use super::{Admission, at};
 
 /// The logarithm of a million: what is less likely is no chance.
 const NO_CHANCE: f64 = 14.0;
-/// The least share that others are thought to refuse.
-const LEAST: f64 = 0.01;
 /// Partitions that are remembered.
 const REMEMBERED: usize = 256;
 /// Seconds without a sign of its limit after which a partition is not hot any more; and without an
@@ -140,7 +138,7 @@ impl Heat {
             others(self.all.answers, suspect.before.answers, answers),
         );
         // As likely as one more of each would make it: few answers say little.
-        let usual = ((usual.0 + 1.0) / (usual.1 + 2.0)).max(LEAST);
+        let usual = (usual.0 + 1.0) / (usual.1 + 2.0);
         let share = refused / answers;
         if share <= usual || answers * surprise(share, usual) < NO_CHANCE {
             if answers > ANSWERS {

@@ -3,58 +3,44 @@
 //!
 //! Below a limit nothing is refused any more; noise (a proxy, a service in trouble) refuses the same
 //! share at any rate. A refusal alone does not tell one from the other, so every cut is a test. The
-//! rate falls to what was accepted, where a limit refuses nothing, and is held there. What is still
-//! refused then, as much as before the cut, is noise: that share is passed over from then on, and
-//! the rate is what it was before, but for half as much again as is accepted without noise. Noise is
-//! tested again now and then, so that a limit is never taken for noise for long; and while no limit is
-//! known, a little that is refused is no reason to look for one at once.
+//! rate falls to what was accepted, where a limit refuses nothing, and is held there. Where as much is
+//! refused then as before the cut, that share is noise: it is passed over from then on, and the rate is
+//! what it was. Where less is refused, but still more than noise explains, it falls again. What is
+//! refused is tested again now and then, so that a limit is never taken for noise for long; and while
+//! no limit is known, a little that is refused is no reason to look for one at once.
 //!
-//! In between the rate grows: slowly where a limit was just found, and twice as fast again and
-//! again while nothing speaks against it. One refusal slows it but little: few answers are no proof.
-//! So it is back soon from wherever it was.
+//! In between the rate grows, twice as fast again and again, and half as fast after each limit: so it
+//! is back soon from wherever it was.
 
 use super::bucket::Bucket;
 use super::recent::Recent;
 
 /// Of what was accepted, what is sent during a test: clearly less than a limit.
-const MARGIN: f64 = 0.985;
-/// Seconds and answers that a test takes at least, and seconds after which fewer answers will do; seconds
-/// that it takes where more than this share is refused.
+const MARGIN: f64 = 0.98;
+/// Seconds and answers that a test takes at least, and seconds after which fewer answers will do.
 const TEST: f64 = 0.5;
 const ANSWERS: f64 = 24.0;
 const LONG: f64 = 2.0;
-const SOON: f64 = 0.1;
+/// The share refused that is tested at once where no limit is known; and the most that is ever noise.
 const MUCH: f64 = 0.2;
-/// The share refused that is more than noise.
-const NOISE: f64 = 0.6;
-/// Deviations that are no chance.
-const DEVIATIONS: f64 = 2.5;
-/// Deviations by which a test must help to have found a limit: it need not be sure, but one refusal
-/// among some tens of answers is no sign.
-const SIGN: f64 = 1.5;
-/// What is sent where noise was found, for what was accepted without it.
-const MORE: f64 = 1.5;
-/// Seconds after which what is refused is tested again.
+const NOISE: f64 = 0.5;
+/// Seconds after which what is refused is tested in any case.
 const AGAIN: f64 = 5.0;
-/// Growth of the rate, as a logarithm a second: after a limit was found, and at most; and the seconds in
-/// which it doubles.
-const SLOW: f64 = 0.02;
-const FAST: f64 = 1.2;
+/// Deviations that are no chance.
+const DEVIATIONS: f64 = 2.0;
+/// The fastest growth of the rate, as a logarithm a second, and the seconds in which the growth doubles.
+const FAST: f64 = 2.0;
 const DOUBLING: f64 = 1.5;
-/// The deepest cut, since what was seen may have been a bad moment; and the slowest rate, in units a
-/// second, of which DynamoDB has no lower one.
-const DEEPEST: f64 = 0.125;
+/// The slowest rate, in units a second: DynamoDB has no lower one.
 const SLOWEST: f64 = 1.0;
 /// Seconds' units that may be sent at once, and in one batch.
-const BURST: f64 = 0.04;
-const BATCH: f64 = 0.05;
-/// Seconds after which a request that waits asks again, and after which that is forgotten.
+const BURST: f64 = 0.05;
+/// Seconds after which a request that waits asks again, since the rate grows.
 const PATIENCE: f64 = 0.1;
-const WAITED: f64 = 0.5;
 
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Units a second; infinite before anything is refused.
+    /// Units a second; infinite while no limit is known.
     rate: f64,
     bucket: Bucket,
     /// When the rate last grew, and how fast it does.
@@ -77,13 +63,10 @@ pub(super) struct Pace {
 struct Test {
     /// Before it.
     before: Recent,
-    /// The units accepted a second then, and the rate.
+    /// The units accepted a second then.
     accepted: f64,
-    sent: f64,
-    /// Whether more was refused than noise explains.
-    over: bool,
-    /// The rate before the first test, where this one follows one that did not help.
-    rate: Option<f64>,
+    /// The rate before the first of the cuts that followed each other.
+    rate: f64,
 }
 
 impl Pace {
@@ -104,18 +87,13 @@ impl Pace {
         }
     }
 
-    /// Whether requests had to wait of late, so that the rate is what is sent.
-    fn is_used(&self, now: f64) -> bool {
-        now - self.waited < WAITED
-    }
-
     /// Seconds since a limit last showed itself.
     pub(super) fn calm(&self, now: f64) -> f64 {
         now - self.limited
     }
 
     pub(super) fn batch_units(&self) -> f64 {
-        self.rate * BATCH
+        self.rate * BURST
     }
 
     /// How long a request has to wait at least.
@@ -127,7 +105,6 @@ impl Pace {
             self.waited = now;
         }
         self.grow(now);
-        // Not too long, since the rate grows.
         self.bucket.wait(now).min(PATIENCE)
     }
 
@@ -154,59 +131,39 @@ impl Pace {
         self.recent.enter(sent, accepted, refused);
         let (share, gone) = (self.recent.share(), sent - self.cut);
         let few = self.recent.answers < ANSWERS;
-        if gone < SOON || few && (self.test.is_none() || gone < LONG) {
-            return;
-        }
-        let refused_for_long = share > 0.0 && gone > AGAIN;
         match self.test {
-            Some(test) if gone >= TEST || share > MUCH && test.rate.is_none() => {
+            Some(test) if gone > LONG || !few && (gone > TEST || share > NOISE) => {
                 self.conclude(now, test);
             }
-            Some(_) => {}
-            // Where no limit is known, a little is tested when it has gone on for a while.
-            None if share > self.chance() && (self.rate.is_finite() || share > MUCH)
-                || refused_for_long =>
-            {
-                self.lower(now, None);
+            None if !few => {
+                let over = share > self.chance();
+                if over && (self.rate.is_finite() || share > MUCH) || share > 0.0 && gone > AGAIN {
+                    if over {
+                        self.limited = now;
+                    }
+                    self.lower(now, self.rate);
+                }
             }
-            None => {}
+            _ => {}
         }
     }
 
     /// The most that noise refuses by chance.
     fn chance(&self) -> f64 {
         let noise = self.noise.share();
-        let deviation = self
-            .recent
-            .deviation(noise)
-            .hypot(self.noise.deviation(noise));
-        noise + DEVIATIONS * deviation
+        let (now, then) = (self.recent.deviation(noise), self.noise.deviation(noise));
+        noise + DEVIATIONS * now.hypot(then)
     }
 
-    /// Begins a test.
-    fn lower(&mut self, now: f64, rate: Option<f64>) {
-        let share = self.recent.share();
-        let mut accepted = self.recent.accepted / self.recent.seconds.max(SOON);
-        if self.is_used(now) && self.rate.is_finite() {
-            accepted = accepted.min(self.rate * (1.0 - share));
-        }
-        let over = share > self.chance();
-        if over {
-            self.limited = now;
-        }
+    /// Begins a test. `rate`: that before the first cut.
+    fn lower(&mut self, now: f64, rate: f64) {
+        let accepted = self.recent.accepted / self.recent.seconds.max(BURST);
         self.test = Some(Test {
             before: self.recent,
             accepted,
-            sent: self.rate,
-            over,
             rate,
         });
-        let floor = if self.rate.is_finite() {
-            self.rate * DEEPEST
-        } else {
-            SLOWEST
-        };
-        self.set(now, (accepted * MARGIN).max(floor));
+        self.set(now, accepted * MARGIN);
         self.begin(now);
     }
 
@@ -217,75 +174,56 @@ impl Pace {
 
     /// Ends a test.
     fn conclude(&mut self, now: f64, test: Test) {
-        let share = self.recent.share();
-        let noise = self.noise.share();
-        let rate;
-        if share <= self.chance() {
-            if share + DEVIATIONS * self.recent.deviation(noise) < noise {
-                self.noise = Recent::default();
-            }
+        let rate = if self.recent.share() <= self.chance() || self.recent.refused < 1.0 {
+            // It was a limit. What noise refuses may be sent on top of what the table takes.
             self.noise.fade(0.5);
             self.noise.add(&self.recent);
-            if test.over {
-                let less = if self.has_helped(&test) {
-                    4.0
-                } else if test.before.refused > 1.0 {
-                    2.0
-                } else {
-                    1.5
-                };
-                self.growth = (self.growth / less).max(SLOW);
-            }
-            // What noise refuses may be sent on top of what the table takes.
-            let margin = if test.over { MARGIN } else { 1.0 };
-            rate = test.accepted * margin / (1.0 - self.noise.share().min(NOISE));
+            self.growth /= 2.0;
+            test.accepted * MARGIN / (1.0 - self.noise.share())
+        } else if self.differs_from(&test.before) || self.recent.share() > NOISE {
+            self.limited = now;
+            self.lower(now, test.rate);
+            return;
         } else {
-            let before = test.before.share();
-            let same = DEVIATIONS * self.recent.deviation(before);
-            let is_noise = share <= NOISE && (share - before).abs() <= same;
-            let Some(first) = test.rate.filter(|_| is_noise) else {
-                self.lower(now, test.rate.or(Some(test.sent)));
-                return;
-            };
             self.noise = self.recent;
-            rate = first.min(test.accepted * MORE / (1.0 - share));
-        }
+            test.rate
+        };
         self.test = None;
         self.grown = now;
-        self.set(now, rate.max(self.rate));
+        self.set(now, rate.min(test.rate).max(self.rate));
     }
 
-    /// Whether less is refused than before, by more than chance explains.
-    fn has_helped(&self, test: &Test) -> bool {
-        let (before, after) = (&test.before, &self.recent);
+    /// Whether another share is refused than before, by more than the deviation.
+    fn differs_from(&self, before: &Recent) -> bool {
         let mut both = *before;
-        both.add(after);
+        both.add(&self.recent);
         let share = both.share();
-        let chance = before.deviation(share).hypot(after.deviation(share));
-        before.share() - after.share() > SIGN * chance
+        let deviation = before.deviation(share).hypot(self.recent.deviation(share));
+        (before.share() - self.recent.share()).abs() > deviation
     }
 
     fn set(&mut self, now: f64, rate: f64) {
         let rate = rate.max(SLOWEST);
-        if self.rate.is_infinite() {
-            self.bucket = Bucket::new(now, rate, BURST);
-        }
         let lower = rate < self.rate;
+        if rate.is_infinite() {
+            self.begin(now);
+        } else if self.rate.is_infinite() {
+            self.bucket = Bucket::new(now, rate, BURST);
+        } else {
+            self.bucket.set_rate(now, rate);
+        }
         self.rate = rate;
-        self.bucket.set_rate(now, rate);
         if lower {
             // What the table has none of now, it will have then.
             self.bucket.pause(now, BURST);
         }
     }
 
+    /// Lets the rate grow while it is what is sent: while requests wait.
     fn grow(&mut self, now: f64) {
-        let gone = (now - self.grown).clamp(0.0, WAITED);
-        if gone < 0.01 {
-            return;
-        }
+        let gone = (now - self.grown).clamp(0.0, TEST);
         self.grown = now;
-        if self.test.is_some() || !self.is_used(now) {
+        if self.test.is_some() || now - self.waited > TEST {
             return;
         }
         self.set(now, self.rate * (self.growth * gone).exp());

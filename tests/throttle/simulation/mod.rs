@@ -280,7 +280,7 @@ impl<'c> Simulation<'c> {
             if progress {
                 all.failures = 0;
             }
-            let cap = (0.05 * f64::from(1_u32 << all.failures.min(10))).min(10.0);
+            let cap = (0.025 * f64::from(1_u32 << all.failures.min(10))).min(10.0);
             all.failures += 1;
             all.batch = left;
             let delay = if progress {
