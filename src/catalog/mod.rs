@@ -325,6 +325,30 @@ impl Table {
         }
     }
 
+    /// What is not as in a later reading of the same table, in words. What decides on no row and no proof may
+    /// differ: estimates, comments, defaults, and indexes that are no keys.
+    #[must_use]
+    pub fn change(&self, now: &Self) -> Option<&'static str> {
+        let bare = |column: &Column| Column {
+            comment: None,
+            default: None,
+            ..column.clone()
+        };
+        let columns = |table: &Self| -> Vec<Column> { table.columns.iter().map(bare).collect() };
+        let keys = |table: &Self| (table.primary_key.clone(), table.unique_keys.clone());
+        let facts = [
+            ("kind", self.kind != now.kind || self.live != now.live),
+            ("permissions", self.readable != now.readable),
+            ("inheritance", self.inherited != now.inherited),
+            ("row security", self.row_security != now.row_security),
+            ("columns", columns(self) != columns(now)),
+            ("keys", keys(self) != keys(now)),
+            ("foreign keys", self.foreign_keys != now.foreign_keys),
+        ];
+        let changed = facts.into_iter().find(|(_, changed)| *changed);
+        changed.map(|(what, _)| what)
+    }
+
     /// Finds a column.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {

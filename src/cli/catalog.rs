@@ -9,7 +9,7 @@ use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
 use crate::mapping::may_read_rows;
 use crate::mapping::model::{ItemType, Model};
-use crate::source::{self, Relation, Scan, ScanColumn, Source};
+use crate::source::{self, Relation, Scan, Source};
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
 pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {
@@ -92,29 +92,19 @@ pub(super) fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {
 /// The tables of which row security may hide rows from a run, by the names that people write. Of SQL that reads
 /// other rows, a view and a condition among it, it is not told which tables it reads.
 pub(super) fn row_security(model: &Model, catalog: &Catalog) -> Vec<String> {
-    fn reads(scan: &Scan, catalog: &Catalog, table: &Table) -> bool {
+    let is_view = |table: &Table| table.kind == TableKind::View;
+    let reads = |scan: &Scan, table: &Table| {
+        // Of a view it is told itself that row security lies behind it.
         let is_it = |name: &TableName| {
-            let is_view = |of: &Table| of.kind == TableKind::View;
-            *name == table.name || catalog.table(name).is_none_or(is_view)
+            *name == table.name || !is_view(table) && catalog.table(name).is_none_or(is_view)
         };
-        let from = match &scan.from {
-            Relation::Table(name) => is_it(name),
-            Relation::Query(_) => true,
-        };
-        let column = |column: &ScanColumn| match column {
-            ScanColumn::Embed(embed) => reads(&embed.rows, catalog, table),
-            ScanColumn::Flag(sql) => may_read_rows(sql, catalog.dbms),
-            ScanColumn::Column { .. } | ScanColumn::Slot => false,
-        };
-        let mut conditions = scan.conditions.iter();
-        from || conditions.any(|sql| may_read_rows(sql, catalog.dbms))
-            || scan.joins.iter().any(|join| is_it(&join.table))
-            || scan.columns.iter().any(column)
-    }
+        let mut sql = scan.foreign_sql().into_iter();
+        scan.tables().into_iter().any(is_it) || sql.any(|sql| may_read_rows(sql, catalog.dbms))
+    };
     let hidden = catalog.tables.iter().filter(|table| table.row_security);
     let read = hidden.filter(|table| {
         let mut passes = model.passes.iter();
-        passes.any(|pass| reads(&pass.scan, catalog, table))
+        passes.any(|pass| reads(&pass.scan, table))
     });
     read.map(|table| catalog.display_name(&table.name))
         .collect()

@@ -196,6 +196,13 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
                 }
             }
         }
+        let confirmed = tokio::select! {
+            confirmed = source.confirm() => confirmed,
+            () = self.cancel.cancelled() => return source,
+        };
+        if let Err(error) = confirmed {
+            let _ = self.sender.send(Read::Failed(error)).await;
+        }
         source
     }
 

@@ -160,6 +160,7 @@ pub async fn sample_within(
         drop(chunks);
         samples.push(sample);
     }
+    source.confirm().await?;
     Ok(samples)
 }
 

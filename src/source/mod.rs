@@ -47,7 +47,7 @@ use futures_util::stream::BoxStream;
 use url::Url;
 
 use crate::address::{self, Unsafe};
-use crate::catalog::{Catalog, Column, Dbms};
+use crate::catalog::{Catalog, Column, Dbms, TableName};
 use crate::diagnostic::nearest;
 use crate::value::Value;
 
@@ -113,11 +113,11 @@ pub enum SourceError {
         #[source]
         cause: sqlx::Error,
     },
-    /// When tables are emptied, rewritten or renamed again and again while they are about to be read.
-    #[error("{object} was emptied, rewritten or renamed after the snapshot was taken")]
+    /// When what is read is not what the mapping was checked against, or not what the snapshot shows.
+    #[error("{what}")]
     Moved {
-        /// What was to be read.
-        object: String,
+        /// What has changed, and since when.
+        what: String,
     },
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
@@ -150,7 +150,7 @@ impl SourceError {
     /// Whether reading the same again, over another connection, may succeed.
     #[must_use]
     pub fn is_lost(&self) -> bool {
-        matches!(self, Self::Lost { .. } | Self::Moved { .. })
+        matches!(self, Self::Lost { .. })
     }
 }
 
@@ -179,6 +179,7 @@ pub trait Source: Send {
 
     /// Opens the run's snapshot: read-only, and the same for every scan that follows. What these scans
     /// read is held as the snapshot shows it: nobody can empty, rewrite or rename it until the run ends.
+    /// [`SourceError::Moved`] where its schema in the snapshot is not the one that [`Self::catalog`] gave.
     async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError>;
 
     /// Counts the rows of a relation, conditions left aside.
@@ -221,6 +222,12 @@ pub trait Source: Send {
     /// pass that is read in ranges nobody else tells them.
     async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError>;
 
+    /// Checks, after the last scan of this connection and before anything is claimed, that all that was read
+    /// is what the snapshot shows, what SQL has read by itself too.
+    async fn confirm(&mut self) -> Result<(), SourceError> {
+        Ok(())
+    }
+
     /// A way to cancel what this connection is at. `None`: dropping is enough. After
     /// [`Self::begin`].
     fn canceller(&self) -> Option<Canceller>;
@@ -230,6 +237,36 @@ pub trait Source: Send {
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// Checks that the schema in the run's snapshot is the one that the mapping was checked against, in what these
+/// scans name or their SQL may name: what was proved of another schema does not hold of these rows.
+fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<(), SourceError> {
+    let plain = |text: &str| text.replace(['"', '`'], "").to_lowercase();
+    let named: Vec<&TableName> = scans.iter().flat_map(|scan| scan.tables()).collect();
+    let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
+    let sql: Vec<String> = sql.map(plain).collect();
+    for table in &checked.tables {
+        let name = plain(&table.name.name);
+        if !named.contains(&&table.name) && !sql.iter().any(|sql| sql.contains(&name)) {
+            continue;
+        }
+        let shown = checked.display_name(&table.name);
+        let what = match now.table(&table.name) {
+            None => format!("{shown} was dropped or renamed"),
+            Some(_) if now.display_name(&table.name) != shown => {
+                format!("{shown} is another table")
+            }
+            Some(other) => match table.change(other) {
+                Some(what) => format!("the {what} of {shown} changed"),
+                None => continue,
+            },
+        };
+        return Err(SourceError::Moved {
+            what: format!("{what} after the mapping was checked against the schema"),
+        });
+    }
+    Ok(())
 }
 
 /// Reads the URL of a server. Refuses one that would be shown with a part of its password, and

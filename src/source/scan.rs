@@ -178,12 +178,25 @@ impl Scan {
     /// Whether SQL from the mapping is in it.
     #[must_use]
     pub fn has_foreign_sql(&self) -> bool {
-        matches!(self.from, Relation::Query(_))
-            || !self.conditions.is_empty()
-            || self.columns.iter().any(|column| match column {
-                ScanColumn::Flag(_) => true,
-                ScanColumn::Embed(embed) => embed.rows.has_foreign_sql(),
-                _ => false,
-            })
+        !self.foreign_sql().is_empty()
+    }
+
+    /// The SQL from the mapping that is in it: queries and conditions, those of embeds too.
+    #[must_use]
+    pub fn foreign_sql(&self) -> Vec<&str> {
+        let base = match &self.from {
+            Relation::Query(sql) => Some(sql),
+            Relation::Table(_) => None,
+        };
+        let own = base.into_iter().chain(&self.conditions);
+        let mut all: Vec<&str> = own.map(String::as_str).collect();
+        for column in &self.columns {
+            match column {
+                ScanColumn::Flag(sql) => all.push(sql),
+                ScanColumn::Embed(embed) => all.extend(embed.rows.foreign_sql()),
+                ScanColumn::Column { .. } | ScanColumn::Slot => {}
+            }
+        }
+        all
     }
 }

@@ -256,6 +256,28 @@ async fn row_security_of_a_table_that_only_a_condition_reads_is_told() {
         let expected = format!("{caveat}the table holds exactly what the source makes");
         assert_eq!(because, expected, "{condition}");
     }
+    // A view shows what its owner may see, whoever reads it.
+    let view = format!(
+        "CREATE VIEW few AS SELECT id FROM teams; ALTER VIEW few OWNER TO {reader};
+        CREATE VIEW all_members AS SELECT id FROM members"
+    );
+    database.run(&view).await;
+    let url = database.url();
+    for (from, caveat) in [("few", seen), ("all_members", "")] {
+        case.map(&format!(
+            "  ONE:\n    from: {from}\n    key: {{ PK: \"O#{{id}}\", SK: \"-\" }}\n"
+        ));
+        let run = |command: &str, further: &[&str]| {
+            let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
+            all.extend(["--format", "json"]);
+            all.extend(further);
+            dynafold(&all).exits(0)
+        };
+        run("migrate", &["--replace", "--yes", "--fresh"]);
+        let because = run("verify", &[]).json()["claims"][0]["because"].clone();
+        let expected = format!("{caveat}the table holds exactly what the source makes");
+        assert_eq!(because, expected, "{from}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,6 +2,7 @@
 
 mod catalog;
 mod kinds;
+mod moving;
 mod reading;
 
 use dynafold::catalog::{Catalog, ForeignKey, Table, TableName};

@@ -28,7 +28,7 @@ use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, server_url, statement,
 };
-use crate::catalog::{Catalog, Column, Dbms};
+use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -171,6 +171,50 @@ impl Mysql {
         }
     }
 
+    /// Opens a transaction that holds what the scans read, and then takes its snapshot. A name is looked up
+    /// when its table is opened first: by then a renamed one would be another table than the one that was
+    /// there at the snapshot, which shows nothing of its rows.
+    async fn open_and_hold(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        let checked = self.catalog.take();
+        let begun = async {
+            let connection = &mut self.connection;
+            rows(
+                connection,
+                "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+            )
+            .await?;
+            if scans.is_empty() {
+                let start = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
+                return rows(connection, start).await.map(drop);
+            }
+            rows(connection, "START TRANSACTION READ ONLY").await?;
+            // One statement: whatever it names is locked before anything of it is read.
+            let all = scans.iter();
+            let all = all.map(|scan| format!("EXISTS (\n{}\n)", statement(&MysqlDialect, scan)));
+            let all = format!("SELECT {}\nLIMIT 0", all.collect::<Vec<_>>().join(", "));
+            // SQL from outside: preparing takes one statement only.
+            prepare(connection, &all).await?;
+            rows(connection, all).await?;
+            // The first read of a row takes the snapshot, of whatever table.
+            let is_cheap = |name: &&&TableName| {
+                let table = checked.as_ref().and_then(|catalog| catalog.table(name));
+                table.is_none_or(|table| table.kind != TableKind::View && !table.live)
+            };
+            let tables: Vec<&TableName> = scans.iter().flat_map(|scan| scan.tables()).collect();
+            if let Some(table) = tables.iter().find(is_cheap) {
+                let first = format!("SELECT 1 FROM {} LIMIT 1", MysqlDialect.table(table));
+                rows(connection, first).await?;
+            }
+            Ok(())
+        };
+        let begun: Result<(), sqlx::Error> = begun.await;
+        begun.map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))?;
+        match checked {
+            Some(checked) => super::same_schema(&checked, self.read_catalog().await?, scans),
+            None => Ok(()),
+        }
+    }
+
     async fn count_rows(&mut self, from: &Relation) -> Result<u64, SourceError> {
         let from_sql = match from {
             Relation::Table(name) => MysqlDialect.table(name),
@@ -216,18 +260,8 @@ impl Source for Mysql {
             .map_err(|cause| self.server.fault(object(&scan.from), cause))
     }
 
-    // A table that was rewritten behind the snapshot is refused by InnoDB when it is read.
-    async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
-        let begun = async {
-            let isolation = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ";
-            rows(&mut self.connection, isolation).await?;
-            let start = "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY";
-            rows(&mut self.connection, start).await
-        };
-        let begun = begun.await;
-        begun
-            .map(drop)
-            .map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        self.open_and_hold(scans).await
     }
 
     async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {

@@ -185,10 +185,16 @@ fn table(
         name: entry.name,
     };
     if entry.row_security {
-        notices.push(format!(
-            "row-level security is active on {name}: rows that its policies hide from {user} are \
-             not read"
-        ));
+        notices.push(if entry.kind == "v" {
+            format!(
+                "row-level security may hide rows of tables behind the view {name}: they are not read"
+            )
+        } else {
+            format!(
+                "row-level security is active on {name}: rows that its policies hide from {user} \
+                 are not read"
+            )
+        });
     }
     if !entry.populated {
         notices.push(format!(

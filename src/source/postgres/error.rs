@@ -18,6 +18,9 @@ const INTERRUPTED: &[&str] = &["57014", "40001"];
 /// connection stands.
 const PROTOCOL_VIOLATION: &str = "08P01";
 
+/// Where the server finds that row security would hide rows, and may not.
+const ROW_SECURITY: &str = "check_enable_rls";
+
 /// Words of a query that an error shows of it.
 const SHOWN_WORDS: usize = 12;
 
@@ -86,6 +89,16 @@ pub(super) fn query(cause: sqlx::Error, subject: &Subject<'_>, user: &str) -> So
         return SourceError::Lost { object, cause };
     }
     match state(&cause) {
+        // Not the message: it is in the server's language.
+        Some("42501")
+            if server(&cause).and_then(PgDatabaseError::routine) == Some(ROW_SECURITY) =>
+        {
+            SourceError::Moved {
+                what: format!(
+                    "row security came to hide rows of what {object} reads after the snapshot was taken"
+                ),
+            }
+        }
         Some("42501") => SourceError::Permission {
             object,
             help: subject.grant(user),

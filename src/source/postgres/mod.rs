@@ -27,7 +27,9 @@ mod scan;
 mod session;
 mod types;
 
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -37,6 +39,7 @@ use serde::de::DeserializeOwned;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
+use self::cut::BY_ANY_WAY;
 use self::error::Subject;
 use self::session::Backend;
 use super::identity::PATIENCE;
@@ -45,7 +48,7 @@ use super::{
     Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
     SourceError, server_url,
 };
-use crate::catalog::{Catalog, Column, Dbms};
+use crate::catalog::{Catalog, Column, Dbms, TableName};
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -59,6 +62,9 @@ const OPEN: &str = concat!(
     include_str!("sql/begin.sql"),
     include_str!("sql/settings.sql")
 );
+
+/// Has the server refuse a query of which row security would hide rows.
+const UNFILTERED: &str = "SET LOCAL row_security TO off";
 
 /// How often a snapshot is taken anew where tables were rewritten before they could be locked.
 const ATTEMPTS: u32 = 10;
@@ -75,8 +81,17 @@ pub struct Postgres {
     exported: Option<String>,
     /// Whether the planner was told to keep to indexes.
     by_index: bool,
+    /// Whether the server was told to refuse what row security would hide rows of.
+    unfiltered: bool,
+    /// The schema that the mapping was checked against.
+    checked: Option<Catalog>,
+    /// What the run's scans read.
+    planned: Arc<[(String, Relations)]>,
     patience: Duration,
 }
+
+/// The relations of a plan, each under the alias that it has there.
+type Relations = BTreeSet<(String, String)>;
 
 /// What `sql/moved.sql` says.
 #[derive(Deserialize)]
@@ -194,6 +209,9 @@ impl Postgres {
             backend: None,
             exported: None,
             by_index: false,
+            unfiltered: false,
+            checked: None,
+            planned: Arc::default(),
             patience: PATIENCE,
         })
     }
@@ -251,22 +269,27 @@ impl Postgres {
         back.map(|()| seen)
     }
 
-    /// Has the server plan one statement. More than one are refused.
-    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<(), SourceError> {
-        let sql = format!("EXPLAIN {sql}");
-        let planned = sqlx::query(AssertSqlSafe(sql))
+    /// Has the server plan one statement. More than one are refused. Gives the relations that it reads.
+    async fn explain(
+        &mut self,
+        sql: &str,
+        subject: &Subject<'_>,
+    ) -> Result<Relations, SourceError> {
+        let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
+        let planned = sqlx::query_scalar::<_, String>(AssertSqlSafe(sql))
             .persistent(false)
-            .execute(&mut self.connection);
+            .fetch_one(&mut self.connection);
         match planned.await {
-            Ok(_) => Ok(()),
+            Ok(plan) => Ok(relations(&plan)),
             Err(cause) => Err(error::query(cause, subject, &self.user)),
         }
     }
 
     /// Has the server plan a scan within the transaction that there is.
-    async fn prepare_here(&mut self, scan: &Scan) -> Result<(), SourceError> {
+    async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, Relations), SourceError> {
         let sql = super::statement(&Sql, scan);
-        self.explain(&sql, &Subject::Scan(scan)).await
+        let relations = self.explain(&sql, &Subject::Scan(scan)).await?;
+        Ok((sql, relations))
     }
 
     async fn open_snapshot(&mut self) -> Result<(), SourceError> {
@@ -280,23 +303,53 @@ impl Postgres {
 
     /// Opens a snapshot that shows what the scans read as it is, and locks that until the run ends.
     /// TRUNCATE and whatever rewrites a table leave nothing of it for older snapshots, and a name is
-    /// looked up as it is now. Planning takes the lock of a SELECT on every table, view and partition.
+    /// looked up as it is now. Planning takes the lock of a SELECT on every table, view and partition. A plan
+    /// shows the partitions and heirs that there are now: they are the snapshot's where the plans before it
+    /// and in it have the same.
     async fn open_and_hold(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
-        let mut attempts = 0;
-        loop {
+        for attempt in 0.. {
             self.open_snapshot().await?;
+            let mut planned = Vec::new();
             for scan in scans {
-                self.prepare_here(scan).await?;
-                self.prepare_here(&scan.bare()).await?;
+                planned.push(self.prepare_here(scan).await?);
+                planned.push(self.prepare_here(&scan.bare()).await?);
             }
-            attempts += 1;
+            let before = std::mem::replace(&mut self.planned, planned.into());
             match self.check_held().await {
-                Err(SourceError::Moved { .. }) if attempts < ATTEMPTS => {}
-                held => return held,
+                Ok(()) if before == self.planned => break,
+                Err(error) if attempt > ATTEMPTS || !matches!(error, SourceError::Moved { .. }) => {
+                    return Err(error);
+                }
+                Ok(()) if attempt > ATTEMPTS => {
+                    return Err(SourceError::Moved {
+                        what: "the tables behind what is read change again and again".to_owned(),
+                    });
+                }
+                Ok(()) | Err(_) => {}
             }
             self.execute("ROLLBACK", &Subject::Transaction).await?;
             self.begun = false;
         }
+        self.check_schema(scans).await
+    }
+
+    /// Checks that the schema in the snapshot is the one that the mapping was checked against. Where row
+    /// security hides nothing of what is read, the server is to refuse it rather than hide rows from now on.
+    async fn check_schema(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        let Some(checked) = self.checked.take() else {
+            return Ok(());
+        };
+        let now = self.catalog().await?;
+        super::same_schema(&checked, &now, scans)?;
+        let names: Vec<&TableName> = scans.iter().flat_map(|scan| scan.tables()).collect();
+        // Of SQL it is not told what it reads.
+        let has_sql = scans.iter().any(|scan| scan.has_foreign_sql());
+        let mut hidden = now.tables.iter().filter(|table| table.row_security);
+        if !hidden.any(|table| has_sql || names.contains(&&table.name)) {
+            self.execute(UNFILTERED, &Subject::Transaction).await?;
+            self.unfiltered = true;
+        }
+        Ok(())
     }
 
     /// Checks that whatever the transaction holds is as the snapshot shows it.
@@ -304,9 +357,45 @@ impl Postgres {
         let moved = self.entries::<Moved>(include_str!("sql/moved.sql")).await?;
         match moved.into_iter().next() {
             None => Ok(()),
-            Some(Moved { name: object }) => Err(SourceError::Moved { object }),
+            Some(Moved { name }) => Err(SourceError::Moved {
+                what: format!(
+                    "{name} was emptied, rewritten or renamed after the snapshot was taken"
+                ),
+            }),
         }
     }
+
+    /// Checks that the scans still read the relations that they read in the beginning, and what is held.
+    async fn check_read(&mut self) -> Result<(), SourceError> {
+        if std::mem::take(&mut self.by_index) {
+            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
+        }
+        for (sql, before) in &*self.planned.clone() {
+            let now = self.explain(sql, &Subject::Transaction).await?;
+            if let Some((name, _)) = now.difference(before).next() {
+                return Err(SourceError::Moved {
+                    what: format!(
+                        "{name} became a partition or an heir of what is read after the snapshot was taken"
+                    ),
+                });
+            }
+        }
+        self.check_held().await
+    }
+}
+
+/// The relations of a plan in YAML: the name is followed by the schema and the alias.
+fn relations(plan: &str) -> Relations {
+    let mut lines = plan.lines().filter_map(|line| line.trim().split_once(": "));
+    let mut found = Relations::new();
+    while let Some((label, name)) = lines.next() {
+        if label == "Relation Name"
+            && let (Some((_, schema)), Some((_, alias))) = (lines.next(), lines.next())
+        {
+            found.insert((format!("{schema}.{name}"), alias.to_owned()));
+        }
+    }
+    found
 }
 
 #[async_trait]
@@ -318,7 +407,9 @@ impl Source for Postgres {
     async fn catalog(&mut self) -> Result<Catalog, SourceError> {
         self.step_aside().await?;
         let catalog = catalog::read(self).await;
-        self.step_back(catalog).await
+        let catalog = self.step_back(catalog).await?;
+        self.checked = Some(catalog.clone());
+        Ok(catalog)
     }
 
     async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
@@ -329,7 +420,7 @@ impl Source for Postgres {
 
     async fn prepare(&mut self, scan: &Scan) -> Result<(), SourceError> {
         self.step_aside().await?;
-        let planned = self.prepare_here(scan).await;
+        let planned = self.prepare_here(scan).await.map(drop);
         self.step_back(planned).await
     }
 
@@ -374,6 +465,10 @@ impl Source for Postgres {
 
     async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
         self.count_orphans(scan).await
+    }
+
+    async fn confirm(&mut self) -> Result<(), SourceError> {
+        self.check_read().await
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -102,7 +102,7 @@ pub(super) async fn count(source: &mut Postgres, from: &Relation) -> Result<u64,
     let subject = Subject::Relation(from);
     source.step_aside().await?;
     let counted = match source.explain(&sql, &subject).await {
-        Ok(()) => {
+        Ok(_) => {
             let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
             let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_one(&mut source.connection);
             let read = |row: PgRow| {

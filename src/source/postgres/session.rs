@@ -11,7 +11,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 use super::super::identity::{Answer, Count, Watch};
 use super::super::{Canceller, Dialect as _, Identity, LeftBehind, Scan, SourceError};
 use super::error::Subject;
-use super::{BEGIN, Postgres, SETTINGS, Sql, error};
+use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
 
 #[derive(Deserialize)]
 struct State {
@@ -49,7 +49,8 @@ impl Postgres {
         };
         // The snapshot is taken over before anything is asked.
         let taken = format!("SET TRANSACTION SNAPSHOT {};\n", Sql.literal(&snapshot));
-        let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS].concat());
+        let unfiltered = if self.unfiltered { UNFILTERED } else { "" };
+        let begin = AssertSqlSafe([BEGIN, &taken, SETTINGS, ";\n", unfiltered].concat());
         if sqlx::raw_sql(begin)
             .execute(&mut fork.connection)
             .await
@@ -58,6 +59,8 @@ impl Postgres {
             return Ok(None);
         }
         fork.begun = true;
+        fork.unfiltered = self.unfiltered;
+        fork.planned = self.planned.clone();
         fork.backend = fork.backend().await?;
         // Behind a pooler it may have come to another server, or to none of its own.
         let same = fork.backend.as_ref().is_some_and(|other| {
@@ -98,7 +101,7 @@ impl Postgres {
         let subject = Subject::Scan(scan);
         self.step_aside().await?;
         let counted = match self.explain(&count.sql, &subject).await {
-            Ok(()) => self.orphan_rows(&count.sql, &subject).await,
+            Ok(_) => self.orphan_rows(&count.sql, &subject).await,
             Err(refused) => Err(refused),
         };
         let counted = self.step_back(counted).await?;

@@ -13,7 +13,8 @@ use super::work::{Found, Work};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::load::{Cancel, Failure};
 use crate::mapping::model::AccessPattern;
-use crate::source::Source;
+use crate::source::{Relation, Scan, Source};
+use crate::sql::{Query, table};
 use crate::target::Target;
 
 /// What is to be proved.
@@ -100,10 +101,6 @@ async fn all(
     reports: &mut Vec<PatternReport>,
     claims: &mut Vec<Claim>,
 ) -> Result<(), Failure> {
-    source
-        .begin(&proving.ground.model.scans())
-        .await
-        .map_err(|error| Failure::from(&error))?;
     let wanted = |pattern: &&AccessPattern| {
         proving.names.is_empty() || proving.names.iter().any(|name| **name == *pattern.name)
     };
@@ -114,6 +111,19 @@ async fn all(
         .iter()
         .filter(wanted)
         .collect();
+    let ground = &proving.ground;
+    // The tables of their SQL are held as well.
+    let sql = wanted.iter().filter_map(|pattern| pattern.sql.as_ref());
+    let queries = sql.filter_map(|sql| Query::read(sql, Some(ground.catalog.dbms)).ok());
+    let named = queries.flat_map(|query| query.tables);
+    let tables = named.filter_map(|read| table(ground.catalog, read.schema.as_ref(), &read.name));
+    let tables = tables.filter(|table| table.readable);
+    let asked: Vec<Scan> = tables
+        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
+        .collect();
+    let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
+    let begun = source.begin(&scans).await;
+    begun.map_err(|error| Failure::from(&error))?;
     let mut reaches: Vec<(usize, Verdict, Reach)> = Vec::new();
     for (number, pattern) in wanted.iter().enumerate() {
         let mut work = Work {
@@ -166,6 +176,8 @@ async fn all(
         }
         reports.push(work.report);
     }
+    let confirmed = source.confirm().await;
+    confirmed.map_err(|error| Failure::from(&error))?;
     if reaches.is_empty() {
         return Ok(());
     }

@@ -1,9 +1,10 @@
 //! What scans, counts and queries give, and that nothing is written.
 
 use dynafold::catalog::Column;
-use dynafold::source::{Relation, Scan, SourceError};
+use dynafold::source::{Join, Match, Relation, Scan, SourceError};
 use dynafold::value::Value;
 use futures_util::TryStreamExt as _;
+use sqlx::{AssertSqlSafe, Connection as _, MySqlConnection};
 
 use super::{open, table};
 use crate::support::mysql::{Database, servers};
@@ -230,6 +231,81 @@ async fn a_query_with_a_vector_says_how_it_can_be_read_and_others_are_read_on() 
         let rows = rows_of(source.as_mut(), &query(sql, &columns)).await;
         assert_eq!(shown(&rows[0][1]), r#"{"B":"AACAPwAAAD8="}"#);
         drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
+async fn nobody_swaps_what_a_run_is_going_to_read() {
+    for (product, server) in servers() {
+        let database = Database::new(&server).await;
+        database
+            .run(
+                "CREATE TABLE t (id INT PRIMARY KEY, p INT); INSERT INTO t VALUES (1, 1), (2, 2);
+                CREATE TABLE p (id INT PRIMARY KEY); INSERT INTO p VALUES (1), (2);
+                CREATE TABLE w (id INT PRIMARY KEY); INSERT INTO w VALUES (1), (2);
+                CREATE TABLE b (id INT PRIMARY KEY); INSERT INTO b VALUES (1), (2);
+                CREATE VIEW v AS SELECT id, COUNT(*) AS n FROM b GROUP BY id;
+                CREATE TABLE new (id INT PRIMARY KEY)",
+            )
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let mut scan = scan_of(table(&catalog, "t"));
+        scan.joins.push(Join {
+            alias: "parent".into(),
+            table: table(&catalog, "p").name.clone(),
+            on: vec![Match {
+                join: None,
+                ours: "p".into(),
+                theirs: "id".into(),
+            }],
+        });
+        scan.conditions = vec!["t.id > (SELECT MIN(id) - 1 FROM w)".to_owned()];
+        let view = scan_of(table(&catalog, "v"));
+        source.begin(&[&view, &scan]).await.unwrap();
+        let mut other = MySqlConnection::connect(database.url().as_str())
+            .await
+            .unwrap();
+        for name in ["t", "p", "w", "b"] {
+            let swap = format!(
+                "SET SESSION lock_wait_timeout = 1; RENAME TABLE {name} TO old, new TO {name}"
+            );
+            let swapped = sqlx::raw_sql(AssertSqlSafe(swap)).execute(&mut other).await;
+            let refused = swapped.expect_err(name).to_string();
+            assert!(refused.contains("1205"), "{product} {name}: {refused}");
+        }
+        database.run("INSERT INTO t VALUES (3, 3)").await;
+        for scan in [&view, &scan] {
+            assert_eq!(rows_of(source.as_mut(), scan).await.len(), 2, "{product}");
+        }
+        drop(source);
+        // The schema that was checked has gone.
+        for (change, told) in [
+            ("ALTER TABLE t DROP PRIMARY KEY", "the keys of t changed"),
+            (
+                "RENAME TABLE v TO old; CREATE TABLE v (id INT, n BIGINT)",
+                "the kind of v changed",
+            ),
+            (
+                "ANALYZE TABLE t; CREATE INDEX i ON t (p); ALTER TABLE new DROP PRIMARY KEY",
+                "",
+            ),
+        ] {
+            let mut source = open(&database.url()).await;
+            let catalog = source.catalog().await.unwrap();
+            let scans = ["t", "v"].map(|name| scan_of(table(&catalog, name)));
+            database.run(change).await;
+            let begun = source.begin(&[&scans[0], &scans[1]]).await;
+            let said = begun
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(
+                said.starts_with(told) && said.is_empty() == told.is_empty(),
+                "{product} {change}: {said}"
+            );
+        }
         database.drop().await;
     }
 }

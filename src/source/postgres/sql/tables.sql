@@ -19,6 +19,20 @@
     JOIN pg_catalog.pg_class AS c ON c.oid = member.oid
     GROUP BY member.root
 )
+-- What views read, through other views too.
+, seen (view, oid, kind) AS (
+    SELECT oid, oid, relkind FROM relation WHERE relkind = 'v'
+    UNION
+    SELECT seen.view, c.oid, c.relkind
+    FROM seen
+    JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = seen.oid
+    JOIN pg_catalog.pg_depend AS d
+        ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+        AND d.objid = r.oid
+        AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    JOIN pg_catalog.pg_class AS c ON c.oid = d.refobjid
+    WHERE seen.kind = 'v'
+)
 SELECT
     relation.oid::bigint AS oid,
     relation.nspname AS schema,
@@ -30,7 +44,12 @@ SELECT
     ) AS inherited,
     pg_catalog.has_table_privilege(relation.oid, 'SELECT') AS whole,
     pg_catalog.has_any_column_privilege(relation.oid, 'SELECT') AS readable,
-    pg_catalog.row_security_active(relation.oid) AS row_security,
+    -- Behind a view it counts for the view's owner, who may be anybody.
+    pg_catalog.row_security_active(relation.oid) OR EXISTS (
+        SELECT FROM seen
+        JOIN pg_catalog.pg_class AS c ON c.oid = seen.oid
+        WHERE seen.view = relation.oid AND c.relrowsecurity
+    ) AS row_security,
     pg_catalog.obj_description(relation.oid, 'pg_class') AS comment,
     part.tuples::bigint AS estimated_rows,
     part.bytes::bigint AS estimated_bytes
