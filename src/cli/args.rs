@@ -518,7 +518,12 @@ pub(super) struct Migrate {
     #[arg(long)]
     pub(in crate::cli) no_create: bool,
     /// Go on until more rows than this are rejected
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub(in crate::cli) max_rejects: u64,
     /// Where rejected rows are written, one JSON line each [default: beside the mapping]
     #[arg(long, value_name = "FILE")]
@@ -730,9 +735,10 @@ pub(in crate::cli) struct Answers {
     /// Compare the answers of this access pattern alone; may be said several times
     #[arg(long = "pattern", value_name = "NAME")]
     pub(in crate::cli) pattern: Vec<String>,
-    /// Values that each access pattern is asked with; all that there are, where they are no more
+    /// Values that each access pattern is asked with, at most 10000; all that there are, where
+    /// they are no more
     #[arg(long, value_name = "N", requires = "answers", default_value_t = 20,
-          value_parser = clap::value_parser!(u16).range(1..=1000))]
+          value_parser = clap::value_parser!(u16).range(1..=10_000))]
     pub(in crate::cli) values: u16,
 }
 

@@ -28,6 +28,8 @@ use crate::target::Target;
 
 pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome, Failure> {
     let ready = Ready::of(arguments, output).await?;
+    let partition = arguments.partition.as_deref();
+    let nothing = partition.map(|value| selection::nothing_under(value, &ready.model));
     let (mut report, resumable) = Box::pin(ready.load(arguments, output)).await?;
     if !arguments.items.is_empty() {
         // The others were not looked at, and have no books.
@@ -41,6 +43,13 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
     }
     for warning in &report.warnings {
         output.warning(warning);
+    }
+    let total = &report.total;
+    if let Some(nothing) = nothing
+        && matches!(report.outcome, load::Outcome::Complete)
+        && total.made + total.rejected + total.deleted == 0
+    {
+        output.warning(&nothing);
     }
     ending::ended(report, resumable, output)
 }

@@ -33,7 +33,7 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
         order(&orders),
         coverage(&proofs.coverage, detailed),
     ];
-    lines.extend(indexes(&proofs.indexes, detailed));
+    lines.extend(indexes(proofs, detailed));
     lines.push(sizes(&proofs.sizes, detailed));
     lines.push(writes(&proofs.sizes));
     lines.extend(patterns::line(&proofs.patterns));
@@ -193,8 +193,13 @@ fn coverage(coverage: &Coverage, detailed: bool) -> Line {
     }
 }
 
-fn indexes(indexes: &[IndexProof], detailed: bool) -> Vec<Line> {
-    let lines = indexes.iter().enumerate().map(|(at, index)| {
+fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
+    // A mapping without access patterns says nothing of what is asked.
+    let is_unasked = |index: &IndexProof| {
+        let mut asked = proofs.patterns.iter().map(|pattern| &pattern.index);
+        !proofs.patterns.is_empty() && asked.all(|name| name.as_ref() != Some(&index.index))
+    };
+    let lines = proofs.indexes.iter().enumerate().map(|(at, index)| {
         let of = |always: bool| {
             let those = index.items.iter();
             let those = those.filter(|item| item.when.is_empty() == always);
@@ -209,6 +214,9 @@ fn indexes(indexes: &[IndexProof], detailed: bool) -> Vec<Line> {
         };
         if !sparse.is_empty() {
             text.push_str(&format!("; some {}", listed(&sparse, detailed)));
+        }
+        if is_unasked(index) && !index.items.is_empty() {
+            text.push_str("; no access pattern asks it, and each item in it costs a write more");
         }
         let reasons = index.items.iter().map(|item| {
             let when = match item.when.as_str() {

@@ -2,7 +2,7 @@
 
 use super::failure::Failure;
 use crate::item::Attribute;
-use crate::mapping::model::{KeyType, Model};
+use crate::mapping::model::{KeyType, Model, Node};
 use crate::value::Number;
 
 /// Every item type that is named is one of the mapping's.
@@ -40,6 +40,22 @@ pub(super) fn item_types(mut model: Model, names: &[String]) -> Result<Model, Fa
 /// The value of the partition key that is named, if one is.
 pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attribute>, Failure> {
     text.map(|text| value(text, model)).transpose()
+}
+
+/// What is said of a `--partition` under which no row makes an item.
+pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
+    let key = &model.table.partition.name;
+    let makes = model.item_types.iter().filter_map(|item| {
+        let mut attributes = item.attributes.iter();
+        match attributes.find(|(name, _)| name == key)? {
+            (_, Node::Template(template)) => Some(format!("`{template}` ({})", item.name)),
+            _ => None,
+        }
+    });
+    format!(
+        "no row makes an item whose `{key}` is `{partition}`; it is made so: {}",
+        makes.collect::<Vec<_>>().join(", ")
+    )
 }
 
 fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {

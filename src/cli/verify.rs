@@ -29,7 +29,9 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     };
     let model = selection::item_types(checked.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);
-    let partition = selection::partition(arguments.partition.as_deref(), &model)?;
+    let partition = arguments.partition.as_deref();
+    let nothing = partition.map(|value| selection::nothing_under(value, &model));
+    let partition = selection::partition(partition, &model)?;
     let target = target::open_loaded(&arguments.target).await?;
     load::ensure_table(target.as_ref(), &model.table, false)
         .await
@@ -80,6 +82,13 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     }
     for warning in &report.warnings {
         output.warning(warning);
+    }
+    let total = &report.total;
+    if let Some(nothing) = nothing
+        && report.outcome == VerifyOutcome::Equal
+        && total.expected + total.rejected == 0
+    {
+        output.warning(&nothing);
     }
     ended(report, arguments.allow_unexpected)
 }

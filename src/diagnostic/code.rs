@@ -110,6 +110,8 @@ codes! {
     PrintedType = "printed-type", Warning;
     /// `*` leaves out a column that the database calls invisible.
     InvisibleColumn = "invisible-column", Warning;
+    /// Text in a template looks like a placeholder, and is text.
+    LooksLikeAPlaceholder = "looks-like-a-placeholder", Warning;
     /// A column of the table's own key, or of what an embed gathers by, may be NULL; such rows are rejected.
     NullableKey = "nullable-key", Warning;
     /// A filter refuses values that its column can hold; such rows are rejected.

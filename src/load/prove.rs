@@ -20,7 +20,7 @@ use super::ending::Failure;
 use super::ending::{Cancel, Why};
 use super::feed::{Fate, RowKey, Walk, row_key};
 use super::ledger::{ChunkId, Lines};
-use super::rejects::{NOTED, Rejected, json, line, note, row_json};
+use super::rejects::{NOTED, Rejected, json, key_json, line, note, row_json};
 use super::report::RejectNote;
 use super::report::{Progress, Step};
 use super::start::Plan;
@@ -566,10 +566,23 @@ pub(crate) fn shares_key(
     help: &str,
     folded: &Folded,
 ) -> Rejected {
-    let other = other.map_or_else(
-        || "another row".to_owned(),
-        |(item_type, row)| format!("{} {}", item_type.name, row_json(item_type, row)),
-    );
+    let is_keyless = other.is_some_and(|(item_type, _)| item_type.is_keyless());
+    let other = match other {
+        // Such a row has no other name than its item's key.
+        Some((item_type, _)) if is_keyless => format!(
+            "another row of {}: {}",
+            item_type.name,
+            key_json(&model.table, &folded.item)
+        ),
+        Some((item_type, row)) => format!("{} {}", item_type.name, row_json(item_type, row)),
+        None => "another row".to_owned(),
+    };
+    let help = if is_keyless {
+        "make the key template tell these rows apart, or leave one of them out with `where`; rows that are equal in \
+         all columns become one by from: { sql: SELECT DISTINCT …, key: [column] }"
+    } else {
+        help
+    };
     Rejected {
         item_type,
         row,

@@ -11,7 +11,7 @@ use super::feed::RowKey;
 use super::files::rejects_failure;
 use super::report::RejectNote;
 use crate::item::{Item, Reject, write_item};
-use crate::mapping::model::{ItemType, Model};
+use crate::mapping::model::{ItemType, Model, Table};
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.
@@ -123,6 +123,14 @@ pub(crate) fn line(out: &mut String, model: &Model, reject: &Rejected) {
     out.push_str(",\"item\":");
     out.push_str(reject.item.as_deref().unwrap_or("null"));
     out.push_str("}\n");
+}
+
+/// An item's key as a JSON object: `{"PK":{"S":"USER#7"}}`.
+pub(super) fn key_json(table: &Table, item: &Item) -> String {
+    let keys = std::iter::once(&table.partition).chain(&table.sort);
+    let attributes = keys.filter_map(|key| Some((key.name.clone(), item.get(&key.name)?.clone())));
+    let attributes = attributes.collect();
+    json(&Item { attributes })
 }
 
 /// A row's key as a JSON object: `{"user_id":7,"day":"2024-05-01"}`.

@@ -3,7 +3,7 @@
 use super::{Column, books};
 use crate::claim::{Claim, ClaimKind, Verdict};
 use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
-use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, Report};
+use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
 
 /// The books of a load.
 pub(in crate::cli) fn migration(report: &Report) -> String {
@@ -218,8 +218,10 @@ fn rejects(report: &Report) -> String {
             .as_ref()
             .map_or(String::new(), |name| format!(" `{name}`"));
         out.push(format!(
-            "  {} {}: [{}]{attribute} {}",
-            note.item_type, note.row, note.code, note.message
+            "  {}: [{}]{attribute} {}",
+            whose(note),
+            note.code,
+            note.message
         ));
         if let Some(help) = &note.help {
             out.push(format!("      help: {help}"));
@@ -240,6 +242,14 @@ fn rejects(report: &Report) -> String {
         out.push(format!("{which} {}", file.display()));
     }
     out.join("\n")
+}
+
+/// The row of a reject; one that nothing tells apart is named by its item type alone.
+pub(in crate::cli) fn whose(note: &RejectNote) -> String {
+    match note.row.get() {
+        "{}" => format!("a row of {}", note.item_type),
+        row => format!("{} {row}", note.item_type),
+    }
 }
 
 /// How a load ended, in one line.

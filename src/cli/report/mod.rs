@@ -8,7 +8,7 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::format::count;
 
-pub(super) use migration::{migration, migration_outcome};
+pub(super) use migration::{migration, migration_outcome, whose};
 pub(super) use patterns::patterns;
 pub(super) use verification::verification;
 

@@ -2,7 +2,7 @@
 
 use crate::claim::Verdict;
 use crate::cli::format::{self, counted, seconds};
-use crate::verify::patterns::{DifferentCall, PatternReport, PatternsOutcome, PatternsReport};
+use crate::verify::patterns::{DifferentCall, PatternReport, PatternsOutcome, PatternsReport, Why};
 
 /// What the proof of access patterns found.
 pub(in crate::cli) fn patterns(report: &PatternsReport) -> String {
@@ -78,6 +78,9 @@ fn pattern(all: &PatternsReport, report: &PatternReport) -> Vec<String> {
 fn call(call: &DifferentCall) -> Vec<String> {
     let (rows, items) = (counted(call.rows, "row"), counted(call.items, "item"));
     let mut out = vec![format!("  {call}: {rows} by SQL, {items} from the table")];
+    if call.drawn == Why::Variant {
+        out.push("    a variant of a value that occurs (such as another case, another accent, blanks at its end): the source compares by the column's collation and type, the table by bytes".to_owned());
+    }
     out.extend(call.examples.iter().map(|example| format!("    {example}")));
     let more = call.differences.saturating_sub(call.examples.len());
     if more > 0 {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{DIRECTIVES, Field, Shape, directives};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
-use crate::mapping::yaml::{Content, Node};
+use crate::mapping::yaml::{Content, Entry, Node};
 
 /// Finds every place where a node has not the shape that the language asks for. `what` is the
 /// place in words, such as `the table`.
@@ -48,6 +48,13 @@ pub(in crate::mapping) fn validate(
             Content::Map { entries, .. } => {
                 duplicates(node, faults);
                 for entry in entries {
+                    if what == "`items`" && is_section(entry) {
+                        let message = format!("`{}` stands under `items`", entry.key);
+                        let fault =
+                            Diagnostic::new(Code::UnknownKey, entry.key_span.clone(), message);
+                        faults.push(fault.with_help("indent it less, as far as `items` itself"));
+                        continue;
+                    }
                     validate(&entry.value, value, &format!("`{}`", entry.key), faults);
                 }
             }
@@ -73,6 +80,11 @@ pub(in crate::mapping) fn validate(
         Shape::Node if node.is_empty() => faults.push(wrong_shape(node, &Shape::Template, what)),
         Shape::Node => tree(node, faults),
     }
+}
+
+/// Whether what is named like an item type is another section of the mapping.
+fn is_section(entry: &Entry) -> bool {
+    matches!(entry.key.as_str(), "table" | "access_patterns") && entry.value.get("from").is_none()
 }
 
 fn takes(shape: &Shape, node: &Node) -> bool {

@@ -12,7 +12,9 @@ use crate::format;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
-use crate::mapping::template::{self, Filter, Refusal, Segment, Trial, WrittenPlaceholder};
+use crate::mapping::template::{
+    self, Filter, Lookalike, Refusal, Segment, Trial, WrittenPlaceholder,
+};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::source::{Scan, ScanColumn};
 use crate::value::{Number, NumberError};
@@ -117,6 +119,7 @@ impl Binder<'_> {
             } else if !entry.key.starts_with('$')
                 && let Some(node) = self.node(&entry.value)
             {
+                self.check_constant(entry);
                 members.push((entry.key.as_str().into(), node, entry.value.span.clone()));
             }
         }
@@ -173,10 +176,40 @@ impl Binder<'_> {
     fn template(&mut self, yaml: &Yaml, text: &str) -> Option<Template> {
         let at = Anchor::new(yaml, text);
         let written = at.template(text, self.diagnostics)?;
+        if let Some(seen) = written.lookalike(&|name| self.is_column(name)) {
+            self.diagnostics
+                .push(looks_like(&seen, "column", yaml.span.clone()));
+        }
         let parts = self.parts(&written.segments, &at);
         let template = Template { parts: parts? };
         self.check_text(&template, yaml);
         Some(template)
+    }
+
+    /// Whether a template may name a column so.
+    fn is_column(&self, name: &str) -> bool {
+        match name.split_once('.') {
+            None => self.scope.columns.iter().any(|column| column.name == name),
+            Some((alias, name)) => {
+                let parent = self.scope.parent(alias);
+                parent.is_some_and(|parent| parent.table.column(name).is_some())
+            }
+        }
+    }
+
+    /// Tells of an attribute whose value is the bare name of a column. Attributes that tell types apart may well
+    /// hold such a word.
+    fn check_constant(&mut self, entry: &Entry) {
+        let Some(name) = entry.value.text() else {
+            return;
+        };
+        let is_type = entry.key.ends_with("type");
+        if !is_type && name.to_lowercase() == name && self.is_column(name) {
+            let (text, mend) = (name.to_owned(), format!("{{{name}}}"));
+            let seen = Lookalike { text, mend };
+            self.diagnostics
+                .push(looks_like(&seen, "column", entry.value.span.clone()));
+        }
     }
 
     fn parts(&mut self, segments: &[Segment], at: &Anchor) -> Option<Vec<Part>> {
@@ -294,6 +327,16 @@ impl Binder<'_> {
             self.tell(Code::FilterType, yaml.span.clone(), message, help);
         }
     }
+}
+
+/// Text that looks like the placeholder of a column, or of a parameter.
+pub(super) fn looks_like(seen: &Lookalike, what: &str, span: Range<usize>) -> Diagnostic {
+    let Lookalike { text, mend } = seen;
+    let message = format!("`{text}` is text here, which every item holds as it stands");
+    let help = format!(
+        "write `{mend}` for the value of the {what}; if the text is meant: accept: [looks-like-a-placeholder]"
+    );
+    Diagnostic::new(Code::LooksLikeAPlaceholder, span, message).with_help(help)
 }
 
 fn refused(refusal: Refusal, span: Range<usize>) -> Diagnostic {

@@ -201,8 +201,17 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
                     "say IS NULL or IS NOT NULL".to_owned(),
                 ));
             }
-            let column = column(left, scope)?;
             let is_equal = *op == Comparator::Equal;
+            if is_equal
+                && let (Some(one), Some(other)) = (text(left), text(right))
+                && one.trim_end().to_lowercase() != other.trim_end().to_lowercase()
+            {
+                return Some((
+                    format!("'{one}' and '{other}' are texts, and not equal"),
+                    "a column stands without quotes".to_owned(),
+                ));
+            }
+            let column = column(left, scope)?;
             (is_equal && !may_be(column, right)).then(|| no_member(column))
         }
         Test::In {
@@ -218,6 +227,12 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
             operand,
             negated: false,
         } => {
+            if let Some(text) = text(operand) {
+                return Some((
+                    format!("'{text}' is text, which is never NULL"),
+                    format!("a column stands without quotes: {text} IS NULL"),
+                ));
+            }
             let column = column(operand, scope)?;
             // No key and no NOT NULL says that a joined parent is there. MySQL takes 0000-00-00 for NULL here.
             let is_zero = dbms != Dbms::Postgres && column.data_type.family() == Family::Time;
@@ -228,6 +243,14 @@ fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String
                 )
             })
         }
+        _ => None,
+    }
+}
+
+/// The text that an operand is, as it is.
+fn text(operand: &Operand) -> Option<&str> {
+    match &operand.value {
+        Value::Constant(Constant::Text(text)) if operand.around.is_empty() => Some(text),
         _ => None,
     }
 }

@@ -150,9 +150,10 @@ impl Binder<'_> {
         }
         let aliases = self.scope.joins.iter().map(|parent| parent.alias.as_str());
         if path.len() > 1 {
+            let declare = format!("declare it: join: {{ {first}: foreign_key_column }}");
             let help = match nearest(first, aliases.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("declare it: join: {{ {first}: foreign_key_column }}"),
+                Some(near) => format!("did you mean `{near}`? Else {declare}"),
+                None => declare,
             };
             let message = format!(
                 "`{first}` is neither a column of `{}` nor a joined alias",

@@ -13,6 +13,7 @@
 //! in a literal `]`.
 
 mod filter;
+mod lookalike;
 mod parse;
 mod print;
 #[cfg(test)]
@@ -22,6 +23,7 @@ pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
 pub(crate) use filter::{Refusal, Trial, canonical};
+pub(crate) use lookalike::Lookalike;
 pub use parse::parse;
 pub use print::Escape;
 pub(super) use print::Path;

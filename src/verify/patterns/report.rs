@@ -1,5 +1,6 @@
 //! What the proof of access patterns found.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -133,7 +134,7 @@ pub struct ComparedType {
 /// A call whose answers differ.
 #[derive(Debug, Clone, Serialize)]
 pub struct DifferentCall {
-    /// Its parameters, as `query --param` takes them.
+    /// Its parameters, as `query` takes them in a shell.
     pub parameters: BTreeMap<String, String>,
     /// Why they were drawn.
     pub drawn: Why,
@@ -213,8 +214,18 @@ impl fmt::Display for DifferentCall {
             return f.write_str("without parameters");
         }
         for (at, (name, value)) in self.parameters.iter().enumerate() {
-            write!(f, "{}--{name} {value}", if at == 0 { "" } else { " " })?;
+            let space = if at == 0 { "" } else { " " };
+            write!(f, "{space}--{name} {}", quoted(value))?;
         }
         Ok(())
     }
+}
+
+/// A value as a shell takes it: what has blanks or signs in it stands in quotes, so that a blank at its end shows.
+fn quoted(value: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-+.:,@/%=".contains(c);
+    if !value.is_empty() && value.chars().all(is_plain) {
+        return Cow::Borrowed(value);
+    }
+    Cow::Owned(format!("'{}'", value.replace('\'', r"'\''")))
 }

@@ -7,11 +7,46 @@ use std::sync::Arc;
 use super::align::Make;
 use super::bind::Binder;
 use super::keys::Keys;
-use crate::catalog::Family;
+use crate::catalog::{DataType, Dbms, Family};
 use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::item::Attribute;
 use crate::mapping::expression::{self, Against, Piece};
 use crate::mapping::model::{FilterExpression, Operand, ParameterKind, Part};
 use crate::mapping::resolve::anchor::Anchor;
+
+/// Why a column's values, as they stand in items, are never equal to a constant, and what to write.
+fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(String, String)> {
+    let (is, help) = match (data_type, value) {
+        // MySQL keeps what is no member as empty text.
+        (DataType::Enum { values }, Attribute::S(text)) if !text.is_empty() => {
+            if values.iter().any(|value| **value == **text) {
+                return None;
+            }
+            let help = match nearest(text, values.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("its values are {}", values.join(", ")),
+            };
+            return Some((format!("`{name}` has no such value"), help));
+        }
+        (_, Attribute::S(_)) => match data_type.family() {
+            Family::Number => ("a number, and this is text", "write it without quotes"),
+            Family::Boolean => ("true or false, and this is text", "write it without quotes"),
+            _ => return None,
+        },
+        (_, Attribute::N(_)) => match data_type.family() {
+            Family::Text | Family::Time => ("text, and this is a number", "put it in quotes"),
+            Family::Boolean => ("true or false, and this is a number", "write true or false"),
+            _ => return None,
+        },
+        (_, Attribute::Bool(_)) => match data_type.family() {
+            Family::Text | Family::Time => ("text, and this is no text", "put it in quotes"),
+            Family::Number => ("a number, and this is none", "write a number"),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((format!("`{name}` is {is}"), help.to_owned()))
+}
 
 /// Bytes of an expression that DynamoDB takes.
 const MOST_BYTES: usize = 4096;
@@ -35,6 +70,7 @@ impl Binder<'_> {
                 return None;
             }
         };
+        self.holds(&pieces, node.span.clone());
         let mut filter = FilterExpression {
             text: String::new(),
             names: Vec::new(),
@@ -91,6 +127,49 @@ impl Binder<'_> {
             self.diagnostics.push(fault.with_help(help));
         }
         Some(filter)
+    }
+
+    /// Tells of a filter that no item passes, because an attribute never has the constant that it is to be equal to.
+    fn holds(&mut self, pieces: &[Piece], span: Range<usize>) {
+        let is_word = |piece: &Piece, word: &str| matches!(piece, Piece::Word(own) if own == word);
+        // Only what must hold of every item is judged.
+        if pieces.iter().any(|p| is_word(p, "OR") || is_word(p, "NOT")) {
+            return;
+        }
+        let why = pieces.windows(3).find_map(|three| match three {
+            [Piece::Name { name, .. }, sign, Piece::Constant(value)]
+            | [Piece::Constant(value), sign, Piece::Name { name, .. }]
+                if is_word(sign, "=") =>
+            {
+                self.never(name, value)
+            }
+            _ => None,
+        });
+        if let Some((why, help)) = why {
+            let message = format!("the filter never holds, so that no item comes back: {why}");
+            let fault = Diagnostic::new(Code::NeverMatches, span, message);
+            self.diagnostics.push(fault.with_help(help));
+        }
+    }
+
+    /// Why an attribute is never equal to a constant in any item that is promised, and what to write, by the types of
+    /// the columns.
+    fn never(&self, name: &str, value: &Attribute) -> Option<(String, String)> {
+        // SQLite keeps any value in any column.
+        if self.ground.catalog?.dbms == Dbms::Sqlite {
+            return None;
+        }
+        let reasons = self.promised().filter(|make| make.may_have(name));
+        let reasons: Option<Vec<_>> = reasons
+            .map(|make| match make.template(name)?.parts.as_slice() {
+                [Part::Value(place)] if place.filters.is_empty() && place.place.path.is_empty() => {
+                    let data_type = make.types.get(place.place.column)?.as_ref()?;
+                    differs(name, data_type, value)
+                }
+                _ => None,
+            })
+            .collect();
+        reasons?.into_iter().next()
     }
 
     /// DynamoDB takes no attribute of the key that is asked in a filter.

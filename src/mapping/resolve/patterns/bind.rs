@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::anchor::Anchor;
+use super::super::bind::looks_like;
 use super::align::{Aligned, Make, Pair, aligned, escape, shards};
 use super::keys::Keys;
 use super::{Ground, condition, family, operators};
@@ -36,6 +37,8 @@ pub(super) struct Binder<'a> {
     pub(super) pairs: Vec<Pair>,
     /// What is told only of patterns without faults.
     pub(super) warnings: Vec<Diagnostic>,
+    /// Texts that look like parameters, which is told of patterns with faults too.
+    pub(super) lookalikes: Vec<Diagnostic>,
     /// Templates that are to be held against their keys when the parameters are all known.
     pub(super) uses: Vec<Use>,
 }
@@ -64,6 +67,7 @@ impl<'a> Binder<'a> {
             shards: None,
             pairs: Vec::new(),
             warnings: Vec::new(),
+            lookalikes: Vec::new(),
             uses: Vec::new(),
         }
     }
@@ -121,6 +125,10 @@ impl<'a> Binder<'a> {
         let text = node.text()?;
         let anchor = Anchor::new(node, text);
         let written = anchor.template(text, self.diagnostics)?;
+        if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
+            self.lookalikes
+                .push(looks_like(&seen, "parameter", node.span.clone()));
+        }
         let faults = self.diagnostics.len();
         let mut parts = Vec::new();
         let mut places = Vec::new();
@@ -156,6 +164,15 @@ impl<'a> Binder<'a> {
             places,
         });
         (self.diagnostics.len() == faults).then_some(template)
+    }
+
+    /// Whether a name is a parameter of the SQL, or a column in the items' keys.
+    fn is_known(&self, name: &str) -> bool {
+        let makes = self.ground.makes.iter();
+        let templates = makes.flat_map(|make| make.attributes.iter().map(|(_, made)| made));
+        let mut places = templates.flatten().flat_map(Template::placeholders);
+        self.in_sql.iter().any(|parameter| parameter == name)
+            || places.any(|placeholder| &*placeholder.place.written == name)
     }
 
     fn placeholder(

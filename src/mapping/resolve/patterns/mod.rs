@@ -24,6 +24,7 @@ use crate::mapping::model::{
 };
 use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::{Entry, Node};
+use crate::sql::{Around, Operand, Query, Test};
 
 use bind::Binder;
 use keys::{Keys, entry, not_there};
@@ -119,9 +120,12 @@ fn bind_one(
         shards,
         pairs,
         warnings,
+        lookalikes,
         ..
     } = binder;
-    if diagnostics.len() > faults {
+    let is_faulty = diagnostics.len() > faults;
+    diagnostics.extend(lookalikes);
+    if is_faulty {
         return None;
     }
     let limit = pattern.limit.as_ref();
@@ -246,6 +250,11 @@ pub(super) fn misfits(
                 "write it as `{}`, or ask all shards: {{* | shard(n)}}",
                 pair.mended()
             )
+        } else if is_wrapped(raw, &pair.asked.place.written) {
+            format!(
+                "its SQL compares this parameter with what it makes of a column, so that the caller gives the text as it stands in the key: accept: [parameter-form]; to write `{}`, compare the column itself in the SQL",
+                pair.mended()
+            )
         } else {
             format!(
                 "write it as the key is written, `{}`; if the caller gives the text as it stands in the key: accept: [parameter-form]",
@@ -258,6 +267,25 @@ pub(super) fn misfits(
                 .with_help(help),
         );
     }
+}
+
+/// Whether the SQL of a pattern compares a parameter with what a function, or an expression, makes of a column.
+fn is_wrapped(raw: &RawPattern, parameter: &str) -> bool {
+    let query = raw.sql.as_ref();
+    let query = query.and_then(|sql| Query::read(&sql.value, None).ok());
+    let select = query.as_ref().and_then(Query::select);
+    let is_made = |side: &Operand| {
+        let is_collated = matches!(side.around.as_slice(), [Around::Collate(_)]);
+        side.column().is_none() && !side.columns().is_empty() && !is_collated
+    };
+    let is_asked = |side: &Operand| side.parameters().iter().any(|name| name == parameter);
+    let mut conditions = select.iter().flat_map(|select| &select.conditions);
+    conditions.any(|condition| match &condition.test {
+        Test::Compare { left, right, .. } => {
+            (is_asked(left) && is_made(right)) || (is_asked(right) && is_made(left))
+        }
+        _ => false,
+    })
 }
 
 /// The family of values of a kind.
