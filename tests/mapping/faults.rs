@@ -117,7 +117,6 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: \"{{email}}\" }"), "\"{{email}}\""),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: email }"), "email"),
         (Code::LooksLikeAPlaceholder, user("attributes: { mail: [{ to: \"${email}\" }] }"), "\"${email}\""),
-        (Code::LooksLikeAPlaceholder, mapping("", "", "access_patterns:\n  user: { key: { PK: \"USER#{id}\", SK: { begins_with: \"USER#:id\" } } }"), "\"USER#:id\""),
         (Code::NullableKey, item("from: users, key: { PK: \"U#{id | pad(3)}#{gender}\", SK: \"U#\" }"), "\"U#{id | pad(3)}#{gender}\""),
         (Code::RefusedValues, item("from: users, key: { PK: \"U#{id | pad(3)}\", SK: \"U#\" }"), "pad(3)"),
         (Code::NullableKey, item("from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id | pad(9)}\" }, attributes: { x: { $embed: users, $match: { id: user_id }, $each: 1, $as: map, $key: \"{gender}\" } }"), "\"{gender}\""),

@@ -66,8 +66,8 @@ fn in_text(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
         end = start + word.len();
         let name = word.trim_end_matches('.');
         let after = text.get(start + name.len()..)?;
-        if is_known(name)
-            && let Some(text) = marked(before, name, after)
+        if let Some(text) = marked(before, name, after)
+            && is_known(name)
         {
             let mend = format!("{{{name}}}");
             return Some(Lookalike { text, mend });
