@@ -35,9 +35,9 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
         text.push_str(include_str!("cloudformation/pause.yaml"));
     }
     let table = if is_global {
-        kept("AWS::DynamoDB::GlobalTable", global_table(wanted))
+        kept("AWS::DynamoDB::GlobalTable", &global_table(wanted))
     } else {
-        kept("AWS::DynamoDB::Table", regional_table(wanted))
+        kept("AWS::DynamoDB::Table", &regional_table(wanted))
     };
     text.push('\n');
     text.push_str(&document(&json!({ "Resources": { "Table": table } })));
@@ -158,7 +158,7 @@ fn guards(wanted: &Infrastructure<'_>) -> Value {
 }
 
 /// A resource that outlives its stack, since it holds data.
-fn kept(kind: &str, properties: Value) -> Value {
+fn kept(kind: &str, properties: &Value) -> Value {
     json!({
         "Type": kind,
         "DeletionPolicy": "Retain",

@@ -19,8 +19,8 @@ fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Optio
         "Action": actions.collect::<Value>(),
         "Resource": resources,
     });
-    if let Some(condition) = condition {
-        statement["Condition"] = condition;
+    if let (Some(condition), Some(members)) = (condition, statement.as_object_mut()) {
+        members.insert("Condition".to_owned(), condition);
     }
     statement
 }

@@ -36,9 +36,9 @@ fn write_entries(out: &mut String, map: &Map<String, Value>, depth: usize) {
             }
             Value::Array(elements) => {
                 out.push('\n');
-                elements
-                    .iter()
-                    .for_each(|each| write_element(out, each, depth + 1));
+                for each in elements {
+                    write_element(out, each, depth + 1);
+                }
             }
             short => out.push_str(&format!(" {}\n", inline(short))),
         }

@@ -193,11 +193,9 @@ fn by_match<'a>(
     let table = find_table(table, catalog, diagnostics)?;
     let on = matched(Code::Join, pairs, table, scope, catalog, diagnostics)?;
     let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
-    if !table.is_unique(&theirs) {
-        if table.is_stored() {
-            diagnostics.push(not_unique(raw, table, &theirs));
-            return None;
-        }
+    if !table.is_unique(&theirs) && table.is_stored() {
+        diagnostics.push(not_unique(raw, table, &theirs));
+        return None;
     }
     Some(Parent {
         alias: raw.alias.value.clone(),

@@ -96,7 +96,7 @@ impl Judge<'_> {
             match owner.and_then(|owner| of_type.get_mut(owner)) {
                 Some(own) => own.push(item),
                 None if self.projections.iter().zip(&said).any(is_own) => {
-                    judged.unheld.undecided += 1
+                    judged.unheld.undecided += 1;
                 }
                 None => judged
                     .examples

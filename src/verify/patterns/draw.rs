@@ -165,7 +165,10 @@ pub(crate) async fn draw(
     let mut lists = Vec::new();
     for group in &groups {
         let left_out = ground.left_out(group.columns.table);
-        let tuples = group.columns.draw(source, most, &left_out).await?;
+        let tuples = group
+            .columns
+            .draw(source, most, left_out.as_deref())
+            .await?;
         lists.push(drawing.bounds(group, tuples, most));
     }
     if lists.iter().any(Vec::is_empty) {

@@ -242,8 +242,9 @@ impl<'a> Shape<'a> {
                     let again = names.into_iter().filter(|name| !bound.insert(name));
                     again.count() == 0
                 });
+                let is_known = is_of_bases && known.contains(&condition.text);
                 if !is_key
-                    && !(is_of_bases && known.contains(&condition.text))
+                    && !is_known
                     && !joins.say(self, select, condition, dbms)
                     && !self.is_needed(condition, select, bases, needed)
                 {

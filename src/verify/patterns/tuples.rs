@@ -32,7 +32,7 @@ impl Columns<'_> {
         &self,
         source: &mut dyn Source,
         most: usize,
-        left_out: &Option<String>,
+        left_out: Option<&str>,
     ) -> Result<Vec<Tuple>, SourceError> {
         let up = self.names(source, "", ", ");
         let down = self.names(source, " DESC", ", ");

@@ -82,9 +82,7 @@ fn bind_one(
     for entry in &pattern.key {
         let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
         let key = keys.as_ref().and_then(|keys| keys.attributes().find(is_it));
-        let in_partition = keys
-            .iter()
-            .any(|keys| keys.partition.iter().any(|key| is_it(key)));
+        let in_partition = keys.iter().any(|keys| keys.partition.iter().any(&is_it));
         let condition = binder.entry(entry, key, in_partition);
         if let (Some(key), Some(condition)) = (key, &condition) {
             binder.bounds(entry, condition, key);
