@@ -19,6 +19,7 @@
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
 mod condition;
+pub(crate) mod definition;
 mod operand;
 mod order;
 mod origin;

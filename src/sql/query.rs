@@ -22,7 +22,7 @@ const DEPTH: usize = 128;
 
 /// The stack of the thread that reads a query, in bytes. What `a OR b OR …` is read into is as deep as it is long, and
 /// the parser, which walks it, does not limit that.
-const STACK: usize = 512 << 20;
+pub(super) const STACK: usize = 512 << 20;
 
 /// The most words and signs that a query is read with: what comes of them fits on that stack.
 const WORDS: usize = 50_000;

@@ -86,6 +86,79 @@ async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     );
 }
 
+/// SQLite compares by the last collation of a column, however it is written.
+#[tokio::test]
+async fn sqlite_itself_says_the_collation_of_a_column() {
+    let database = Database::new(
+        "CREATE TABLE t (\"a\"TEXT COLLATE NOCASE, 'b' TEXT COLLATE NOCASE, c/**/TEXT COLLATE NOCASE,
+            d TEXT COLLATE\"NOCASE\", e TEXT COLLATE/**/NOCASE, f TEXT COLLATE BINARY COLLATE NOCASE,
+            g TEXT COLLATE NOCASE COLLATE BINARY, h INT COLLATE RTRIM, i AS (a = b),
+            UNIQUE (a COLLATE BINARY), PRIMARY KEY (b COLLATE BINARY)) WITHOUT ROWID;
+         CREATE TABLE own (a TEXT, b TEXT COLLATE NOCASE, c TEXT, UNIQUE (a), UNIQUE (c));
+         CREATE VIEW v AS SELECT a, g, max(h) AS most FROM t GROUP BY a, g;
+         PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET sql = replace(sql, 'c TEXT', 'c TEXT COLLATE GERMAN') WHERE name = 'own'",
+    )
+    .await;
+    let catalog = open(&database).await.catalog().await.unwrap();
+    let told = |name: &str| -> Vec<String> {
+        let columns = table(&catalog, name).columns.iter();
+        let told = columns.map(|column| {
+            let collation = column.collation.as_deref().unwrap_or("-");
+            assert_eq!(
+                column.insensitive,
+                collation != "-",
+                "{name} {}",
+                column.name
+            );
+            format!("{} {collation}", column.name)
+        });
+        told.collect()
+    };
+    assert_eq!(
+        told("t"),
+        [
+            "a NOCASE", "b NOCASE", "c NOCASE", "d NOCASE", "e NOCASE", "f NOCASE", "g -",
+            "h RTRIM", "i -"
+        ]
+    );
+    assert_eq!(told("own"), ["a -", "b NOCASE", "c GERMAN"]);
+    assert_eq!(told("v"), ["a NOCASE", "g -", "most RTRIM"]);
+    let keys = |name: &str| {
+        let table = table(&catalog, name);
+        (table.primary_key.len(), table.unique_keys.len())
+    };
+    assert_eq!(keys("t"), (0, 0));
+}
+
+/// What is written under another name of the file is in the log of that name.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_with_two_names_is_refused() {
+    let database = Database::new(
+        "PRAGMA journal_mode = WAL; CREATE TABLE t (a INT); INSERT INTO t VALUES (1)",
+    )
+    .await;
+    let second = database.folder().join("second.db");
+    std::fs::hard_link(database.file(), &second).unwrap();
+    for file in [database.file(), second.clone()] {
+        let error = connect(&format!("sqlite:{}", file.display()))
+            .await
+            .err()
+            .unwrap();
+        let SourceError::Connect { help, cause, .. } = error else {
+            panic!("{error}");
+        };
+        assert!(
+            cause.to_string().contains("2 names (hard links)"),
+            "{cause}"
+        );
+        assert!(help.contains("VACUUM INTO"), "{help}");
+    }
+    std::fs::remove_file(second).unwrap();
+    open(&database).await.catalog().await.unwrap();
+}
+
 const SCHEMA: &str = r#"
     CREATE TABLE Parent (id INTEGER PRIMARY KEY, Code TEXT NOT NULL UNIQUE, boss INT REFERENCES parent);
     CREATE TABLE child (

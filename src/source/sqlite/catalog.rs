@@ -18,9 +18,14 @@ use super::scan::SqliteDialect;
 use crate::catalog::{
     Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName,
 };
+use crate::sql::definition;
 
 /// The one schema: attached databases are none of ours.
 const SCHEMA: &str = "main";
+/// The collation that compares texts by their bytes.
+const BINARY: &str = "BINARY";
+/// What stands for an expression or a collation that SQLite does not tell.
+const UNKNOWN: &str = "unknown";
 
 /// Reads everything.
 pub(super) async fn read(
@@ -76,14 +81,11 @@ pub(super) struct Columns {
     primary_key: Vec<String>,
 }
 
-/// Reads one table's columns. `sql` is the text that made it, for the generated columns.
+/// Reads one table's columns, all but their collations.
 pub(super) async fn columns(
     connection: &mut SqliteConnection,
     table: &str,
-    sql: &str,
 ) -> Result<Columns, sqlx::Error> {
-    let encoding = sqlx::query("PRAGMA encoding").fetch_one(&mut *connection);
-    let encoding = text(&encoding.await?, 0)?;
     let query = sqlx::query(include_str!("sql/columns.sql")).bind(table);
     let mut columns = Vec::new();
     let mut primary_key = Vec::new();
@@ -96,17 +98,9 @@ pub(super) async fn columns(
             primary_key.push((place, name.clone()));
         }
         let generated = matches!(row.try_get::<i64, _>(5)?, 2 | 3);
-        let data_type = data_type(&declared);
-        let is_text = matches!(data_type, DataType::Text { .. } | DataType::Dynamic);
-        let collation = collation(sql, &name, &encoding);
-        // Text may stand in a column of any type, and then its collation compares it.
-        let insensitive = (collation.as_deref()).is_some_and(|name| !name.starts_with("BINARY"));
         columns.push(Column {
-            insensitive,
-            // Half a surrogate pair is no character of UTF-8: all of them are read as one.
-            ambiguous_charset: (encoding != "UTF-8").then(|| encoding.clone()),
-            collation: collation.filter(|_| is_text || insensitive),
-            generated: generated.then(|| generation_expression(sql, &name)),
+            // No pragma tells the expression.
+            generated: generated.then(|| UNKNOWN.to_owned()),
             nullable: row.try_get::<i64, _>(2)? == 0 && !(place > 0 && is_rowid),
             default: row.try_get(3)?,
             rowid: place > 0 && is_rowid,
@@ -116,7 +110,7 @@ pub(super) async fn columns(
                     .trim_end_matches("GENERATED ALWAYS")
                     .trim_end()
                     .to_owned(),
-                data_type,
+                data_type(&declared),
             )
         });
     }
@@ -127,14 +121,89 @@ pub(super) async fn columns(
     })
 }
 
-/// The collation of a column, where it does not order text by the bytes of UTF-8. That of a view's
-/// column is not told.
-fn collation(sql: &str, column: &str, encoding: &str) -> Option<String> {
-    match collation_name(sql, column) {
-        Some(name) if !name.eq_ignore_ascii_case("binary") => Some(name),
-        _ if encoding != "UTF-8" => Some(format!("BINARY of {encoding}")),
-        _ => None,
+/// Says how texts compare in the columns of a table.
+async fn collate(connection: &mut SqliteConnection, table: &mut Table) -> Result<(), sqlx::Error> {
+    let encoding = sqlx::query("PRAGMA encoding").fetch_one(&mut *connection);
+    let encoding = text(&encoding.await?, 0)?;
+    let names = collations(connection, table).await;
+    for (column, name) in table.columns.iter_mut().zip(names) {
+        // Text may stand in a column of any type, and then its collation compares it.
+        column.insensitive = name != BINARY;
+        column.collation = match column.data_type {
+            _ if column.insensitive => Some(name),
+            DataType::Text { .. } | DataType::Dynamic if encoding != "UTF-8" => {
+                Some(format!("{BINARY} of {encoding}"))
+            }
+            _ => None,
+        };
+        // Half a surrogate pair is no character of UTF-8: all of them are read as one.
+        column.ambiguous_charset = (encoding != "UTF-8").then(|| encoding.clone());
     }
+    Ok(())
+}
+
+/// The collations of a table's columns. Those that an application brings along are not there, so that SQLite
+/// refuses a statement that needs one, and names it.
+async fn collations(connection: &mut SqliteConnection, table: &Table) -> Vec<String> {
+    let columns = table.columns.iter().map(|column| column.name.as_str());
+    let columns: Vec<&str> = columns.collect();
+    if let Ok(names) = compared(connection, &table.name, &columns).await {
+        return names;
+    }
+    let mut names = Vec::new();
+    for column in columns {
+        names.extend(match compared(connection, &table.name, &[column]).await {
+            Ok(names) => names,
+            Err(error) => {
+                let said = error.as_database_error().map(|error| error.message());
+                let own = said.and_then(|said| said.split_once("no such collation sequence: "));
+                vec![own.map_or(UNKNOWN, |(_, name)| name).to_owned()]
+            }
+        });
+    }
+    names
+}
+
+/// The collations by which SQLite would compare columns, as its own program for such a query says them: pragmas
+/// tell those of indexes alone.
+async fn compared(
+    connection: &mut SqliteConnection,
+    table: &TableName,
+    columns: &[&str],
+) -> Result<Vec<String>, sqlx::Error> {
+    let mut names = vec![UNKNOWN.to_owned(); columns.len()];
+    let quoted: Vec<String> = columns
+        .iter()
+        .map(|name| SqliteDialect.quote(name))
+        .collect();
+    let sql = format!(
+        "EXPLAIN SELECT 1 FROM {} GROUP BY {}",
+        SqliteDialect.table(table),
+        quoted.join(", ")
+    );
+    let program = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(connection);
+    for row in program.await? {
+        // Such as `k(2,B,NOCASE)`. What a view compares within itself may look like it.
+        let operand = match row.try_get::<&str, _>("opcode")? {
+            "Compare" => row.try_get::<String, _>("p4")?,
+            _ => continue,
+        };
+        let key = operand
+            .strip_prefix("k(")
+            .and_then(|key| key.strip_suffix(')'));
+        let parts: Vec<&str> = key.unwrap_or_default().split(',').skip(1).collect();
+        if parts.len() != columns.len() {
+            continue;
+        }
+        for (name, part) in names.iter_mut().zip(parts) {
+            match part {
+                "B" if name == UNKNOWN => BINARY.clone_into(name),
+                "B" => {}
+                other => other.clone_into(name),
+            }
+        }
+    }
+    Ok(names)
 }
 
 async fn complete(
@@ -142,9 +211,23 @@ async fn complete(
     table: &mut Table,
     sql: &str,
 ) -> Result<(), sqlx::Error> {
-    let found = columns(connection, &table.name.name, sql).await?;
+    let found = columns(connection, &table.name.name).await?;
     table.columns = found.columns;
     table.primary_key = found.primary_key;
+    let mut generated = table
+        .columns
+        .iter_mut()
+        .filter(|column| column.generated.is_some());
+    if let Some(first) = generated.next() {
+        let expressions = definition::generated(sql);
+        for column in std::iter::once(first).chain(generated) {
+            let own = |(name, _): &&(String, String)| name.eq_ignore_ascii_case(&column.name);
+            if let Some((_, expression)) = expressions.iter().find(own) {
+                column.generated = Some(expression.clone());
+            }
+        }
+    }
+    collate(connection, table).await?;
     read_indexes(connection, table).await?;
     read_foreign_keys(connection, table).await?;
     if table.kind == TableKind::Table {
@@ -192,11 +275,15 @@ async fn read_indexes(
             continue;
         };
         *plain &= column.is_some() && compares_as_column;
-        index.columns.push(column.unwrap_or_else(|| {
-            let terms = terms(&sql);
-            let term = terms.get(index.columns.len()).copied();
-            term.unwrap_or("rowid").to_owned()
-        }));
+        index.columns.push(match column {
+            Some(column) => column,
+            None if row.try_get::<i64, _>(4)? == -1 => "rowid".to_owned(),
+            None => {
+                let mut terms = definition::terms(&sql).into_iter();
+                let term = terms.nth(index.columns.len());
+                term.unwrap_or_else(|| UNKNOWN.to_owned())
+            }
+        });
     }
     for (index, plain) in indexes {
         if plain && index.unique {
@@ -283,145 +370,6 @@ fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
     Ok(row.try_get::<Option<String>, _>(index)?.unwrap_or_default())
 }
 
-// Takes apart the text that made a table or an index. SQLite keeps the expressions of generated
-// columns and of indexes nowhere else. The text has been parsed by SQLite before, so looking at
-// parentheses and commas outside of quotes is enough.
-
-/// The expression of a generated column, which only the table's own text tells.
-pub(super) fn generation_expression(sql: &str, column: &str) -> String {
-    let definition = definition(sql, column).unwrap_or_default();
-    let mut groups = groups(definition).into_iter();
-    let expression = groups.find_map(|(start, end)| {
-        let before = definition.get(..start)?.trim_end().to_ascii_uppercase();
-        before
-            .ends_with(" AS")
-            .then(|| definition.get(start + 1..end))
-            .flatten()
-    });
-    expression.unwrap_or("unknown").trim().to_owned()
-}
-
-/// The collation that a column of a table is declared with, without quotes.
-pub(super) fn collation_name(sql: &str, column: &str) -> Option<String> {
-    let is_table = sql
-        .get(..12)
-        .is_some_and(|head| head.eq_ignore_ascii_case("CREATE TABLE"));
-    let definition = definition(sql, column).filter(|_| is_table)?;
-    let inner = groups(definition);
-    let is_outer = |at: usize| inner.iter().all(|(start, end)| at < *start || at > *end);
-    let begins = |at: usize| {
-        let word = definition.get(at..at + 7);
-        let after = definition.get(at + 7..).unwrap_or_default();
-        is_outer(at)
-            && word.is_some_and(|word| word.eq_ignore_ascii_case("COLLATE"))
-            && after.starts_with(char::is_whitespace)
-    };
-    let (at, _) = outside_quotes(definition).find(|(at, _)| begins(*at))?;
-    let rest = definition.get(at + 7..)?.trim_start();
-    let quotes = ['"', '\'', '`', '[', ']'];
-    let name = rest.split(|c: char| c.is_whitespace() || c == ',').next()?;
-    Some(name.trim_matches(quotes).to_owned())
-}
-
-/// What a table's text says of one column.
-fn definition<'s>(sql: &'s str, column: &str) -> Option<&'s str> {
-    let quoted = [
-        SqliteDialect.quote(column),
-        format!("`{}`", column.replace('`', "``")),
-        format!("[{column}]"),
-    ];
-    terms(sql).into_iter().map(without_comment).find(|term| {
-        let starts = |name: &str| {
-            let (head, tail) = term.split_at_checked(name.len()).unwrap_or_default();
-            head.eq_ignore_ascii_case(name) && tail.starts_with(char::is_whitespace)
-        };
-        starts(column) || quoted.iter().any(|name| starts(name))
-    })
-}
-
-/// The text from where it says something.
-fn without_comment(mut text: &str) -> &str {
-    loop {
-        text = text.trim_start();
-        let end = match text.get(..2) {
-            Some("--") => "\n",
-            Some("/*") => "*/",
-            _ => return text,
-        };
-        text = text.split_once(end).map_or("", |(_, rest)| rest);
-    }
-}
-
-/// What stands between the commas of the first parentheses: a table's columns, an index's terms.
-pub(super) fn terms(sql: &str) -> Vec<&str> {
-    let Some(&(start, end)) = groups(sql).first() else {
-        return Vec::new();
-    };
-    let mut terms = Vec::new();
-    let (mut depth, mut from) = (0_u32, start + 1);
-    for (at, byte) in outside_quotes(sql).filter(|(at, _)| (start + 1..end).contains(at)) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth = depth.saturating_sub(1),
-            b',' if depth == 0 => {
-                terms.extend(sql.get(from..at).map(str::trim));
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    terms.extend(sql.get(from..end).map(str::trim));
-    terms
-}
-
-/// The outermost pairs of parentheses, by their places.
-fn groups(sql: &str) -> Vec<(usize, usize)> {
-    let mut groups = Vec::new();
-    let mut open = Vec::new();
-    for (at, byte) in outside_quotes(sql) {
-        match byte {
-            b'(' => open.push(at),
-            b')' => {
-                let start = open.pop();
-                groups.extend(start.filter(|_| open.is_empty()).map(|start| (start, at)));
-            }
-            _ => {}
-        }
-    }
-    groups
-}
-
-/// The bytes of a SQL text that stand in no quotes and no comment, with their places.
-fn outside_quotes(sql: &str) -> impl Iterator<Item = (usize, u8)> {
-    let bytes = sql.as_bytes();
-    let mut closing: &[u8] = b"";
-    let mut skip_to = 0;
-    bytes.iter().enumerate().filter_map(move |(at, &byte)| {
-        let rest = bytes.get(at..).unwrap_or_default();
-        if at < skip_to {
-            return None;
-        }
-        if !closing.is_empty() {
-            if rest.starts_with(closing) {
-                skip_to = at + closing.len();
-                closing = b"";
-            }
-            return None;
-        }
-        closing = match rest {
-            [b'\'', ..] => b"'",
-            [b'"', ..] => b"\"",
-            [b'`', ..] => b"`",
-            [b'[', ..] => b"]",
-            [b'-', b'-', ..] => b"\n",
-            [b'/', b'*', ..] => b"*/",
-            _ => return Some((at, byte)),
-        };
-        skip_to = at + 1;
-        None
-    })
-}
-
 // The columns of a query: SQLite tells the base column where there is one, and that column's
 // declared type counts. What an expression gives is known only when the row is read.
 
@@ -446,7 +394,7 @@ pub(super) async fn answer(
         let name = column.name().to_owned();
         let mut described = Column::new(name, String::new(), DataType::Dynamic);
         if let Some(origin) = column.origin().table_column() {
-            let table = self::columns(connection, &origin.table, "").await?;
+            let table = self::columns(connection, &origin.table).await?;
             let base = table.columns.into_iter().find(|c| *c.name == *origin.name);
             if let Some(base) = base {
                 described.declared = base.declared;
@@ -456,38 +404,4 @@ pub(super) async fn answer(
         columns.push(described);
     }
     Ok(columns)
-}
-
-#[cfg(test)]
-mod definition_tests {
-    use super::*;
-
-    #[test]
-    fn the_expression_of_a_generated_column_is_found_in_the_text() {
-        let sql = "CREATE TABLE t(a INT, -- AS (no),\n \"b c\" TEXT DEFAULT '),(' GENERATED ALWAYS \
-                   AS (a || ')' || (a + 1)) STORED, [d] AS (a), PRIMARY KEY (a))";
-        assert_eq!(generation_expression(sql, "b c"), "a || ')' || (a + 1)");
-        assert_eq!(generation_expression(sql, "D"), "a");
-        assert_eq!(generation_expression(sql, "a"), "unknown");
-    }
-
-    #[test]
-    fn the_collation_of_a_column_is_found_in_the_text() {
-        let sql = "CREATE TABLE t(a TEXT COLLATE NOCASE, \"b c\" TEXT DEFAULT ' collate x' NOT NULL \
-                   collate \"RTRIM\" UNIQUE, d TEXT CHECK (d COLLATE NOCASE > 'a'), e TEXT)";
-        let of = |column| collation_name(sql, column);
-        assert_eq!(of("a").as_deref(), Some("NOCASE"));
-        assert_eq!(of("b c").as_deref(), Some("RTRIM"));
-        assert_eq!((of("d"), of("e")), (None, None));
-        assert_eq!(
-            collation_name("CREATE VIEW v AS SELECT (a COLLATE NOCASE)", "a"),
-            None
-        );
-    }
-
-    #[test]
-    fn the_terms_of_an_index_are_told_apart() {
-        let sql = "CREATE INDEX i ON \"t(\" (a, lower(b, 'x,y') DESC, c) WHERE a IN (1, 2)";
-        assert_eq!(terms(sql), ["a", "lower(b, 'x,y') DESC", "c"]);
-    }
 }

@@ -151,7 +151,10 @@ impl Source for Sqlite {
     }
 
     async fn catalog(&mut self) -> Result<Catalog, SourceError> {
+        // All of it is of one moment, which is the run's own where that has begun.
+        self.execute("SAVEPOINT catalog").await?;
         let read = catalog::read(&mut self.connection, &self.file).await;
+        self.execute("RELEASE catalog").await?;
         read.map_err(|cause| fault("the schema".to_owned(), cause))
     }
 
@@ -258,6 +261,11 @@ async fn readable(file: &Path) -> Result<PathBuf, std::io::Error> {
     if found.is_dir() {
         return Err(std::io::ErrorKind::IsADirectory.into());
     }
+    #[cfg(unix)]
+    if let names @ 2.. = std::os::unix::fs::MetadataExt::nlink(&found) {
+        let cause = format!("the file has {names} names (hard links)");
+        return Err(std::io::Error::new(std::io::ErrorKind::TooManyLinks, cause));
+    }
     tokio::fs::canonicalize(file).await
 }
 
@@ -281,7 +289,7 @@ fn has_log(file: &Path) -> bool {
 
 /// What to do about a file that cannot be opened.
 fn help(file: &Path, cause: &sqlx::Error) -> String {
-    use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied};
+    use std::io::ErrorKind::{IsADirectory, NotFound, PermissionDenied, TooManyLinks};
     match cause {
         sqlx::Error::Io(error) if error.kind() == NotFound => {
             "there is no such file; a relative name counts from the current folder".to_owned()
@@ -291,6 +299,11 @@ fn help(file: &Path, cause: &sqlx::Error) -> String {
         }
         sqlx::Error::Io(error) if error.kind() == IsADirectory => {
             "this is a folder; name the file in it".to_owned()
+        }
+        sqlx::Error::Io(error) if error.kind() == TooManyLinks => {
+            "what is written under one name is not seen under another while it is in the log; copy the \
+             file by the name that is written to, and read the copy: sqlite3 NAME \"VACUUM INTO 'copy.db'\""
+                .to_owned()
         }
         _ => match code(cause).map(|code| (code, code % 256)) {
             Some((_, 5)) => "another program holds the file; end it or wait for it".to_owned(),
