@@ -55,6 +55,10 @@ pub struct Catalog {
     /// Schemas in which a bare table name is looked up, in order. For MySQL the database, for
     /// SQLite `main`.
     pub search_path: Vec<String>,
+    /// Functions that somebody made under the name of one of the database's: which one a call means depends on its
+    /// arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_functions: Vec<String>,
     /// Tables and views, sorted by schema and name.
     pub tables: Vec<Table>,
     /// What could not be read, and why: objects that the user lacks permission for.

@@ -7,7 +7,7 @@ use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
-use crate::mapping::may_read_rows;
+use crate::mapping::reads_more;
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{self, Relation, Scan, Source};
 
@@ -99,7 +99,7 @@ pub(super) fn row_security(model: &Model, catalog: &Catalog) -> Vec<String> {
             *name == table.name || !is_view(table) && catalog.table(name).is_none_or(is_view)
         };
         let mut sql = scan.foreign_sql().into_iter();
-        scan.tables().into_iter().any(is_it) || sql.any(|sql| may_read_rows(sql, catalog.dbms))
+        scan.tables().into_iter().any(is_it) || sql.any(|sql| reads_more(sql, catalog.dbms))
     };
     let hidden = catalog.tables.iter().filter(|table| table.row_security);
     let read = hidden.filter(|table| {

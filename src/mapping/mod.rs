@@ -15,5 +15,5 @@ pub use grammar::schema;
 pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
-pub(crate) use resolve::{aligned, is_fickle_query, kind_of, may_read_rows, writing};
+pub(crate) use resolve::{aligned, is_fickle_query, kind_of, reads_more, writing};
 pub use starter::{Starter, starter};

@@ -119,6 +119,9 @@ pub enum SourceError {
         /// What has changed, and since when.
         what: String,
     },
+    /// When the schema that the snapshot shows may be another than the one that was read.
+    #[error("the schema was changed after the mapping was checked against it")]
+    Changed,
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
     Lost {
@@ -139,7 +142,7 @@ impl SourceError {
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
-            Self::Moved { .. } => Some("start the same command again once that has ended"),
+            Self::Moved { .. } | Self::Changed => Some("start the same command again once that has ended"),
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier, Statement,
-    TableFactor, Visit, Visitor,
+    self, BinaryOperator, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier,
+    Statement, TableFactor, Visit, Visitor,
 };
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -27,7 +27,8 @@ pub(super) const STACK: usize = 512 << 20;
 /// The most words and signs that a query is read with: what comes of them fits on that stack.
 const WORDS: usize = 50_000;
 
-/// Functions that give the same for the same in all databases. Of all others nothing is known.
+/// Functions that give the same for the same in all databases, where they are the database's own. Of all others nothing is
+/// known.
 const STEADY: [&str; 23] = [
     "abs", "avg", "ceil", "coalesce", "concat", "count", "floor", "greatest", "ifnull", "least",
     "length", "lower", "ltrim", "max", "min", "nullif", "replace", "round", "rtrim", "substr",
@@ -59,6 +60,10 @@ pub(crate) struct Query {
     pub(crate) strange: Vec<&'static str>,
     /// What may make it answer otherwise over the same rows, in words of SQL: the clock, chance, who asks.
     pub(crate) unsteady: Vec<String>,
+    /// The functions that it calls, as it names them.
+    pub(crate) functions: Vec<String>,
+    /// Whether anything is made otherwise than by operators from columns and literals: by a function, a cast.
+    pub(crate) calls: bool,
 }
 
 /// How SELECTs are put together.
@@ -196,6 +201,8 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         comparisons: Vec::new(),
         refusal: None,
         unsteady: Vec::new(),
+        functions: Vec::new(),
+        calls: false,
     };
     let _ = query.visit(&mut whole);
     let Whole {
@@ -204,6 +211,8 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         comparisons,
         refusal,
         unsteady,
+        functions,
+        calls,
         ..
     } = whole;
     if let Some(refusal) = refusal {
@@ -223,6 +232,8 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
         with,
         strange: Vec::new(),
         unsteady,
+        functions,
+        calls,
         sql: sql.clone(),
     };
     read.outermost(query, sql);
@@ -375,6 +386,36 @@ fn is_of_the_session(word: &str) -> bool {
     words.contains(&word) || begins.iter().any(|begin| word.starts_with(begin))
 }
 
+/// Whether the database itself makes the value, of the parts of the expression: what a function, a cast or an operator of
+/// somebody's makes is as its author likes.
+fn is_plain(expression: &Expr) -> bool {
+    match expression {
+        Expr::BinaryOp { op, .. } => !matches!(
+            op,
+            BinaryOperator::Custom(_) | BinaryOperator::PGCustomBinaryOperator(_)
+        ),
+        Expr::Identifier(_)
+        | Expr::CompoundIdentifier(_)
+        | Expr::Value(_)
+        | Expr::TypedString(_)
+        | Expr::UnaryOp { .. }
+        | Expr::Nested(_)
+        | Expr::Tuple(_)
+        | Expr::IsNull(_)
+        | Expr::IsNotNull(_)
+        | Expr::IsTrue(_)
+        | Expr::IsNotTrue(_)
+        | Expr::IsFalse(_)
+        | Expr::IsNotFalse(_)
+        | Expr::IsDistinctFrom(..)
+        | Expr::IsNotDistinctFrom(..)
+        | Expr::InList { .. }
+        | Expr::Between { .. }
+        | Expr::Like { .. } => true,
+        _ => false,
+    }
+}
+
 /// What is gathered of all of a query.
 struct Whole<'s> {
     sql: &'s Sql,
@@ -383,6 +424,8 @@ struct Whole<'s> {
     comparisons: Vec<Comparison>,
     refusal: Option<Unread>,
     unsteady: Vec<String>,
+    functions: Vec<String>,
+    calls: bool,
 }
 
 impl Visitor for Whole<'_> {
@@ -450,6 +493,7 @@ impl Visitor for Whole<'_> {
         let word = match expression {
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
+                self.functions.push(name.clone());
                 (!STEADY.contains(&name.as_str())).then(|| format!("{name}()"))
             }
             Expr::Identifier(name) if name.quote_style.is_none() => {
@@ -458,6 +502,7 @@ impl Visitor for Whole<'_> {
             _ => None,
         };
         self.unsteady.extend(word);
+        self.calls |= !is_plain(expression);
         ControlFlow::Continue(())
     }
 

@@ -35,7 +35,7 @@ use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 use crate::source::Scan;
 
-pub(crate) use fickle::{is_fickle_query, may_read_rows};
+pub(crate) use fickle::{is_fickle_query, reads_more};
 pub use outline::{Outline, outline};
 pub(crate) use patterns::{aligned, kind_of, writing};
 

@@ -40,6 +40,7 @@ pub(super) async fn read(
         version: server.version.clone(),
         database: server.database.clone().unwrap_or_default(),
         search_path: server.database.iter().cloned().collect(),
+        own_functions: Vec::new(),
         tables: tables.iter().map(table).collect::<Result<_, _>>()?,
         notices: Vec::new(),
     };

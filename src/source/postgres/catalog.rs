@@ -21,6 +21,7 @@ struct SessionEntry {
     version_number: i64,
     database: String,
     search_path: Vec<String>,
+    own_functions: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -117,6 +118,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
         version: String::new(),
         database: String::new(),
         search_path: Vec::new(),
+        own_functions: Vec::new(),
         tables: Vec::with_capacity(tables.len()),
         notices: Vec::new(),
     };
@@ -130,6 +132,7 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
         catalog.version = session.version;
         catalog.database = session.database;
         catalog.search_path = session.search_path;
+        catalog.own_functions = session.own_functions;
     }
     let user = Sql.quote(&source.user);
     catalog.notices.extend(hidden.iter().map(|hidden| {

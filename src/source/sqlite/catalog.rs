@@ -70,6 +70,7 @@ pub(super) async fn read(
             .to_string_lossy()
             .into_owned(),
         search_path: vec![SCHEMA.to_owned()],
+        own_functions: Vec::new(),
         tables,
         notices,
     })

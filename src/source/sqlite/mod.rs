@@ -53,6 +53,8 @@ pub struct Sqlite {
     stop: Arc<AtomicBool>,
     /// Proves that a file was not changed since the snapshot.
     stamp: Option<String>,
+    /// The number of the schema that the catalog is of.
+    schema: Option<i64>,
 }
 
 // The driver's thread would finish a sort for nobody.
@@ -134,7 +136,15 @@ impl Sqlite {
             disagreements: Disagreements::default(),
             stop,
             stamp: None,
+            schema: None,
         })
+    }
+
+    /// A number that grows with each change of the schema.
+    async fn schema(&mut self) -> Result<i64, SourceError> {
+        let version = sqlx::query_scalar("PRAGMA main.schema_version");
+        let version = version.fetch_one(&mut self.connection).await;
+        version.map_err(|cause| fault("the schema".to_owned(), cause))
     }
 
     async fn execute(&mut self, sql: &'static str) -> Result<(), SourceError> {
@@ -154,6 +164,7 @@ impl Source for Sqlite {
         // All of it is of one moment, which is the run's own where that has begun.
         self.execute("SAVEPOINT catalog").await?;
         let read = catalog::read(&mut self.connection, &self.file).await;
+        self.schema = Some(self.schema().await?);
         self.execute("RELEASE catalog").await?;
         read.map_err(|cause| fault("the schema".to_owned(), cause))
     }
@@ -182,6 +193,10 @@ impl Source for Sqlite {
         // The transaction sees the file as it is at its first read.
         self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
             .await?;
+        let schema = self.schema().await?;
+        if self.schema.is_some_and(|checked| checked != schema) {
+            return Err(SourceError::Changed);
+        }
         self.stamp = State::stamp(before, State::of(&self.file), began);
         Ok(())
     }

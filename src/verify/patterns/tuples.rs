@@ -93,7 +93,12 @@ impl Columns<'_> {
         let mut columns: Vec<Column> = self.columns.iter().copied().cloned().collect();
         if dbms == Dbms::Sqlite {
             for column in &self.columns {
-                outputs.push_str(&format!(", quote({})", dialect.quote(&column.name)));
+                let name = dialect.quote(&column.name);
+                // `quote` ends where a text has a NUL.
+                outputs.push_str(&format!(
+                    ", CASE WHEN typeof({name}) = 'text' AND instr({name}, char(0)) \
+                     THEN 'CAST(x''' || hex({name}) || ''' AS TEXT)' ELSE quote({name}) END"
+                ));
             }
             columns.extend(self.columns.iter().map(|column| Column {
                 data_type: DataType::Text { max_chars: None },

@@ -286,7 +286,9 @@ impl Work<'_, '_> {
         doubts.extend(shape.chance().map(str::to_owned));
         if is_fickle_query(&shape.query, ground.catalog) {
             let mut doubt = "its SQL may answer otherwise at another time".to_owned();
-            if let Some(word) = shape.query.unsteady.first() {
+            let mut functions = shape.query.functions.iter();
+            let own = functions.find(|name| ground.catalog.own_functions.contains(name));
+            if let Some(word) = shape.query.unsteady.first().or(own) {
                 doubt.push_str(&format!(", by `{word}`"));
             }
             doubts.push(doubt);

@@ -125,6 +125,7 @@ impl Plan {
             version: String::new(),
             database: String::new(),
             search_path: vec!["main".to_owned()],
+            own_functions: Vec::new(),
             tables,
             notices: Vec::new(),
         }

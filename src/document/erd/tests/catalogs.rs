@@ -47,6 +47,7 @@ pub(super) fn catalog(tables: &[(&str, usize)], keys: &[(&str, &str)]) -> Catalo
         version: "17.2".to_owned(),
         database: "test".to_owned(),
         search_path: vec!["public".to_owned()],
+        own_functions: Vec::new(),
         tables: tables.iter().map(table).collect(),
         notices: Vec::new(),
     }
