@@ -69,6 +69,7 @@ fn catalog() -> Catalog {
         version: String::new(),
         database: String::new(),
         search_path: vec!["public".to_owned()],
+        own_functions: Vec::new(),
         tables: vec![Table {
             columns,
             primary_key: vec!["id".to_owned()],

@@ -7,8 +7,8 @@ use super::args::SourceArguments;
 use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
-use crate::mapping::reads_more;
 use crate::mapping::model::{ItemType, Model};
+use crate::mapping::reads_more;
 use crate::source::{self, Relation, Scan, Source};
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
