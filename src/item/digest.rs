@@ -38,58 +38,88 @@ impl Secret {
 
     /// 128 bits that stand for values, one after the other.
     pub(super) fn values<'a>(self, values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
-        let mut hasher = SipHasher13::new_with_key(&self.0);
+        let mut text = Vec::with_capacity(64);
         for one in values {
-            value(&mut hasher, one);
+            value(&mut text, one);
         }
-        hasher.finish128().as_u128()
+        self.of(&text)
     }
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
     pub(crate) fn item(self, item: &Item) -> u128 {
+        let mut text = Vec::with_capacity(512);
+        members(&mut text, &item.attributes);
+        self.of(&text)
+    }
+
+    fn of(self, text: &[u8]) -> u128 {
         let mut hasher = SipHasher13::new_with_key(&self.0);
-        members(&mut hasher, &item.attributes);
+        // At once: the hasher takes longer over each of many small parts than over their bytes.
+        hasher.write(text);
         hasher.finish128().as_u128()
     }
 }
 
-fn sized(hasher: &mut SipHasher13, bytes: &[u8]) {
-    hasher.write_usize(bytes.len());
-    hasher.write(bytes);
+// The text that is hashed: two values have the same one only where they are the same.
+
+fn count(text: &mut Vec<u8>, length: usize) {
+    // An item has 400 KB at most.
+    let length = u32::try_from(length).unwrap_or(u32::MAX);
+    text.extend(length.to_le_bytes());
 }
 
-fn value(hasher: &mut SipHasher13, attribute: &Attribute) {
-    fn set<T: Ord>(hasher: &mut SipHasher13, set: &[T], bytes: impl Fn(&T) -> &[u8]) {
-        hasher.write_usize(set.len());
+fn sized(text: &mut Vec<u8>, bytes: &[u8]) {
+    count(text, bytes.len());
+    text.extend(bytes);
+}
+
+fn value(text: &mut Vec<u8>, attribute: &Attribute) {
+    fn set<T: Ord>(text: &mut Vec<u8>, set: &[T], bytes: impl Fn(&T) -> &[u8]) {
+        count(text, set.len());
         for one in sorted(set, Ord::cmp) {
-            sized(hasher, bytes(one));
+            sized(text, bytes(one));
         }
     }
-    sized(hasher, attribute.type_name().as_bytes());
+    text.push(tag(attribute));
     match attribute {
-        Attribute::S(text) => sized(hasher, text.as_bytes()),
-        Attribute::N(number) => sized(hasher, number.as_str().as_bytes()),
-        Attribute::B(bytes) => sized(hasher, bytes),
-        Attribute::Bool(bool) => hasher.write_u8(u8::from(*bool)),
+        Attribute::S(string) => sized(text, string.as_bytes()),
+        Attribute::N(number) => sized(text, number.as_str().as_bytes()),
+        Attribute::B(bytes) => sized(text, bytes),
+        Attribute::Bool(bool) => text.push(u8::from(*bool)),
         Attribute::Null => {}
         Attribute::L(elements) => {
-            hasher.write_usize(elements.len());
+            count(text, elements.len());
             for element in elements {
-                value(hasher, element);
+                value(text, element);
             }
         }
-        Attribute::M(all) => members(hasher, all),
-        Attribute::Ss(all) => set(hasher, all, |text| text.as_bytes()),
-        Attribute::Ns(all) => set(hasher, all, |number| number.as_str().as_bytes()),
-        Attribute::Bs(all) => set(hasher, all, |bytes| bytes),
+        Attribute::M(all) => members(text, all),
+        Attribute::Ss(all) => set(text, all, |string| string.as_bytes()),
+        Attribute::Ns(all) => set(text, all, |number| number.as_str().as_bytes()),
+        Attribute::Bs(all) => set(text, all, |bytes| bytes),
     }
 }
 
-fn members(hasher: &mut SipHasher13, members: &[(std::sync::Arc<str>, Attribute)]) {
-    hasher.write_usize(members.len());
+fn tag(attribute: &Attribute) -> u8 {
+    match attribute {
+        Attribute::S(_) => 0,
+        Attribute::N(_) => 1,
+        Attribute::B(_) => 2,
+        Attribute::Bool(_) => 3,
+        Attribute::Null => 4,
+        Attribute::L(_) => 5,
+        Attribute::M(_) => 6,
+        Attribute::Ss(_) => 7,
+        Attribute::Ns(_) => 8,
+        Attribute::Bs(_) => 9,
+    }
+}
+
+fn members(text: &mut Vec<u8>, members: &[(std::sync::Arc<str>, Attribute)]) {
+    count(text, members.len());
     for (name, member) in sorted(members, by_name) {
-        sized(hasher, name.as_bytes());
-        value(hasher, member);
+        sized(text, name.as_bytes());
+        value(text, member);
     }
 }
 
