@@ -33,7 +33,7 @@ impl Written {
             let Segment::Text(text) = segment else {
                 return None;
             };
-            in_text(text, is_known).or_else(|| match segments.get(at + 1) {
+            in_text(text, at == 0, is_known).or_else(|| match segments.get(at + 1) {
                 Some(Segment::Placeholder(next)) => {
                     let sign = sign_before_braces(text)?;
                     Some(Lookalike {
@@ -57,7 +57,7 @@ fn sign_before_braces(text: &str) -> Option<char> {
     (!before.is_some_and(char::is_alphanumeric)).then_some(sign)
 }
 
-fn in_text(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
+fn in_text(text: &str, is_first: bool, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut end = 0;
     while let Some(start) = text.get(end..)?.find(is_word).map(|at| end + at) {
@@ -66,7 +66,7 @@ fn in_text(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
         end = start + word.len();
         let name = word.trim_end_matches('.');
         let after = text.get(start + name.len()..)?;
-        if let Some(text) = marked(before, name, after)
+        if let Some(text) = marked(before, name, after, is_first)
             && is_known(name)
         {
             let mend = format!("{{{name}}}");
@@ -76,8 +76,8 @@ fn in_text(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<Lookalike> {
     None
 }
 
-/// A name with the marks that make it a placeholder elsewhere.
-fn marked(before: &str, name: &str, after: &str) -> Option<String> {
+/// A name with the marks that make it a placeholder elsewhere. `is_first`: the text begins the template.
+fn marked(before: &str, name: &str, after: &str, is_first: bool) -> Option<String> {
     for (open, close) in AROUND {
         let (head, tail) = (before.trim_end(), after.trim_start());
         if let (Some(head), Some(tail)) = (head.strip_suffix(open), tail.strip_prefix(close)) {
@@ -86,13 +86,13 @@ fn marked(before: &str, name: &str, after: &str) -> Option<String> {
             return Some(format!("{within}{name}{behind}"));
         }
     }
-    // `urn:user:` and `12:id` are no parameters.
+    // In `urn:user:`, `12:id` and `{id}:email` the sign separates.
     let sign = before
         .chars()
         .next_back()
         .filter(|c| matches!(c, ':' | '$'))?;
     let head = before.strip_suffix(sign)?.chars().next_back();
-    let is_apart = !head.is_some_and(|c| c.is_alphanumeric() || c == sign);
+    let is_apart = head.map_or(is_first, |c| !c.is_alphanumeric() && c != sign);
     (is_apart && !after.starts_with(sign)).then(|| format!("{sign}{name}"))
 }
 
