@@ -142,7 +142,9 @@ impl SourceError {
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
-            Self::Moved { .. } | Self::Changed => Some("start the same command again once that has ended"),
+            Self::Moved { .. } | Self::Changed => {
+                Some("start the same command again once that has ended")
+            }
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }

@@ -10,6 +10,7 @@ use super::reach::{Reach, survey};
 use super::report::{PatternReport, PatternsOutcome, PatternsReport};
 use super::stop::Stop;
 use super::work::{Found, Work};
+use crate::catalog::Catalog;
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::load::{Cancel, Failure};
 use crate::mapping::model::AccessPattern;
@@ -112,15 +113,7 @@ async fn all(
         .filter(wanted)
         .collect();
     let ground = &proving.ground;
-    // The tables of their SQL are held as well.
-    let sql = wanted.iter().filter_map(|pattern| pattern.sql.as_ref());
-    let queries = sql.filter_map(|sql| Query::read(sql, Some(ground.catalog.dbms)).ok());
-    let named = queries.flat_map(|query| query.tables);
-    let tables = named.filter_map(|read| table(ground.catalog, read.schema.as_ref(), &read.name));
-    let tables = tables.filter(|table| table.readable);
-    let asked: Vec<Scan> = tables
-        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
-        .collect();
+    let asked = asked(ground.catalog, &wanted);
     let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
     let begun = source.begin(&scans).await;
     begun.map_err(|error| Failure::from(&error))?;
@@ -201,6 +194,18 @@ async fn all(
         }
     }
     Ok(())
+}
+
+/// The tables of the SQL of access patterns, to be held as those that the mapping reads.
+fn asked(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Scan> {
+    let sql = patterns.iter().filter_map(|pattern| pattern.sql.as_ref());
+    let queries = sql.filter_map(|sql| Query::read(sql, Some(catalog.dbms)).ok());
+    let named = queries.flat_map(|query| query.tables);
+    let tables = named.filter_map(|read| table(catalog, read.schema.as_ref(), &read.name));
+    let tables = tables.filter(|table| table.readable);
+    tables
+        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
+        .collect()
 }
 
 /// Finds out, without reading rows, which access patterns with SQL could not be proved: their names,
