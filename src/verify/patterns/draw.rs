@@ -113,6 +113,20 @@ pub(crate) struct Drawn {
     pub notes: Vec<String>,
 }
 
+impl Drawn {
+    /// Why a value that was not asked may have another answer.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let known = self.asked + self.refused;
+        let more = self.possible.is_some_and(|possible| possible > known);
+        let more = more.then(|| "there are more values".to_owned());
+        let refused = (self.refused > 0).then(|| {
+            let refused = self.refused;
+            format!("{refused} drawn values make no key that DynamoDB takes, and were not asked")
+        });
+        more.into_iter().chain(refused).collect()
+    }
+}
+
 /// Why nothing can be drawn.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DrawError {

@@ -1,7 +1,7 @@
 //! One item type of a pattern, held against the columns of the pattern's SQL: what of its items is
 //! compared, how a row finds its item, and what a row says of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::draw::Ground;
@@ -10,7 +10,7 @@ use super::shape::Shape;
 use super::slots::{Names, Slots, carried};
 use crate::catalog::Column;
 use crate::mapping::model::{AccessPattern, Index, ItemType, Model, Node, Place};
-use crate::source::Relation;
+use crate::source::{Relation, ScanColumn};
 use crate::value::Value;
 
 /// The result of a pattern's query.
@@ -19,9 +19,8 @@ pub(super) struct ResultOf<'a> {
     pub(super) columns: &'a [Column],
     /// The column that says of which item type a row is.
     pub(super) told_by: Option<usize>,
-    /// Whether the item types are of several relations and no column tells them apart: then the name of a column that
-    /// the query makes does not say whose it is.
-    pub(super) is_shared: bool,
+    /// Names that several of the item types have, in lower case, where no column tells the types apart.
+    pub(super) shared: HashSet<String>,
     /// The relations of the query that stand for one of the item types.
     pub(super) bases: HashSet<usize>,
 }
@@ -46,16 +45,32 @@ impl<'a> ResultOf<'a> {
         };
         let several = types.len() > 1;
         let told_by = columns.iter().position(names_all).filter(|_| several);
-        // Of one relation the source itself tells which row is of which type.
-        let from = |item: &&ItemType| model.passes.get(item.pass).map(|pass| &pass.scan.from);
-        let mut relations = types.iter().map(from);
-        let first = relations.next();
-        let is_shared = told_by.is_none() && relations.any(|other| Some(other) != first);
+        let mut shared = HashSet::new();
+        let mut known = HashMap::new();
+        for item in types.iter().filter(|_| told_by.is_none()) {
+            let pass = model.passes.get(item.pass);
+            let columns = pass.into_iter().flat_map(|pass| &pass.scan.columns);
+            let columns = columns.filter_map(|column| match column {
+                ScanColumn::Column {
+                    join: None, name, ..
+                } => Some(name.to_lowercase()),
+                _ => None,
+            });
+            let attributes = item.attributes.iter().map(|(name, _)| name.to_lowercase());
+            let names: HashSet<String> = columns.chain(attributes).collect();
+            // Of one relation the source itself tells which row is of which type.
+            let from = pass.map(|pass| &pass.scan.from);
+            for name in names {
+                if *known.entry(name.clone()).or_insert(from) != from {
+                    shared.insert(name);
+                }
+            }
+        }
         Self {
             shape,
             columns,
             told_by,
-            is_shared,
+            shared,
             bases: bases(shape, types.iter().copied(), ground),
         }
     }

@@ -231,12 +231,14 @@ impl<'a> Shape<'a> {
             // A parameter is of the key once; what else it is compared with is more.
             let mut bound: HashSet<&str> = HashSet::new();
             for condition in conditions {
-                let is_of_bases = condition.columns().is_some_and(|columns| {
-                    columns.into_iter().all(|column| {
-                        let origin = select.origin(column, self.catalog);
-                        origin.is_some_and(|(at, ..)| bases.contains(&at))
-                    })
-                });
+                // On the other side of an outer join a condition makes it an inner one.
+                let is_of_bases = select.relations.len() == 1
+                    || condition.columns().is_some_and(|columns| {
+                        columns.into_iter().all(|column| {
+                            let origin = select.origin(column, self.catalog);
+                            origin.is_some_and(|(at, ..)| bases.contains(&at))
+                        })
+                    });
                 let names = key(condition).filter(|_| is_of_bases);
                 let is_key = names.is_some_and(|names| {
                     let again = names.into_iter().filter(|name| !bound.insert(name));

@@ -92,7 +92,7 @@ impl<'a> Names<'a> {
 
     /// The column of this name that the query makes, or calls so.
     pub(super) fn made(&self, name: &str, any_case: bool) -> Option<usize> {
-        let is_shared = self.result.is_shared;
+        let is_shared = self.result.shared.contains(&name.to_lowercase());
         let is_made = |at: usize| match self.output(at) {
             Some(output) => {
                 (output.is_renamed && !is_shared)

@@ -214,18 +214,7 @@ impl Work<'_, '_> {
     ) -> Vec<String> {
         let (ground, pattern) = (&self.proving.ground, self.pattern);
         let dbms = ground.catalog.dbms;
-        if drawn
-            .possible
-            .is_some_and(|possible| possible > drawn.asked + drawn.refused)
-        {
-            doubts.push("there are more values".to_owned());
-        }
-        if drawn.refused > 0 {
-            doubts.push(format!(
-                "{} drawn values make no key that DynamoDB takes, and were not asked",
-                drawn.refused
-            ));
-        }
+        doubts.extend(drawn.doubts());
         let names: BTreeSet<&str> = shape
             .query
             .sql
