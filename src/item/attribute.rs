@@ -126,11 +126,11 @@ fn same_members(a: &[(Arc<str>, Attribute)], b: &[(Arc<str>, Attribute)]) -> boo
             .all(|((name, value), (other_name, other))| name == other_name && value.same(other))
 }
 
-pub(super) fn by_name((a, _): &(Arc<str>, Attribute), (b, _): &(Arc<str>, Attribute)) -> Ordering {
+fn by_name((a, _): &(Arc<str>, Attribute), (b, _): &(Arc<str>, Attribute)) -> Ordering {
     a.cmp(b)
 }
 
-pub(super) fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
+fn sorted<T>(members: &[T], order: impl Fn(&T, &T) -> Ordering) -> Vec<&T> {
     let mut sorted: Vec<&T> = members.iter().collect();
     sorted.sort_by(|a, b| order(a, b));
     sorted

@@ -1,11 +1,12 @@
-//! Hashes under a secret: nobody can make two keys or two items whose hashes are equal.
+//! Hashes under a secret. Nobody can make two keys whose hashes are equal; two items have equal ones by chance alone.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::Arc;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::attribute::{by_name, sorted};
 use super::{Attribute, Item};
 
 /// What hashes are made under.
@@ -40,27 +41,69 @@ impl Secret {
     pub(super) fn values<'a>(self, values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
         let mut text = Vec::with_capacity(64);
         for one in values {
-            value(&mut text, one);
+            self.value(&mut text, one);
         }
-        self.of(&text)
+        let mut hasher = SipHasher13::new_with_key(&self.0);
+        // At once: the hasher takes longer over each of many small parts than over their bytes.
+        hasher.write(&text);
+        hasher.finish128().as_u128()
     }
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
     pub(crate) fn item(self, item: &Item) -> u128 {
-        let mut text = Vec::with_capacity(512);
-        members(&mut text, &item.attributes);
-        self.of(&text)
+        self.members(&mut Vec::with_capacity(512), &item.attributes)
     }
 
-    fn of(self, text: &[u8]) -> u128 {
-        let mut hasher = SipHasher13::new_with_key(&self.0);
-        // At once: the hasher takes longer over each of many small parts than over their bytes.
-        hasher.write(text);
-        hasher.finish128().as_u128()
+    // The text that is hashed: two values have the same one only where they are the same. What has no
+    // order is hashed one by one, and stands there as the sum.
+
+    fn value(self, text: &mut Vec<u8>, attribute: &Attribute) {
+        text.push(tag(attribute));
+        match attribute {
+            Attribute::S(string) => sized(text, string.as_bytes()),
+            Attribute::N(number) => sized(text, number.as_str().as_bytes()),
+            Attribute::B(bytes) => sized(text, bytes),
+            Attribute::Bool(bool) => text.push(u8::from(*bool)),
+            Attribute::Null => {}
+            Attribute::L(elements) => {
+                count(text, elements.len());
+                for element in elements {
+                    self.value(text, element);
+                }
+            }
+            Attribute::M(members) => {
+                let sum = self.members(text, members);
+                text.extend(sum.to_le_bytes());
+            }
+            Attribute::Ss(all) => self.set(text, all.iter().map(|one| one.as_bytes())),
+            Attribute::Ns(all) => self.set(text, all.iter().map(|one| one.as_str().as_bytes())),
+            Attribute::Bs(all) => self.set(text, all.iter().map(Vec::as_slice)),
+        }
+    }
+
+    fn members(self, text: &mut Vec<u8>, members: &[(Arc<str>, Attribute)]) -> u128 {
+        let begin = text.len();
+        let mut sum = 0_u128;
+        for (name, value) in members {
+            sized(text, name.as_bytes());
+            self.value(text, value);
+            sum = sum.wrapping_add(self.quick(text.get(begin..).unwrap_or_default()));
+            text.truncate(begin);
+        }
+        sum
+    }
+
+    fn set<'a>(self, text: &mut Vec<u8>, all: impl Iterator<Item = &'a [u8]>) {
+        let hashes = all.map(|one| self.quick(one));
+        let sum = hashes.fold(0, u128::wrapping_add);
+        text.extend(sum.to_le_bytes());
+    }
+
+    fn quick(self, text: &[u8]) -> u128 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        xxh3_128_with_seed(text, u64::from_le_bytes([a, b, c, d, e, f, g, h]))
     }
 }
-
-// The text that is hashed: two values have the same one only where they are the same.
 
 fn count(text: &mut Vec<u8>, length: usize) {
     // An item has 400 KB at most.
@@ -71,33 +114,6 @@ fn count(text: &mut Vec<u8>, length: usize) {
 fn sized(text: &mut Vec<u8>, bytes: &[u8]) {
     count(text, bytes.len());
     text.extend(bytes);
-}
-
-fn value(text: &mut Vec<u8>, attribute: &Attribute) {
-    fn set<T: Ord>(text: &mut Vec<u8>, set: &[T], bytes: impl Fn(&T) -> &[u8]) {
-        count(text, set.len());
-        for one in sorted(set, Ord::cmp) {
-            sized(text, bytes(one));
-        }
-    }
-    text.push(tag(attribute));
-    match attribute {
-        Attribute::S(string) => sized(text, string.as_bytes()),
-        Attribute::N(number) => sized(text, number.as_str().as_bytes()),
-        Attribute::B(bytes) => sized(text, bytes),
-        Attribute::Bool(bool) => text.push(u8::from(*bool)),
-        Attribute::Null => {}
-        Attribute::L(elements) => {
-            count(text, elements.len());
-            for element in elements {
-                value(text, element);
-            }
-        }
-        Attribute::M(all) => members(text, all),
-        Attribute::Ss(all) => set(text, all, |string| string.as_bytes()),
-        Attribute::Ns(all) => set(text, all, |number| number.as_str().as_bytes()),
-        Attribute::Bs(all) => set(text, all, |bytes| bytes),
-    }
 }
 
 fn tag(attribute: &Attribute) -> u8 {
@@ -112,14 +128,6 @@ fn tag(attribute: &Attribute) -> u8 {
         Attribute::Ss(_) => 7,
         Attribute::Ns(_) => 8,
         Attribute::Bs(_) => 9,
-    }
-}
-
-fn members(text: &mut Vec<u8>, members: &[(std::sync::Arc<str>, Attribute)]) {
-    count(text, members.len());
-    for (name, member) in sorted(members, by_name) {
-        sized(text, name.as_bytes());
-        value(text, member);
     }
 }
 

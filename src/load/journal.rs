@@ -25,7 +25,7 @@ use crate::target::{Action, Batch};
 /// Bytes of a digest, of the header and of the secret behind it.
 const DIGEST: u64 = 16;
 /// How a journal begins.
-const HEADER: &[u8; 16] = b"dynafold sent 2\n";
+const HEADER: &[u8; 16] = b"dynafold sent 3\n";
 /// How those of other versions begin too, which hold what this one cannot use.
 const OURS: usize = 14;
 
@@ -182,8 +182,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("shop.state");
         let length = || std::fs::metadata(path(&state)).unwrap().len();
-        let earlier = format!("dynafold sent 1\n{}", "k".repeat(32));
-        for head in ["", "dynafold se", "dynafold sent 2\nsecre", &earlier] {
+        let earlier = format!("dynafold sent 2\n{}", "k".repeat(32));
+        for head in ["", "dynafold se", "dynafold sent 3\nsecre", &earlier] {
             std::fs::write(path(&state), head).unwrap();
             Journal::go_on(&state).unwrap();
             assert_eq!(length(), 2 * DIGEST, "{head:?}");
