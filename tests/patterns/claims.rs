@@ -105,7 +105,7 @@ async fn every_pattern_has_the_verdict_that_its_rows_allow() {
         if on.is_none_or(|on| on == "sqlite") {
             sources.push(Source::Sqlite(sqlite::Database::new(script).await));
         }
-        if on.is_none() {
+        if on.is_none_or(|on| on == "postgres") {
             sources.push(Source::Postgres(postgres::Database::with(script).await));
         }
         let servers = mysql::servers().into_iter();

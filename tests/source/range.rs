@@ -139,6 +139,34 @@ async fn ranges_of_any_key_cover_every_row_exactly_once() {
 }
 
 #[tokio::test]
+async fn dates_of_zeros_are_no_bounds() {
+    let rows = |dialect: &str| {
+        let day = if dialect == "mysql" {
+            "0000-00-00"
+        } else {
+            "2020-01-10"
+        };
+        let rows: Vec<String> = (0..100).map(|n| format!("('{day}', {n})")).collect();
+        let key = "k DATE NOT NULL, n INT NOT NULL, PRIMARY KEY (k, n)";
+        format!(
+            "CREATE TABLE t ({key}); INSERT INTO t VALUES {};",
+            rows.join(", ")
+        )
+    };
+    for database in Database::each(rows).await {
+        let mut source = connect(&database.url()).await.unwrap();
+        let catalog = source.catalog().await.unwrap();
+        source.begin(&[]).await.unwrap();
+        let scan = scan_of(table(&catalog, "t"));
+        let ranges = source.cut(&scan, WANTED).await.unwrap();
+        let (parts, _) = read_parts(source.as_mut(), &scan, &ranges).await;
+        assert_eq!(parts.len(), 100, "{}: {ranges:?}", database.product());
+        drop(source);
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
 async fn a_bound_that_says_more_than_a_value_is_still_one_value() {
     let create =
         "CREATE TABLE t (k VARCHAR(80) NOT NULL PRIMARY KEY); INSERT INTO t VALUES ('a'), ('b');";

@@ -13,6 +13,7 @@ use crate::source::identity::Count;
 use crate::source::range::Literal;
 use crate::source::range::{Cutter, Kind, Probe};
 use crate::source::{By, Dialect as _, LeftBehind, Range, Relation, Scan, SourceError, statement};
+use crate::value::{Time, TimeError, TimeKind};
 
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;
@@ -169,11 +170,19 @@ fn said(row: &MySqlRow, kinds: &[Kind]) -> Result<Option<Vec<String>>, sqlx::Err
     let values = kinds.iter().enumerate().map(|(index, kind)| {
         Ok(match kind {
             Kind::Bytes => bytes(row, index)?.map(Literal::bytes),
-            Kind::Text => optional(row, index)?.map(|text| Literal::text(&text)),
+            Kind::Text => optional(row, index)?
+                .filter(|text| is_comparable(text))
+                .map(|text| Literal::text(&text)),
             Kind::Integer | Kind::Number => optional(row, index)?,
         })
     });
     values.collect()
+}
+
+/// Whether MySQL compares with this text: with a zero date it does not, though a column may hold one.
+fn is_comparable(text: &str) -> bool {
+    let day = text.get(..10).unwrap_or(text);
+    Time::from_sql(day, TimeKind::Date, 0) != Err(TimeError::Zero)
 }
 
 /// Counts the children without parents.

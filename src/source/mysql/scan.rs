@@ -44,6 +44,8 @@ impl Dialect for MysqlDialect {
     fn literal(&self, value: &str) -> String {
         match Literal::parse(value) {
             Literal::Text(text) => format!("_utf8mb4 x'{}'", hexadecimal(text.as_bytes())),
+            // In this form bytes are equal to a BIT in MariaDB too.
+            Literal::Bytes(digits) if !digits.is_empty() => format!("0x{digits}"),
             other => other.sql(),
         }
     }

@@ -14,6 +14,11 @@ pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
             .map(Value::Time)
     };
     let better = match (&value, data_type) {
+        // An expression is of doubles.
+        (Value::Number(number), DataType::Float { bits: 32 }) => {
+            let single = number.as_str().parse().map(Number::from_f32);
+            single.ok().and_then(Result::ok).map(Value::Number)
+        }
         (Value::Number(number), DataType::Boolean) => match number.as_str() {
             "0" => Some(Value::Bool(false)),
             "1" => Some(Value::Bool(true)),
@@ -84,13 +89,14 @@ pub(super) fn loosely_same(attribute: Option<&Attribute>, value: &Value) -> bool
 }
 
 fn same_text(a: &Attribute, b: &Attribute) -> bool {
+    let plain = |attribute| plain(attribute, shortened);
     matches!((plain(a), plain(b)), (Some(a), Some(b)) if a == b)
 }
 
-/// A scalar as one text, whatever its kind: by it rows find their items.
-pub(super) fn plain(attribute: &Attribute) -> Option<Text> {
+/// A scalar as one text, whatever its kind: by it rows find their items. `written`: what a text becomes.
+pub(super) fn plain(attribute: &Attribute, written: fn(&Text) -> Text) -> Option<Text> {
     Some(match attribute {
-        Attribute::S(text) => shortened(text),
+        Attribute::S(text) => written(text),
         Attribute::N(number) => number.as_str().into(),
         Attribute::Bool(truth) => u8::from(*truth).to_string().into(),
         Attribute::B(bytes) => format!("{bytes:02x?}").into(),

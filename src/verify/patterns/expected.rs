@@ -6,7 +6,7 @@ use super::coerce::{loosely_same, plain};
 use super::projection::{Compared, Projection};
 use crate::item::{self, Attribute, Folder, Item, same_unpacked, text_of, to_attribute};
 use crate::mapping::model::Place;
-use crate::value::Value;
+use crate::value::{Text, Value};
 
 /// What a row says of an item.
 #[derive(Debug, Clone)]
@@ -198,7 +198,7 @@ impl Projection {
         let (Some(expected), Some(found), true) = (expected, found, there(found)) else {
             return !there(expected) && !there(found);
         };
-        if expected.same(found) {
+        if expected.same(found) || one.has_six_digits && same_digits(expected, found) {
             return true;
         }
         let Some(name) = one.path.first().filter(|name| self.compress.contains(name)) else {
@@ -211,13 +211,22 @@ impl Projection {
     }
 }
 
+/// Whether two numbers have the same first six digits.
+fn same_digits(a: &Attribute, b: &Attribute) -> bool {
+    let digits = |attribute: &Attribute| match attribute {
+        Attribute::N(number) => Some(format!("{:.5e}", number.as_str().parse::<f32>().ok()?)),
+        _ => None,
+    };
+    digits(a).is_some_and(|a| digits(b) == Some(a))
+}
+
 /// The document at a place of a row.
 fn document(place: &Place, row: &[Value]) -> Option<Attribute> {
     to_attribute(&item::find(place, row), false).ok().flatten()
 }
 
 fn push(identity: Option<&mut String>, attribute: &Attribute) -> Option<()> {
-    let text = plain(attribute)?;
+    let text = plain(attribute, Text::clone)?;
     // Lengths keep neighbouring values apart.
     identity?.push_str(&format!("{}:{text}", text.len()));
     Some(())

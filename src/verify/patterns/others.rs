@@ -38,16 +38,17 @@ impl<'a> Drawing<'_, 'a> {
             .ends(source)
             .await?;
             let bound = self.given.get(*at).map_or(Bound::Equal, |given| given.side);
+            let above = |edge| outside(edge, true, &column.data_type);
+            let below = |edge| outside(edge, false, &column.data_type);
             let (absent, further) = match (&ends, bound) {
                 (None, _) => (without(column), None),
                 // Below a lower bound is everything, above it nothing.
-                (Some((low, high)), Bound::Low(_)) => (outside(high, true), outside(low, false)),
-                (Some((low, high)), Bound::High(_)) => (outside(low, false), outside(high, true)),
+                (Some((low, high)), Bound::Low(_)) => (above(high), below(low)),
+                (Some((low, high)), Bound::High(_)) => (below(low), above(high)),
                 (Some((low, high)), Bound::Equal | Bound::Other) => {
                     let uuid = Value::Text("ffffffff-ffff-ffff-ffff-ffffffffffff".into());
                     let uuid = (column.data_type == DataType::Uuid).then_some((uuid, None));
-                    let outside = || outside(high, true).or_else(|| outside(low, false));
-                    (uuid.or_else(outside), None)
+                    (uuid.or_else(|| above(high).or_else(|| below(low))), None)
                 }
             };
             // Both bounds of one column move: DynamoDB takes no pair that is upside down.
@@ -245,12 +246,17 @@ fn without(column: &Column) -> Option<Written> {
 }
 
 /// A value beyond the largest one, or before the smallest.
-fn outside(edge: &Cell, is_above: bool) -> Option<Written> {
+fn outside(edge: &Cell, is_above: bool, data_type: &DataType) -> Option<Written> {
     let by = if is_above { 1 } else { -1 };
     let value = match &edge.value {
         Value::Number(number) => {
             let whole = number.as_str().split('.').next()?.parse::<i128>().ok()?;
-            let next = whole.checked_add(i128::from(by))?.to_string();
+            // The next whole number may be none of a float's. Its double always is.
+            let step = match data_type {
+                DataType::Float { .. } => whole.checked_abs()?.max(1),
+                _ => 1,
+            };
+            let next = whole.checked_add(step * i128::from(by))?.to_string();
             Value::Number(Number::parse(&next).ok()?)
         }
         Value::Time(time) => return in_year(time, &edge.literal, by),

@@ -98,6 +98,8 @@ pub(super) struct Compared {
     pub(super) column: Option<usize>,
     /// What it is made from, where the query has all that this takes.
     pub(super) node: Option<Node>,
+    /// Whether its column is a FLOAT of MySQL or MariaDB, of which an answer has six digits.
+    pub(super) has_six_digits: bool,
     /// Whether an item may go without it: a document may give it, and the column may be of another
     /// item type.
     pub(super) may_lack: bool,
@@ -225,6 +227,7 @@ impl Projection {
                 path,
                 column,
                 node: whole.then(|| node.clone()),
+                has_six_digits: column.is_some_and(|at| names.has_six_digits(at)),
                 may_lack: false,
             });
         } else if let Node::Map { members, .. } = node {
@@ -272,6 +275,7 @@ impl Projection {
                 path,
                 column,
                 node: None,
+                has_six_digits: column.is_some_and(|at| names.has_six_digits(at)),
                 may_lack,
             });
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::projection::ResultOf;
-use crate::catalog::{Catalog, Column, DataType, TableName};
+use crate::catalog::{Catalog, Column, DataType, Dbms, TableName};
 use crate::mapping::model::{AccessPattern, ItemType, Node, Pass, Place};
 use crate::source::{Relation, ScanColumn};
 use crate::sql::Selected;
@@ -14,6 +14,7 @@ use super::coerce::coerce;
 /// The columns of a query as an item type's attributes know them.
 pub(super) struct Names<'a> {
     result: &'a ResultOf<'a>,
+    dbms: Dbms,
     /// The relations of the query that stand for the item type's own, and for its parents.
     base: Option<usize>,
     parents: Vec<Option<usize>>,
@@ -59,6 +60,7 @@ impl<'a> Names<'a> {
             .map(|join| relation(&join.table).filter(|found| Some(*found) != base));
         Self {
             result,
+            dbms: catalog.dbms,
             base,
             parents: parents.collect(),
             answer,
@@ -101,6 +103,13 @@ impl<'a> Names<'a> {
             None => !is_shared,
         };
         self.named(name, any_case, &is_made)
+    }
+
+    /// Whether a column of the result is printed with six digits, whatever it holds.
+    pub(super) fn has_six_digits(&self, at: usize) -> bool {
+        let column = self.result.columns.get(at);
+        matches!(self.dbms, Dbms::Mysql | Dbms::Mariadb)
+            && column.is_some_and(|column| column.data_type == DataType::Float { bits: 32 })
     }
 
     /// The column of a table that a column of the result is.
