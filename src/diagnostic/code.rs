@@ -25,12 +25,6 @@ macro_rules! codes {
             pub fn severity(self) -> Severity {
                 match self { $(Self::$name => Severity::$severity,)* }
             }
-
-            /// What the code means, as the source says it.
-            #[must_use]
-            pub fn meaning(self) -> &'static str {
-                match self { $(Self::$name => concat!($($doc, "\n"),*),)* }
-            }
         }
     };
 }

@@ -9,8 +9,11 @@ pub use render::{render, to_json};
 
 use std::ops::Range;
 
+use serde::Serialize;
+
 /// Whether a diagnostic makes the mapping unusable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The mapping cannot be used.
     Error,
@@ -190,17 +193,10 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
     if let Some(meant) = other.next() {
         return Some(meant);
     }
-    known
-        .into_iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&lower, &name.to_lowercase()),
-                name,
-            )
-        })
-        .filter(|(distance, name)| *distance <= name.chars().count().max(3) / 3)
-        .min_by_key(|(distance, _)| *distance)
-        .map(|(_, name)| name)
+    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+    let is_like = |name: &&str| distance(name) <= name.chars().count().max(3) / 3;
+    let like = known.into_iter().filter(is_like);
+    like.min_by_key(|name| distance(name))
 }
 
 /// Asks for the nearest known name, if there is one.

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use serde_json::json;
-
 /// A place within the text that parts no character.
 fn clip(text: &str, span: &Range<usize>) -> Range<usize> {
     let start = text.floor_char_boundary(span.start);
@@ -39,23 +37,10 @@ impl LineStarts {
         Self(std::iter::once(0).chain(after).collect())
     }
 
-    pub(super) fn place(
-        &self,
-        text: &str,
-        span: &Range<usize>,
-    ) -> serde_json::Map<String, serde_json::Value> {
+    /// The line and the column of a place's beginning, and those of its end, from 1.
+    pub(super) fn place(&self, text: &str, span: &Range<usize>) -> [(usize, usize); 2] {
         let span = clip(text, span);
-        let (line, column) = self.line_and_column(text, span.start);
-        let (end_line, end_column) = self.line_and_column(text, span.end);
-        [
-            ("line", line),
-            ("column", column),
-            ("end_line", end_line),
-            ("end_column", end_column),
-        ]
-        .into_iter()
-        .map(|(name, number)| (name.to_owned(), json!(number)))
-        .collect()
+        [span.start, span.end].map(|at| self.line_and_column(text, at))
     }
 
     /// The number of the line that a place stands in, from 1.

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::json;
 
 use super::place::{LineStarts, first_line, line_end, line_start};
@@ -42,32 +42,31 @@ pub fn to_json(path: &str, text: &str, diagnostics: &[Diagnostic]) -> serde_json
     let lines = LineStarts::new(text);
     let diagnostics = in_order(diagnostics).into_iter().map(|diagnostic| {
         let others = diagnostic.others.iter().map(|other| {
-            let mut json = lines.place(text, &other.span);
-            json.insert("label".to_owned(), json!(other.text));
-            json
+            let [(line, column), (end_line, end_column)] = lines.place(text, &other.span);
+            json!({
+                "line": line,
+                "column": column,
+                "end_line": end_line,
+                "end_column": end_column,
+                "label": other.text,
+            })
         });
-        let others: Vec<_> = others.collect();
         let code = diagnostic.code.as_str();
-        let mut json = serde_json::Map::new();
-        json.insert("code".to_owned(), json!(code));
-        json.insert(
-            "severity".to_owned(),
-            json!(match diagnostic.severity() {
-                Severity::Error => "error",
-                Severity::Warning => "warning",
-            }),
-        );
-        json.insert("message".to_owned(), json!(diagnostic.message));
-        json.insert("path".to_owned(), json!(path));
-        json.extend(lines.place(text, &diagnostic.span));
-        json.insert("label".to_owned(), json!(diagnostic.label));
-        json.insert("others".to_owned(), json!(others));
-        json.insert("help".to_owned(), json!(diagnostic.help));
-        json.insert(
-            "documentation".to_owned(),
-            json!(format!("docs/diagnostics.md#{code}")),
-        );
-        serde_json::Value::Object(json)
+        let [(line, column), (end_line, end_column)] = lines.place(text, &diagnostic.span);
+        json!({
+            "code": code,
+            "severity": diagnostic.severity(),
+            "message": diagnostic.message,
+            "path": path,
+            "line": line,
+            "column": column,
+            "end_line": end_line,
+            "end_column": end_column,
+            "label": diagnostic.label,
+            "others": others.collect::<Vec<_>>(),
+            "help": diagnostic.help,
+            "documentation": format!("docs/diagnostics.md#{code}"),
+        })
     });
     serde_json::Value::Array(diagnostics.collect())
 }
@@ -89,38 +88,24 @@ fn group<'d>(
         Severity::Warning => Level::WARNING,
     };
     let place = first_line(text, &diagnostic.span);
-    let others: Vec<Range<usize>> = diagnostic
-        .others
-        .iter()
-        .map(|other| first_line(text, &other.span))
-        .collect();
+    let others = diagnostic.others.iter();
+    let others = others.map(|other| (first_line(text, &other.span), other.text.as_str()));
+    let others: Vec<(Range<usize>, &str)> = others.collect();
     // Only the lines from the first place to the last are handed on, so that the cost of one
     // diagnostic does not grow with the file.
-    let from = others.iter().map(|other| other.start).min();
-    let from = line_start(
-        text,
-        from.map_or(place.start, |other| other.min(place.start)),
-    );
-    let to = others.iter().map(|other| other.end).max();
-    let to = line_end(text, to.map_or(place.end, |other| other.max(place.end)));
-    let within = |span: &Range<usize>| span.start - from..span.end - from;
-    let label = |annotation: Annotation<'d>, label: &'d str| {
-        if label.is_empty() {
-            annotation
-        } else {
-            annotation.label(label)
-        }
+    let places = || others.iter().map(|(place, _)| place);
+    let from = places()
+        .map(|other| other.start)
+        .fold(place.start, usize::min);
+    let to = places().map(|other| other.end).fold(place.end, usize::max);
+    let (from, to) = (line_start(text, from), line_end(text, to));
+    let annotation = |kind: AnnotationKind, place: &Range<usize>, label: &'d str| {
+        let annotation = kind.span(place.start - from..place.end - from);
+        annotation.label((!label.is_empty()).then_some(label))
     };
-    let primary = label(
-        AnnotationKind::Primary.span(within(&place)),
-        &diagnostic.label,
-    );
-    let secondary = diagnostic.others.iter().zip(&others).map(|(other, place)| {
-        label(
-            AnnotationKind::Context.span(within(place)),
-            other.text.as_str(),
-        )
-    });
+    let primary = annotation(AnnotationKind::Primary, &place, &diagnostic.label);
+    let secondary = others.iter();
+    let secondary = secondary.map(|(place, text)| annotation(AnnotationKind::Context, place, text));
     let snippet = Snippet::source(text.get(from..to).unwrap_or_default())
         .path(path)
         .line_start(lines.line(from))

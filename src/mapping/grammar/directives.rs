@@ -26,11 +26,8 @@ pub(super) fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
     };
     for entry in node.entries() {
         // Of a directive that is none, its name is told.
-        let is_unknown = entry.key.starts_with('$')
-            && !VALUES
-                .iter()
-                .any(|(_, all)| all.contains(&entry.key.as_str()))
-            && entry.key != "$spread";
+        let is_unknown =
+            entry.key.starts_with('$') && owner(&entry.key).is_none() && entry.key != "$spread";
         if !family.contains(&entry.key.as_str()) && !is_unknown {
             let message = format!("`{}` cannot stand beside `{main}`", entry.key);
             let help = format!("a map with `{main}` takes {}", quoted(family));
@@ -65,12 +62,16 @@ pub(super) fn together(node: &Node, faults: &mut Vec<Diagnostic>) {
     }
 }
 
+/// The directive that another goes with.
+fn owner(name: &str) -> Option<&'static str> {
+    let mut values = VALUES.iter();
+    let (main, _) = values.find(|(_, family)| family.contains(&name))?;
+    Some(main)
+}
+
 /// A directive without the one that it goes with.
 fn stray(entry: &Entry, faults: &mut Vec<Diagnostic>) {
-    let owner = VALUES
-        .iter()
-        .find(|(_, family)| family.contains(&entry.key.as_str()));
-    if let Some((main, _)) = owner {
+    if let Some(main) = owner(&entry.key) {
         let message = format!("`{}` needs `{main}` beside it", entry.key);
         let help = format!("say {main} in the same map");
         faults.add(Code::Directive, entry.key_span.clone(), message, help);

@@ -8,14 +8,11 @@ use super::table::TABLE;
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
-    Field::new("dynafold", Word(&["1"]), "The language's version.").required(),
-    Field::new("table", Record(TABLE), "The DynamoDB table.").required(),
-    Field::new("items", Named(&Record(ITEM)), "The item types, by name.").required(),
-    Field::new(
-        "access_patterns",
-        Named(&Record(ACCESS_PATTERN)),
-        "The queries that the table must serve, by name.",
-    ),
+    Field::required("dynafold", Word(&["1"])).doc("The language's version."),
+    Field::required("table", Record(TABLE)).doc("The DynamoDB table."),
+    Field::required("items", Named(&Record(ITEM))).doc("The item types, by name."),
+    Field::new("access_patterns", Named(&Record(ACCESS_PATTERN)))
+        .doc("The queries that the table must serve, by name."),
 ]);
 
 pub(super) const ACCEPT: &str = "Warnings by their codes that are known here and accepted.";
@@ -24,191 +21,101 @@ const JOIN: Shape = Named(&OneOf(&[
     Text,
     List(&Text),
     Record(&[
-        Field::new("table", Text, "The table to look up.").required(),
-        Field::new("match", Named(&Text), "their_column: our_column.").required(),
+        Field::required("table", Text).doc("The table to look up."),
+        Field::required("match", Named(&Text)).doc("their_column: our_column."),
     ]),
 ]));
 
 /// The directives of attribute trees. Which of them go together is for `validate` to say.
 pub(in crate::mapping) const DIRECTIVES: &[Field] = &[
-    Field::new(
-        "$spread",
-        OneOf(&[Text, List(&Text)]),
-        "A document whose members become attributes.",
-    ),
-    Field::new(
-        "$value",
-        Node,
-        "What the attribute is, beside $when or $type.",
-    ),
-    Field::new(
-        "$when",
-        Text,
-        "A SQL condition; without it the attribute is absent.",
-    ),
+    Field::new("$spread", OneOf(&[Text, List(&Text)]))
+        .doc("A document whose members become attributes."),
+    Field::new("$value", Node).doc("What the attribute is, beside $when or $type."),
+    Field::new("$when", Text).doc("A SQL condition; without it the attribute is absent."),
     Field::new(
         "$type",
         Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"]),
-        "The DynamoDB type that the value is given.",
-    ),
-    Field::new("$embed", Text, "A child table whose rows stand inside."),
-    Field::new(
-        "$match",
-        Named(&Text),
-        "child_column: our_column. Default: the only foreign key between the two.",
-    ),
-    Field::new("$where", Text, "A SQL condition over the child."),
-    Field::new(
-        "$order",
-        OneOf(&[Text, List(&Text)]),
-        "Columns of the child, each with `desc` if it descends. Default: its key.",
-    ),
-    Field::new("$limit", Integer, "Most children of one parent."),
-    Field::new("$join", JOIN, "N:1 lookups from the child, as `join`."),
-    Field::new(
-        "$each",
-        Node,
-        "What becomes of each child. Default: a map of its columns.",
-    ),
-    Field::new(
-        "$as",
-        Word(&["list", "map", "set"]),
-        "What the children stand in. Default list.",
-    ),
-    Field::new("$key", Template, "The member's name, with `$as: map`."),
+    )
+    .doc("The DynamoDB type that the value is given."),
+    Field::new("$embed", Text).doc("A child table whose rows stand inside."),
+    Field::new("$match", Named(&Text))
+        .doc("child_column: our_column. Default: the only foreign key between the two."),
+    Field::new("$where", Text).doc("A SQL condition over the child."),
+    Field::new("$order", OneOf(&[Text, List(&Text)]))
+        .doc("Columns of the child, each with `desc` if it descends. Default: its key."),
+    Field::new("$limit", Integer).doc("Most children of one parent."),
+    Field::new("$join", JOIN).doc("N:1 lookups from the child, as `join`."),
+    Field::new("$each", Node).doc("What becomes of each child. Default: a map of its columns."),
+    Field::new("$as", Word(&["list", "map", "set"]))
+        .doc("What the children stand in. Default list."),
+    Field::new("$key", Template).doc("The member's name, with `$as: map`."),
 ];
 
 const ITEM: &[Field] = &[
-    Field::new(
+    Field::required(
         "from",
         OneOf(&[
             Text,
             Record(&[
-                Field::new("sql", Text, "A SELECT statement.").required(),
-                Field::new("key", List(&Text), "The columns that tell its rows apart."),
+                Field::required("sql", Text).doc("A SELECT statement."),
+                Field::new("key", List(&Text)).doc("The columns that tell its rows apart."),
             ]),
         ]),
-        "A table or view, or { sql: SELECT …, key: [column] }.",
     )
-    .required(),
-    Field::new(
-        "where",
-        Text,
-        "A SQL condition; rows that fail it are counted as filtered.",
-    ),
-    Field::new(
-        "join",
-        JOIN,
-        "N:1 lookups: alias: the foreign-key column that leads there.",
-    ),
-    Field::new(
-        "explode",
-        Named(&Text),
-        "One item for each element of an array: alias: the array.",
-    ),
-    Field::new(
-        "key",
-        Named(&Template),
-        "The table's key attributes, each a template.",
-    )
-    .required(),
-    Field::new(
-        "columns",
-        OneOf(&[Word(&["*"]), List(&Text)]),
-        "Columns carried under their own names: \"*\" (default) or a list.",
-    ),
-    Field::new(
-        "omit",
-        List(&Text),
-        "Columns that `columns` would carry and that are left out.",
-    ),
-    Field::new(
-        "attributes",
-        Tree,
-        "Further attributes: name → template, map or list.",
-    ),
-    Field::new(
-        "nulls",
-        Word(&["omit", "keep"]),
-        "What NULL columns do. Default omit.",
-    ),
+    .doc("A table or view, or { sql: SELECT …, key: [column] }."),
+    Field::new("where", Text).doc("A SQL condition; rows that fail it are counted as filtered."),
+    Field::new("join", JOIN).doc("N:1 lookups: alias: the foreign-key column that leads there."),
+    Field::new("explode", Named(&Text))
+        .doc("One item for each element of an array: alias: the array."),
+    Field::required("key", Named(&Template)).doc("The table's key attributes, each a template."),
+    Field::new("columns", OneOf(&[Word(&["*"]), List(&Text)]))
+        .doc("Columns carried under their own names: \"*\" (default) or a list."),
+    Field::new("omit", List(&Text))
+        .doc("Columns that `columns` would carry and that are left out."),
+    Field::new("attributes", Tree).doc("Further attributes: name → template, map or list."),
+    Field::new("nulls", Word(&["omit", "keep"])).doc("What NULL columns do. Default omit."),
     Field::new(
         "oversize",
         OneOf(&[
             Word(&["reject"]),
-            Record(&[Field::new(
-                "compress",
-                Shape::Some(&Text),
-                "Attributes to compress, in this order, as many as are needed.",
-            )
-            .required()]),
+            Record(&[Field::required("compress", Shape::Some(&Text))
+                .doc("Attributes to compress, in this order, as many as are needed.")]),
         ]),
-        "What an item over 400 KB does. Default reject.",
-    ),
-    Field::new(
-        "expired",
-        Word(&["load", "skip", "archive"]),
-        "What rows that have expired already do. Default load.",
-    ),
-    Field::new(
-        "write_rate",
-        Positive,
-        "Writes a second at peak in production.",
-    ),
-    Field::new("accept", List(&Text), ACCEPT),
+    )
+    .doc("What an item over 400 KB does. Default reject."),
+    Field::new("expired", Word(&["load", "skip", "archive"]))
+        .doc("What rows that have expired already do. Default load."),
+    Field::new("write_rate", Positive).doc("Writes a second at peak in production."),
+    Field::new("accept", List(&Text)).doc(ACCEPT),
 ];
 
 const ACCESS_PATTERN: &[Field] = &[
-    Field::new("description", Text, "What it is for."),
-    Field::new("items", List(&Text), "The item types that come back."),
-    Field::new(
-        "index",
-        Text,
-        "The index that it uses; the table itself without it.",
-    ),
-    Field::new(
+    Field::new("description", Text).doc("What it is for."),
+    Field::new("items", List(&Text)).doc("The item types that come back."),
+    Field::new("index", Text).doc("The index that it uses; the table itself without it."),
+    Field::required(
         "key",
         Named(&OneOf(&[
             Template,
             Record(&[
-                Field::new("begins_with", Template, "The sort key begins with this."),
-                Field::new(
-                    "between",
-                    List(&Template),
-                    "The sort key is between these two.",
-                ),
-                Field::new("lt", Template, "The sort key is less."),
-                Field::new("le", Template, "The sort key is less or equal."),
-                Field::new("gt", Template, "The sort key is greater."),
-                Field::new("ge", Template, "The sort key is greater or equal."),
+                Field::new("begins_with", Template).doc("The sort key begins with this."),
+                Field::new("between", List(&Template)).doc("The sort key is between these two."),
+                Field::new("lt", Template).doc("The sort key is less."),
+                Field::new("le", Template).doc("The sort key is less or equal."),
+                Field::new("gt", Template).doc("The sort key is greater."),
+                Field::new("ge", Template).doc("The sort key is greater or equal."),
             ]),
         ])),
-        "The key condition: the partition key by equality, the sort key as DynamoDB allows.",
     )
-    .required(),
-    Field::new(
-        "order",
-        Word(&["asc", "desc"]),
-        "The order of the sort key. Default asc.",
-    ),
-    Field::new("limit", Integer, "Most items to answer."),
-    Field::new("filter", Text, "A filter expression."),
-    Field::new("consistent", Bool, "Whether reads are strongly consistent."),
-    Field::new(
-        "sql",
-        Text,
-        "The relational query that this pattern replaces.",
-    ),
-    Field::new(
-        "params",
-        Named(&Text),
-        "parameter: table.column that its values come from, or a template of now.",
-    ),
-    Field::new(
-        "answer",
-        Named(&Text),
-        "attribute: SQL column, where the names differ.",
-    ),
-    Field::new("rate", Positive, "Requests a second at peak."),
-    Field::new("accept", List(&Text), ACCEPT),
+    .doc("The key condition: the partition key by equality, the sort key as DynamoDB allows."),
+    Field::new("order", Word(&["asc", "desc"])).doc("The order of the sort key. Default asc."),
+    Field::new("limit", Integer).doc("Most items to answer."),
+    Field::new("filter", Text).doc("A filter expression."),
+    Field::new("consistent", Bool).doc("Whether reads are strongly consistent."),
+    Field::new("sql", Text).doc("The relational query that this pattern replaces."),
+    Field::new("params", Named(&Text))
+        .doc("parameter: table.column that its values come from, or a template of now."),
+    Field::new("answer", Named(&Text)).doc("attribute: SQL column, where the names differ."),
+    Field::new("rate", Positive).doc("Requests a second at peak."),
+    Field::new("accept", List(&Text)).doc(ACCEPT),
 ];

@@ -60,17 +60,24 @@ pub(super) struct Field {
 }
 
 impl Field {
-    const fn new(name: &'static str, shape: Shape, doc: &'static str) -> Self {
+    const fn new(name: &'static str, shape: Shape) -> Self {
         Self {
             name,
             shape,
             required: false,
-            doc,
+            doc: "",
         }
     }
 
-    const fn required(mut self) -> Self {
-        self.required = true;
+    const fn required(name: &'static str, shape: Shape) -> Self {
+        Self {
+            required: true,
+            ..Self::new(name, shape)
+        }
+    }
+
+    const fn doc(mut self, doc: &'static str) -> Self {
+        self.doc = doc;
         self
     }
 }

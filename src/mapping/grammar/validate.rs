@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::{DIRECTIVES, Field, Shape, directives};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::mapping::yaml::{Content, Entry, Node};
 
 /// Finds every place where a node has not the shape that the language asks for. `what` is the
@@ -15,52 +15,31 @@ pub(in crate::mapping) fn validate(
     what: &str,
     faults: &mut Vec<Diagnostic>,
 ) {
-    match shape {
-        Shape::Text
-        | Shape::Template
-        | Shape::Integer
-        | Shape::Positive
-        | Shape::Bool
-        | Shape::Word(..) => {
-            scalar(node, shape, what, faults);
-        }
-        Shape::Some(_) if matches!(&node.content, Content::List(list) if list.is_empty()) => {
+    match (shape, &node.content) {
+        (Shape::Some(_), Content::List(elements)) if elements.is_empty() => {
             let message = format!("{what} must not be an empty list");
-            faults.push(Diagnostic::new(
-                Code::WrongValue,
-                node.span.clone(),
-                message,
-            ));
+            let help = "name at least one, or take the key away";
+            faults.add(Code::WrongValue, node.span.clone(), message, help);
         }
-        Shape::List(element) | Shape::Some(element) => match &node.content {
-            Content::List(elements) => {
-                for each in elements {
-                    validate(each, element, what, faults);
-                }
+        (Shape::List(element) | Shape::Some(element), Content::List(elements)) => {
+            for each in elements {
+                validate(each, element, what, faults);
             }
-            _ => faults.push(wrong_shape(node, shape, what)),
-        },
-        Shape::Record(fields) => match &node.content {
-            Content::Map { .. } => record(node, fields, what, faults),
-            _ => faults.push(wrong_shape(node, shape, what)),
-        },
-        Shape::Named(value) => match &node.content {
-            Content::Map { entries, .. } => {
-                duplicates(node, faults);
-                for entry in entries {
-                    if what == "`items`" && is_section(entry) {
-                        let message = format!("`{}` stands under `items`", entry.key);
-                        let fault =
-                            Diagnostic::new(Code::UnknownKey, entry.key_span.clone(), message);
-                        faults.push(fault.with_help("indent it less, as far as `items` itself"));
-                        continue;
-                    }
-                    validate(&entry.value, value, &format!("`{}`", entry.key), faults);
+        }
+        (Shape::Record(fields), Content::Map { .. }) => record(node, fields, what, faults),
+        (Shape::Named(value), Content::Map { entries, .. }) => {
+            duplicates(node, faults);
+            for entry in entries {
+                if what == "`items`" && is_section(entry) {
+                    let message = format!("`{}` stands under `items`", entry.key);
+                    let help = "indent it less, as far as `items` itself";
+                    faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
+                    continue;
                 }
+                validate(&entry.value, value, &format!("`{}`", entry.key), faults);
             }
-            _ => faults.push(wrong_shape(node, shape, what)),
-        },
-        Shape::OneOf(shapes) => match shapes.iter().find(|shape| takes(shape, node)) {
+        }
+        (Shape::OneOf(shapes), _) => match shapes.iter().find(|shape| takes(shape, node)) {
             Some(Shape::Word(now)) if node.text().is_some_and(|text| is_no_word(text, now)) => {
                 let text = node.text().unwrap_or_default();
                 let message = format!("{what} cannot be `{text}`");
@@ -70,15 +49,18 @@ pub(in crate::mapping) fn validate(
             Some(shape) => validate(node, shape, what, faults),
             None => faults.push(wrong_shape(node, shape, what)),
         },
-        Shape::Tree => match &node.content {
-            Content::Map { .. } => {
-                directives::alone(node, faults);
-                tree(node, faults);
-            }
-            _ => faults.push(wrong_shape(node, shape, what)),
-        },
-        Shape::Node if node.is_empty() => faults.push(wrong_shape(node, &Shape::Template, what)),
-        Shape::Node => tree(node, faults),
+        (Shape::Tree, Content::Map { .. }) => {
+            directives::alone(node, faults);
+            tree(node, faults);
+        }
+        (Shape::Node, _) if node.is_empty() => {
+            faults.push(wrong_shape(node, &Shape::Template, what));
+        }
+        (Shape::Node, _) => tree(node, faults),
+        (Shape::List(_) | Shape::Some(_) | Shape::Record(_) | Shape::Named(_) | Shape::Tree, _) => {
+            faults.push(wrong_shape(node, shape, what));
+        }
+        _ => scalar(node, shape, what, faults),
     }
 }
 
@@ -122,11 +104,9 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
         ),
         Shape::Bool if matches!(text, "true" | "false") => {}
         Shape::Bool => faults.push(fault(format!("{what} must be true or false"))),
-        Shape::Word(now) if !now.contains(&text) => {
-            let help = match nearest(text, now.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => possible(now),
-            };
+        Shape::Word(known) if !known.contains(&text) => {
+            let help = did_you_mean(text, known.iter().copied());
+            let help = help.unwrap_or_else(|| format!("write {}", words(shape)));
             faults.push(fault(format!("{what} cannot be `{text}`")).with_help(help));
         }
         _ => {}
@@ -138,17 +118,13 @@ fn is_no_word(text: &str, words: &[&str]) -> bool {
     !words.contains(&text) && nearest(text, words.iter().copied()).is_none()
 }
 
-fn possible(words: &[&str]) -> String {
-    match words {
-        [] => "take it away".to_owned(),
-        [only] => format!("write `{only}`"),
-        words => format!("one of {}", quoted(words)),
-    }
-}
-
 pub(super) fn quoted(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     quoted.join(", ")
+}
+
+fn names(fields: &[Field]) -> String {
+    quoted(&fields.iter().map(|field| field.name).collect::<Vec<_>>())
 }
 
 fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
@@ -156,12 +132,8 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
     for entry in node.entries() {
         match fields.iter().find(|field| field.name == entry.key) {
             Some(field) => {
-                validate(
-                    &entry.value,
-                    &field.shape,
-                    &format!("`{}`", field.name),
-                    faults,
-                );
+                let what = format!("`{}`", field.name);
+                validate(&entry.value, &field.shape, &what, faults);
             }
             None => {
                 let near = meant(&entry.key, fields);
@@ -176,11 +148,7 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                         "`${0}` is a directive: under `attributes`, say NAME: {{ ${0}: … }}",
                         entry.key
                     ),
-                    None => {
-                        let now = fields.iter();
-                        let now: Vec<&str> = now.map(|field| field.name).collect();
-                        format!("{what} takes {}", quoted(&now))
-                    }
+                    None => format!("{what} takes {}", names(fields)),
                 };
                 let message = format!("{what} has no key `{}`", entry.key);
                 faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
@@ -247,11 +215,8 @@ fn tree(node: &Node, faults: &mut Vec<Diagnostic>) {
                 if entry.key.starts_with('$') {
                     directive(&entry.key, &entry.key_span, &entry.value, faults);
                 } else if entry.value.is_empty() {
-                    faults.push(wrong_shape(
-                        &entry.value,
-                        &Shape::Template,
-                        &format!("`{}`", entry.key),
-                    ));
+                    let what = format!("`{}`", entry.key);
+                    faults.push(wrong_shape(&entry.value, &Shape::Template, &what));
                 } else {
                     tree(&entry.value, faults);
                 }
@@ -265,14 +230,14 @@ fn directive(name: &str, span: &Range<usize>, value: &Node, faults: &mut Vec<Dia
         validate(value, &field.shape, &format!("`{name}`"), faults);
         return;
     }
-    let known: Vec<&str> = DIRECTIVES.iter().map(|field| field.name).collect();
-    let help = match nearest(name, known.iter().copied()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
+    let known = DIRECTIVES.iter().map(|field| field.name);
+    let all = || {
+        format!(
             "names that start with `$` are directives: {}",
-            quoted(&known)
-        ),
+            names(DIRECTIVES)
+        )
     };
+    let help = did_you_mean(name, known).unwrap_or_else(all);
     let message = format!("there is no directive `{name}`");
     faults.add(Code::UnknownKey, span.clone(), message, help);
 }
@@ -345,11 +310,7 @@ fn words(shape: &Shape) -> String {
         Shape::Word([only]) => format!("`{only}`"),
         Shape::Word(words) => format!("one of {}", quoted(words)),
         Shape::List(_) | Shape::Some(_) => "a list".to_owned(),
-        Shape::Record(fields) => {
-            let now = fields.iter();
-            let now: Vec<&str> = now.map(|field| field.name).collect();
-            format!("a map with {}", quoted(&now))
-        }
+        Shape::Record(fields) => format!("a map with {}", names(fields)),
         Shape::Named(_) | Shape::Tree => "a map".to_owned(),
         Shape::Node => "a template, a list or a map".to_owned(),
         Shape::OneOf(shapes) => {

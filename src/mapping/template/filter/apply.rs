@@ -80,7 +80,7 @@ impl Filter {
                 Value::Text(shard(canonical, *shards).into())
             }
             Self::Hex => Value::Text(hex(self.bytes(given)?).into()),
-            Self::Base64 => Value::Text(base64(self.bytes(given)?).into()),
+            Self::Base64 => Value::Text(STANDARD.encode(self.bytes(given)?).into()),
             Self::Uuid { swap } => Value::Text(match given {
                 Value::Text(text) => uuid_from_text(text)?.into(),
                 other => uuid_from_bytes(self.bytes(other)?, *swap)?.into(),
@@ -135,7 +135,7 @@ impl Filter {
     fn refuse(&self, value: &Value) -> ApplyError {
         ApplyError::Kind {
             filter: self.name(),
-            takes: Self::entry(self.name()).map_or("other values", |entry| entry.takes),
+            takes: self.takes(),
             given: value.kind(),
         }
     }
@@ -177,10 +177,6 @@ pub(super) fn hex(bytes: &[u8]) -> String {
         .iter()
         .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
         .collect()
-}
-
-pub(super) fn base64(bytes: &[u8]) -> String {
-    STANDARD.encode(bytes)
 }
 
 /// Writes 16 bytes as a UUID. With `swap` they are in the order of MySQL's `UUID_TO_BIN(…, 1)`,

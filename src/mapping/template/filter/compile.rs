@@ -115,41 +115,23 @@ fn compile(entry: &Entry, arguments: &[Argument]) -> Result<Filter, String> {
         (name, given) if plain(name).is_some() => {
             Err(format!("takes no arguments, and is given {}", given.len()))
         }
-        (_, given) => Err(format!("does not take {}", arguments_of(given.len()))),
+        (_, [_]) => Err("does not take one argument".to_owned()),
+        (_, given) => Err(format!("does not take {} arguments", given.len())),
     }
 }
 
-fn arguments_of(count: usize) -> String {
-    match count {
-        1 => "one argument".to_owned(),
-        count => format!("{count} arguments"),
-    }
-}
-
-/// The filters that take no arguments.
+/// The filter of a name, if it takes no arguments.
 fn plain(name: &str) -> Option<Filter> {
-    Some(match name {
-        "ordered" => Filter::Ordered,
-        "iso" => Filter::Iso,
-        "date" => Filter::Date,
-        "epoch" => Filter::Epoch,
-        "epoch_ms" => Filter::EpochMs,
-        "upper" => Filter::Upper,
-        "lower" => Filter::Lower,
-        "trim" => Filter::Trim,
-        "hex" => Filter::Hex,
-        "base64" => Filter::Base64,
-        "uuid" => Filter::Uuid { swap: false },
-        "string" => Filter::String,
-        "number" => Filter::Number,
-        "bool" => Filter::Bool,
-        "binary" => Filter::Binary,
-        "json" => Filter::Json,
-        "set" => Filter::Set,
-        "redact" => Filter::Redact,
-        "pseudonym" => Filter::Pseudonym,
-        _ => return None,
-    })
+    use Filter::{
+        Base64, Binary, Bool, Date, Epoch, EpochMs, Hex, Iso, Json, Lower, Number, Ordered,
+        Pseudonym, Redact, Set, String, Trim, Upper, Uuid,
+    };
+    let uuid = Uuid { swap: false };
+    let all = [
+        Ordered, Iso, Date, Epoch, EpochMs, Upper, Lower, Trim, Hex, Base64, uuid, String, Number,
+        Bool, Binary, Json, Set, Redact, Pseudonym,
+    ];
+    all.into_iter().find(|filter| filter.name() == name)
 }
 
 fn map(arguments: &[Argument]) -> Result<Filter, String> {

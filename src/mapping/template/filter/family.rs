@@ -37,11 +37,16 @@ impl Filter {
     /// [`FilterTypeError`] when no value of that kind could ever pass.
     pub fn family(&self, input: Family) -> Result<Family, FilterTypeError> {
         self.gives(input).ok_or_else(|| {
-            let help = match self {
-                Self::Default(value) => default_help(value, input),
-                _ => self.mend(input),
+            let (takes, help) = match self {
+                Self::Default(value) => (of(value).name(), default_help(value, input)),
+                _ => (self.takes(), self.mend(input)),
             };
-            self.misfit(input, help)
+            FilterTypeError {
+                filter: self.name(),
+                takes,
+                given: input,
+                help,
+            }
         })
     }
 
@@ -81,17 +86,9 @@ impl Filter {
         }
     }
 
-    fn misfit(&self, given: Family, help: String) -> FilterTypeError {
-        let takes = match self {
-            Self::Default(value) => of(value).name(),
-            _ => Self::entry(self.name()).map_or("other values", |entry| entry.takes),
-        };
-        FilterTypeError {
-            filter: self.name(),
-            takes,
-            given,
-            help,
-        }
+    /// What it takes, in words.
+    pub(super) fn takes(&self) -> &'static str {
+        Self::entry(self.name()).map_or("other values", |entry| entry.takes)
     }
 
     /// The filter as a template writes it; of long arguments that there are some.
