@@ -192,13 +192,9 @@ pub(super) fn simple(expression: &Expr, sql: &Sql) -> Option<Test> {
             operand: operand(expr)?,
             pattern: Operand::of(pattern, sql),
         }),
-        Expr::IsNull(expr) => Some(Test::Null {
+        Expr::IsNull(expr) | Expr::IsNotNull(expr) => Some(Test::Null {
             operand: operand(expr)?,
-            negated: false,
-        }),
-        Expr::IsNotNull(expr) => Some(Test::Null {
-            operand: operand(expr)?,
-            negated: true,
+            negated: matches!(expression, Expr::IsNotNull(_)),
         }),
         _ => None,
     }

@@ -4,7 +4,7 @@ use sqlparser::ast::{ColumnOption, Statement};
 use sqlparser::dialect::SQLiteDialect;
 use sqlparser::parser::Parser;
 
-use super::query::STACK;
+use super::query::on_large_stack;
 
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
 pub(crate) fn generated(sql: &str) -> Vec<(String, String)> {
@@ -36,13 +36,10 @@ pub(crate) fn terms(sql: &str) -> Vec<String> {
 
 fn read<T: Send + 'static>(sql: &str, tell: fn(&Statement) -> Vec<T>) -> Vec<T> {
     let sql = sql.to_owned();
-    let reader = std::thread::Builder::new()
-        .stack_size(STACK)
-        .spawn(move || {
-            let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
-            statements.first().map(tell).unwrap_or_default()
-        });
-    let told = reader.ok().and_then(|reader| reader.join().ok());
+    let told = on_large_stack(move || {
+        let statements = Parser::parse_sql(&SQLiteDialect {}, &sql).unwrap_or_default();
+        statements.first().map(tell).unwrap_or_default()
+    });
     told.unwrap_or_default()
 }
 

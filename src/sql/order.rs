@@ -48,15 +48,12 @@ pub(super) fn order(
     };
     let terms = terms.iter().map(|term| {
         let (result, sorted) = resolve(&term.expr, outputs, sql);
-        let sorted = sorted.filter(|_| of.is_some());
-        let (column, collation) = sorted.map_or((None, None), |(column, collation)| {
-            (Some(column), collation)
-        });
+        let (column, collation) = sorted.filter(|_| of.is_some()).unzip();
         let descending = direction(term)?;
         Some(SortKey {
             result,
             column,
-            collation,
+            collation: collation.flatten(),
             descending,
             span: sql.range(term.expr.span()),
         })

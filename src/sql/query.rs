@@ -22,7 +22,7 @@ const DEPTH: usize = 128;
 
 /// The stack of the thread that reads a query, in bytes. What `a OR b OR …` is read into is as deep as it is long, and
 /// the parser, which walks it, does not limit that.
-pub(super) const STACK: usize = 512 << 20;
+const STACK: usize = 512 << 20;
 
 /// The most words and signs that a query is read with: what comes of them fits on that stack.
 const WORDS: usize = 50_000;
@@ -36,7 +36,7 @@ const STEADY: [&str; 23] = [
 ];
 
 /// One query that only reads.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Query {
     /// Its text, with the parameters.
     pub(crate) sql: Sql,
@@ -67,9 +67,10 @@ pub(crate) struct Query {
 }
 
 /// How SELECTs are put together.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Set {
     /// There is one.
+    #[default]
     One,
     /// UNION ALL alone.
     UnionAll,
@@ -78,9 +79,10 @@ pub(crate) enum Set {
 }
 
 /// A number of rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Limit {
     /// None is said.
+    #[default]
     None,
     /// So many.
     Rows(u64),
@@ -142,12 +144,7 @@ impl Query {
         if sql.tokens().len() > WORDS {
             return Err(syntax("it is too long"));
         }
-        let reader = std::thread::Builder::new().stack_size(STACK);
-        let reader = reader.spawn(move || parsed(&sql));
-        let reader = reader.map_err(|error| syntax(&error.to_string()))?;
-        reader
-            .join()
-            .unwrap_or_else(|_| Err(syntax("the parser failed")))
+        on_large_stack(move || parsed(sql)).unwrap_or_else(|| Err(syntax("the parser failed")))
     }
 
     /// The one SELECT that it is; `None` where it is put together of several.
@@ -161,17 +158,12 @@ impl Query {
     /// Whether rows that equal a parameter are taken in, where the query has it as the upper or the lower bound of a
     /// range; `None` where that is not plain to see.
     pub(crate) fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
-        let uses = self
-            .sql
-            .parameters()
-            .iter()
-            .filter(|use_| use_.name == parameter);
-        let mut bounds = self
-            .comparisons
-            .iter()
-            .filter(|one| one.parameter == parameter);
+        let uses = self.sql.parameters().iter();
+        let uses = uses.filter(|one| one.name == parameter);
+        let mut bounds = self.comparisons.iter();
+        let bound = bounds.find(|one| one.parameter == parameter)?.bound;
         // Used twice, it may be meant twice.
-        match (uses.count(), bounds.next().map(|one| one.bound)?) {
+        match (uses.count(), bound) {
             (1, Bound::Low(equal)) if !upper => Some(equal),
             (1, Bound::High(equal)) if upper => Some(equal),
             _ => None,
@@ -179,9 +171,17 @@ impl Query {
     }
 }
 
-fn parsed(sql: &Sql) -> Result<Query, Unread> {
+/// What something gives that goes down into a tree of any depth; nothing where it fails.
+pub(super) fn on_large_stack<T: Send + 'static>(
+    act: impl FnOnce() -> T + Send + 'static,
+) -> Option<T> {
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(act);
+    thread.ok()?.join().ok()
+}
+
+fn parsed(sql: Sql) -> Result<Query, Unread> {
     let dialect = dialect(sql.dbms());
-    let (has_only, tokens) = without_only(sql);
+    let (has_only, tokens) = without_only(&sql);
     let parser = Parser::new(dialect.as_ref()).with_recursion_limit(DEPTH);
     let mut parser = parser.with_tokens_with_locations(tokens);
     let statements = parser.parse_statements();
@@ -194,49 +194,22 @@ fn parsed(sql: &Sql) -> Result<Query, Unread> {
     let Statement::Query(query) = &statement else {
         return Err(Unread::NoQuery);
     };
-    let mut whole = Whole {
+    let read = Query {
         sql,
-        with: Vec::new(),
-        tables: Vec::new(),
-        comparisons: Vec::new(),
-        refusal: None,
-        unsteady: Vec::new(),
-        functions: Vec::new(),
-        calls: false,
+        ..Query::default()
     };
+    let refusal = None;
+    let mut whole = Whole { read, refusal };
     let _ = query.visit(&mut whole);
-    let Whole {
-        with,
-        mut tables,
-        comparisons,
-        refusal,
-        unsteady,
-        functions,
-        calls,
-        ..
-    } = whole;
+    let Whole { mut read, refusal } = whole;
     if let Some(refusal) = refusal {
         return Err(refusal);
     }
     // A query of the WITH hides a table of its name.
-    tables
-        .retain(|read| read.schema.is_some() || !with.iter().any(|name| name.is(&read.name.text)));
-    let mut read = Query {
-        selects: Vec::new(),
-        set: Set::One,
-        order: None,
-        limit: Limit::None,
-        offset: Limit::None,
-        tables,
-        comparisons,
-        with,
-        strange: Vec::new(),
-        unsteady,
-        functions,
-        calls,
-        sql: sql.clone(),
-    };
-    read.outermost(query, sql);
+    let hides = |table: &Name| read.with.iter().any(|name| name.is(&table.text));
+    read.tables
+        .retain(|read| read.schema.is_some() || !hides(&read.name));
+    read.outermost(query);
     if has_only {
         read.strange.push("ONLY");
     }
@@ -276,7 +249,7 @@ fn syntax(error: ParserError) -> Unread {
 
 impl Query {
     /// The query itself, without parentheses around it.
-    fn outermost(&mut self, query: &ast::Query, sql: &Sql) {
+    fn outermost(&mut self, query: &ast::Query) {
         let own = [
             ("SETTINGS", query.settings.is_some()),
             ("FORMAT", query.format_clause.is_some()),
@@ -288,25 +261,28 @@ impl Query {
         let is_bare =
             query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none();
         if let (SetExpr::Query(inner), true) = (&*query.body, is_bare) {
-            return self.outermost(inner, sql);
+            return self.outermost(inner);
         }
-        self.body(&query.body, sql);
-        self.limits(query, sql);
+        self.body(&query.body);
+        self.limits(query);
         let Some(by) = &query.order_by else { return };
         let first = self.selects.first();
         let outputs: Vec<Output> = first.map_or(Vec::new(), |select| select.outputs.clone());
         let of = self.select().filter(|_| self.with.is_empty());
-        match order(by, &outputs, of, sql) {
+        match order(by, &outputs, of, &self.sql) {
             Some(keys) => self.order = Some(keys),
             None => self.strange.push("ORDER BY of another kind"),
         }
     }
 
-    fn body(&mut self, body: &SetExpr, sql: &Sql) {
+    fn body(&mut self, body: &SetExpr) {
         let mut rest = vec![body];
         while let Some(next) = rest.pop() {
             match next {
-                SetExpr::Select(select) => self.selects.push(Select::of(select, &self.with, sql)),
+                SetExpr::Select(select) => {
+                    let select = Select::of(select, &self.with, &self.sql);
+                    self.selects.push(select);
+                }
                 SetExpr::SetOperation {
                     left,
                     op,
@@ -336,9 +312,9 @@ impl Query {
         }
     }
 
-    fn limits(&mut self, query: &ast::Query, sql: &Sql) {
+    fn limits(&mut self, query: &ast::Query) {
         let rows = |expression: &Expr| {
-            let Operand { value, around } = Operand::of(expression, sql);
+            let Operand { value, around } = Operand::of(expression, &self.sql);
             match value {
                 Value::Parameter(name) if around.is_empty() => Limit::Parameter(name),
                 Value::Constant(Constant::Number(number)) if around.is_empty() => {
@@ -355,9 +331,8 @@ impl Query {
                 limit_by,
             }) => {
                 self.limit = limit.as_ref().map_or(Limit::None, rows);
-                self.offset = offset
-                    .as_ref()
-                    .map_or(Limit::None, |offset| rows(&offset.value));
+                let offset = offset.as_ref().map(|offset| &offset.value);
+                self.offset = offset.map_or(Limit::None, rows);
                 if !limit_by.is_empty() {
                     self.limit = Limit::Unknown;
                 }
@@ -416,19 +391,13 @@ fn is_plain(expression: &Expr) -> bool {
     }
 }
 
-/// What is gathered of all of a query.
-struct Whole<'s> {
-    sql: &'s Sql,
-    with: Vec<Name>,
-    tables: Vec<Read>,
-    comparisons: Vec<Comparison>,
+/// What is gathered of all of a query, and what stops it from being read.
+struct Whole {
+    read: Query,
     refusal: Option<Unread>,
-    unsteady: Vec<String>,
-    functions: Vec<String>,
-    calls: bool,
 }
 
-impl Visitor for Whole<'_> {
+impl Visitor for Whole {
     type Break = ();
 
     fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<()> {
@@ -452,11 +421,11 @@ impl Visitor for Whole<'_> {
             return ControlFlow::Break(());
         }
         let with = query.with.iter().flat_map(|with| &with.cte_tables);
-        let with = with.map(|with| Name::of(&with.alias.name, self.sql.dbms()));
-        self.with.extend(with);
+        let with = with.map(|with| Name::of(&with.alias.name, self.read.sql.dbms()));
+        self.read.with.extend(with);
         // Without a whole order, any rows may be the first.
         if query.limit_clause.is_some() || query.fetch.is_some() {
-            self.unsteady.push("LIMIT".to_owned());
+            self.read.unsteady.push("LIMIT".to_owned());
         }
         ControlFlow::Continue(())
     }
@@ -481,19 +450,19 @@ impl Visitor for Whole<'_> {
                 | TableFactor::NestedJoin { .. }
         );
         if !is_plain {
-            self.unsteady.push(factor.to_string());
+            self.read.unsteady.push(factor.to_string());
         }
         ControlFlow::Continue(())
     }
 
     fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
-        if let Some(test) = simple(expression, self.sql) {
+        if let Some(test) = simple(expression, &self.read.sql) {
             self.compared(&test);
         }
         let word = match expression {
             Expr::Function(function) => {
                 let name = function.name.to_string().to_lowercase();
-                self.functions.push(name.clone());
+                self.read.functions.push(name.clone());
                 (!STEADY.contains(&name.as_str())).then(|| format!("{name}()"))
             }
             Expr::Identifier(name) if name.quote_style.is_none() => {
@@ -501,8 +470,8 @@ impl Visitor for Whole<'_> {
             }
             _ => None,
         };
-        self.unsteady.extend(word);
-        self.calls |= !is_plain(expression);
+        self.read.unsteady.extend(word);
+        self.read.calls |= !is_plain(expression);
         ControlFlow::Continue(())
     }
 
@@ -511,21 +480,22 @@ impl Visitor for Whole<'_> {
         let text = value.to_string().to_lowercase();
         let times = ["now", "today", "tomorrow", "yesterday"];
         if times.iter().any(|time| text.contains(time)) {
-            self.unsteady.push(text);
+            self.read.unsteady.push(text);
         }
         ControlFlow::Continue(())
     }
 }
 
-impl Whole<'_> {
+impl Whole {
     fn table(&mut self, name: &ObjectName, alias: Option<&ast::TableAlias>) {
-        let (schema, own) = match names(name, self.sql.dbms()).as_deref() {
+        let dbms = self.read.sql.dbms();
+        let (schema, own) = match names(name, dbms).as_deref() {
             Some([own]) => (None, own.clone()),
             Some([schema, own]) => (Some(schema.clone()), own.clone()),
             _ => return,
         };
-        let called = alias.map(|alias| Name::of(&alias.name, self.sql.dbms()));
-        self.tables.push(Read {
+        let called = alias.map(|alias| Name::of(&alias.name, dbms));
+        self.read.tables.push(Read {
             called: called.unwrap_or_else(|| own.clone()),
             schema,
             name: own,
@@ -584,6 +554,6 @@ impl Whole<'_> {
             bound,
             is_plain,
         });
-        self.comparisons.extend(found);
+        self.read.comparisons.extend(found);
     }
 }

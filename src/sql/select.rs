@@ -10,7 +10,7 @@ use super::operand::{Name, Operand, names};
 use super::text::Sql;
 
 /// One SELECT.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Select {
     /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
     pub(crate) distinct: bool,
@@ -92,37 +92,28 @@ pub(crate) enum Output {
 
 impl Select {
     pub(super) fn of(select: &ast::Select, with: &[Name], sql: &Sql) -> Self {
-        let mut reader = Reader {
-            sql,
-            with,
-            relations: Vec::new(),
-            conditions: Vec::new(),
-            strange: Vec::new(),
-        };
-        for from in &select.from {
-            reader.tables(from);
-        }
-        if let Some(condition) = &select.selection {
-            conditions(condition, sql, &mut reader.conditions);
-        }
-        let outputs = select
-            .projection
-            .iter()
-            .flat_map(|item| reader.outputs(item))
-            .collect();
-        reader.rest(select);
-        Self {
+        let read = Self {
             distinct: matches!(select.distinct, Some(Distinct::Distinct | Distinct::On(_))),
-            relations: reader.relations,
-            outputs,
-            conditions: reader.conditions,
             groups: match &select.group_by {
                 GroupByExpr::Expressions(by, modifiers) => !by.is_empty() || !modifiers.is_empty(),
                 GroupByExpr::All(_) => true,
             },
             having: select.having.is_some(),
-            strange: reader.strange,
+            ..Self::default()
+        };
+        let mut reader = Reader { sql, with, read };
+        for from in &select.from {
+            reader.tables(from);
         }
+        if let Some(condition) = &select.selection {
+            conditions(condition, sql, &mut reader.read.conditions);
+        }
+        for item in &select.projection {
+            let outputs = reader.outputs(item);
+            reader.read.outputs.extend(outputs);
+        }
+        reader.rest(select);
+        reader.read
     }
 }
 
@@ -130,20 +121,18 @@ struct Reader<'s> {
     sql: &'s Sql,
     /// The names of the queries of WITH.
     with: &'s [Name],
-    relations: Vec<Relation>,
-    conditions: Vec<Condition>,
-    strange: Vec<&'static str>,
+    read: Select,
 }
 
 impl Reader<'_> {
     /// A table with those that are joined to it; an entry of FROM.
     fn tables(&mut self, from: &TableWithJoins) {
-        let begin = self.relations.len();
-        let of = self.conditions.len();
+        let begin = self.read.relations.len();
+        let of = self.read.conditions.len();
         self.table(&from.relation, Join::Inner);
         for joined in &from.joins {
             let (join, constraint) = kind(&joined.join_operator);
-            let this = self.relations.len();
+            let this = self.read.relations.len();
             self.table(&joined.relation, join);
             let mut on = Vec::new();
             match constraint {
@@ -158,16 +147,16 @@ impl Reader<'_> {
                         });
                     }
                 }
-                Some(JoinConstraint::Natural) => self.strange.push("NATURAL JOIN"),
+                Some(JoinConstraint::Natural) => self.read.strange.push("NATURAL JOIN"),
                 Some(JoinConstraint::None) | None => {}
             }
             if join == Join::Other {
-                self.strange.push("a join of another kind");
+                self.read.strange.push("a join of another kind");
             }
             // What was joined before may be missing beside a row of this one, and its ON leaves nothing out.
             if matches!(join, Join::Right | Join::Full | Join::Other) {
-                let held = self.conditions.split_off(of);
-                let before = self.relations.get_mut(begin..this).unwrap_or_default();
+                let held = self.read.conditions.split_off(of);
+                let before = self.read.relations.get_mut(begin..this).unwrap_or_default();
                 for relation in before.iter_mut() {
                     relation.may_be_missing = true;
                 }
@@ -176,10 +165,10 @@ impl Reader<'_> {
                 }
             }
             if join == Join::Inner {
-                self.conditions.extend(on);
+                self.read.conditions.extend(on);
                 continue;
             }
-            let joined = self.relations.get_mut(this..).unwrap_or_default();
+            let joined = self.read.relations.get_mut(this..).unwrap_or_default();
             for relation in joined.iter_mut() {
                 relation.may_be_missing |= matches!(join, Join::Left | Join::Full | Join::Other);
             }
@@ -211,7 +200,7 @@ impl Reader<'_> {
                     && sample.is_none();
                 if !is_plain {
                     let what = "a table of which a part is read, or another version";
-                    self.strange.push(what);
+                    self.read.strange.push(what);
                 }
                 let source = match names(name, self.sql.dbms()).as_deref() {
                     _ if args.is_some() => Source::Other,
@@ -237,7 +226,7 @@ impl Reader<'_> {
                 sample,
             } => {
                 if *lateral || sample.is_some() {
-                    self.strange.push("LATERAL");
+                    self.read.strange.push("LATERAL");
                 }
                 (Source::Query, alias)
             }
@@ -245,12 +234,12 @@ impl Reader<'_> {
                 table_with_joins,
                 alias: None,
             } => {
-                let of = self.conditions.len();
+                let of = self.read.conditions.len();
                 self.tables(table_with_joins);
                 // Its ON leaves rows out only where this join does.
                 if join != Join::Inner {
-                    let held = self.conditions.split_off(of);
-                    if let Some(last) = self.relations.last_mut() {
+                    let held = self.read.conditions.split_off(of);
+                    if let Some(last) = self.read.relations.last_mut() {
                         last.on.extend(held);
                     }
                 }
@@ -269,10 +258,10 @@ impl Reader<'_> {
         };
         let alias = alias.as_ref();
         if alias.is_some_and(|alias| !alias.columns.is_empty() || alias.at.is_some()) {
-            self.strange.push("names of columns behind an alias");
+            self.read.strange.push("names of columns behind an alias");
         }
         let called = |alias: &TableAlias| Name::of(&alias.name, self.sql.dbms());
-        self.relations.push(Relation {
+        self.read.relations.push(Relation {
             called: alias.map(called).or(own),
             source,
             may_be_missing: false,
@@ -296,12 +285,12 @@ impl Reader<'_> {
                 value: Operand::of(expr, sql),
             }],
             SelectItem::ExprWithAliases { .. } => {
-                self.strange.push("several names for one value");
+                self.read.strange.push("several names for one value");
                 Vec::new()
             }
             SelectItem::Wildcard(more) => {
                 if options(more) {
-                    self.strange.push("a `*` with exceptions");
+                    self.read.strange.push("a `*` with exceptions");
                 }
                 vec![Output::All]
             }
@@ -311,7 +300,7 @@ impl Reader<'_> {
                     SelectItemQualifiedWildcardKind::Expr(_) => None,
                 };
                 if options(more) || owner.is_none() {
-                    self.strange.push("a `*` with exceptions");
+                    self.read.strange.push("a `*` with exceptions");
                 }
                 vec![Output::AllOf(owner.unwrap_or_default())]
             }
@@ -337,7 +326,7 @@ impl Reader<'_> {
             ),
         ];
         let there = clauses.into_iter().filter(|(_, is_there)| *is_there);
-        self.strange.extend(there.map(|(what, _)| what));
+        self.read.strange.extend(there.map(|(what, _)| what));
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) struct Parameter {
 }
 
 /// A piece of SQL, taken apart into words.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Sql {
     text: String,
     dbms: Option<Dbms>,
@@ -146,59 +146,49 @@ impl Sql {
     /// Parameters as drivers write them, `$1`, `?`, `@name`: as they are written.
     pub(crate) fn foreign(&self) -> Vec<Parameter> {
         let next = self.tokens.iter().skip(1).map(Some).chain([None]);
-        let found =
-            self.tokens
-                .iter()
-                .zip(next)
-                .filter_map(|(TokenWithSpan { token, span }, next)| {
-                    let next = next.filter(|next| next.span.start == span.end);
-                    let (name, end) = match token {
-                        Token::Placeholder(name) if !name.starts_with(':') => {
-                            (name.clone(), span.end)
-                        }
-                        Token::Colon | Token::AtSign if self.dbms != Some(Dbms::Postgres) => {
-                            let name = next.filter(|next| {
-                                matches!(next.token, Token::Word(_) | Token::Number(..))
-                            })?;
-                            (format!("{token}{}", name.token), name.span.end)
-                        }
-                        // `@@name` is a setting of MySQL's.
-                        Token::Word(word)
-                            if word.quote_style.is_none() && word.value.starts_with('@') =>
-                        {
-                            let own =
-                                (!word.value.starts_with("@@")).then(|| word.value.clone())?;
-                            (own, span.end)
-                        }
-                        _ => return None,
-                    };
-                    let span = self.range(Span::new(span.start, end));
-                    Some(Parameter { name, span })
-                });
+        let tokens = self.tokens.iter().zip(next);
+        let found = tokens.filter_map(|(TokenWithSpan { token, span }, next)| {
+            let (name, end) = match token {
+                Token::Placeholder(name) if !name.starts_with(':') => (name.clone(), span.end),
+                Token::Colon | Token::AtSign if self.dbms != Some(Dbms::Postgres) => {
+                    let name = next.filter(|next| next.span.start == span.end)?;
+                    if !matches!(name.token, Token::Word(_) | Token::Number(..)) {
+                        return None;
+                    }
+                    (format!("{token}{}", name.token), name.span.end)
+                }
+                // `@@name` is a setting of MySQL's.
+                Token::Word(word)
+                    if word.quote_style.is_none()
+                        && word.value.starts_with('@')
+                        && !word.value.starts_with("@@") =>
+                {
+                    (word.value.clone(), span.end)
+                }
+                _ => return None,
+            };
+            let span = self.range(Span::new(span.start, end));
+            Some(Parameter { name, span })
+        });
         found.collect()
     }
 
     /// What stops a text from being read as a query, whatever its grammar.
     pub(super) fn refusal(&self) -> Option<Unread> {
         let is_mysql = matches!(self.dbms, Some(Dbms::Mysql | Dbms::Mariadb));
-        for TokenWithSpan { token, span } in &self.tokens {
-            let found = match token {
+        for TokenWithSpan { token, span } in self.tokens.iter().filter(|_| is_mysql) {
+            let (said, instead) = match token {
                 // What stands in it, the tokenizer gives as if it stood there.
-                _ if is_mysql && self.begins_conditional(*span) => {
-                    Some(Unread::Ambiguous("/*!".to_owned(), "leave it out"))
+                _ if self.begins_conditional(*span) => ("/*!".to_owned(), "leave it out"),
+                Token::Word(word) if word.keyword == Keyword::XOR => {
+                    ("XOR".to_owned(), "write it with AND, OR and NOT")
                 }
-                Token::Word(word) if is_mysql && word.keyword == Keyword::XOR => Some(
-                    Unread::Ambiguous("XOR".to_owned(), "write it with AND, OR and NOT"),
-                ),
-                Token::StringConcat | Token::Overlap if is_mysql => Some(Unread::Ambiguous(
-                    token.to_string(),
-                    "write CONCAT, OR, AND",
-                )),
-                _ => None,
+                Token::StringConcat | Token::Overlap => {
+                    (token.to_string(), "write CONCAT, OR, AND")
+                }
+                _ => continue,
             };
-            if found.is_some() {
-                return found;
-            }
+            return Some(Unread::Ambiguous(said, instead));
         }
         if let Some(foreign) = self.foreign().into_iter().next() {
             return Some(Unread::Parameter(foreign.name));
@@ -248,7 +238,7 @@ pub(super) fn dialect(dbms: Option<Dbms>) -> Box<dyn Dialect> {
 }
 
 /// The bytes at which lines and columns stand: the parser counts letters.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Places {
     /// Of each letter, and of the end.
     letters: Vec<usize>,
