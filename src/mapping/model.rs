@@ -149,6 +149,20 @@ impl ItemType {
         columns.count()
     }
 
+    /// What an attribute is made from.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&Node> {
+        let mut attributes = self.attributes.iter();
+        let found = attributes.find(|(other, _)| **other == *name);
+        found.map(|(_, node)| node)
+    }
+
+    /// The template that an attribute is made from, whatever condition or type goes with it.
+    #[must_use]
+    pub fn template(&self, name: &str) -> Option<&Template> {
+        self.node(name)?.template()
+    }
+
     /// The places of the embeds in the row.
     #[must_use]
     pub fn embeds(&self) -> Vec<usize> {
@@ -755,7 +769,7 @@ pub struct Autoscale {
     pub target: u64,
 }
 
-// Compiled templates as people write them.
+// Compiled templates as people write them; with `#` as people read them, without filters.
 
 impl Display for Template {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -780,7 +794,8 @@ impl Display for Part {
 impl Display for Placeholder {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         write!(f, "{{{}", self.place.written)?;
-        for filter in &self.filters {
+        let is_shown = !f.alternate();
+        for filter in self.filters.iter().filter(|_| is_shown) {
             write!(f, " | {}", filter.written())?;
         }
         f.write_char('}')

@@ -6,15 +6,16 @@ mod settings;
 
 pub(super) use acceptances::RawAcceptance;
 pub(super) use pattern::RawPattern;
-pub(super) use settings::{RawLife, RawSettings};
 
 use std::ops::Range;
+use std::str::FromStr;
 
 use pattern::read_pattern;
-use settings::{read_autoscale, read_life, read_settings};
+use settings::{EXPIRED, read_settings};
+pub(super) use settings::{read_autoscale, word};
 
 use super::grammar::{MAPPING, validate};
-use super::model::{Autoscale, Billing, KeyType, Projection, Throughput};
+use super::model::{Autoscale, Billing, Expired, KeyType, Projection, Settings, Throughput};
 use super::variables::{PutIn, substitute};
 use super::yaml::{Content, Entry, Node, parse};
 use crate::diagnostic::{Code, Diagnostic};
@@ -26,6 +27,14 @@ pub struct Spanned<T> {
     pub value: T,
     /// Bytes of the file.
     pub span: Range<usize>,
+}
+
+impl<T> Spanned<T> {
+    /// Another value with this place.
+    pub(super) fn with<U>(&self, value: U) -> Spanned<U> {
+        let span = self.span.clone();
+        Spanned { value, span }
+    }
 }
 
 /// A mapping file.
@@ -51,7 +60,10 @@ pub(super) struct RawTable {
     pub(super) billing: Billing,
     pub(super) type_attribute: Option<Spanned<String>>,
     pub(super) time_zone: Option<Spanned<String>>,
-    pub(super) settings: RawSettings,
+    pub(super) key_escape: bool,
+    pub(super) settings: Settings,
+    /// All of it, for the places of its settings.
+    pub(super) node: Node,
 }
 
 #[derive(Debug, Clone)]
@@ -119,7 +131,8 @@ pub(super) struct RawItem {
     pub(super) attributes: Vec<Entry>,
     pub(super) keep_nulls: bool,
     pub(super) write_rate: Option<f64>,
-    pub(super) life: RawLife,
+    pub(super) expired: Option<Spanned<Expired>>,
+    pub(super) compress: Vec<Spanned<String>>,
 }
 
 impl Raw {
@@ -142,17 +155,13 @@ impl Raw {
             }
         }
         validate(&root, &MAPPING, "the mapping", &mut faults);
+        let items = named(root.get("items"));
+        let patterns = named(root.get("access_patterns"));
         let raw = read_table(&root).map(|table| Self {
             table,
-            items: named(root.get("items"))
-                .iter()
-                .filter_map(read_item)
-                .collect(),
-            written: names(named(root.get("items"))),
-            patterns: named(root.get("access_patterns"))
-                .iter()
-                .filter_map(read_pattern)
-                .collect(),
+            items: items.iter().filter_map(read_item).collect(),
+            written: names(items),
+            patterns: patterns.iter().filter_map(read_pattern).collect(),
             acceptances: acceptances::read(&root),
             put_in,
         });
@@ -203,17 +212,18 @@ fn names(items: &[Entry]) -> Vec<String> {
         .collect()
 }
 
-fn named(node: Option<&Node>) -> &[Entry] {
+pub(super) fn named(node: Option<&Node>) -> &[Entry] {
     node.map(Node::entries).unwrap_or_default()
 }
 
 pub(super) fn spanned(node: &Node) -> Option<Spanned<String>> {
-    node.text()
-        .filter(|_| !node.is_empty())
-        .map(|text| Spanned {
-            value: text.to_owned(),
-            span: node.span.clone(),
-        })
+    parsed(node).filter(|_| !node.is_empty())
+}
+
+/// A number, a truth value or a text with its place.
+fn parsed<T: FromStr>(node: &Node) -> Option<Spanned<T>> {
+    let (value, span) = (node.text()?.parse().ok()?, node.span.clone());
+    Some(Spanned { value, span })
 }
 
 pub(super) fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
@@ -221,7 +231,13 @@ pub(super) fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
     elements.iter().filter_map(spanned).collect()
 }
 
-fn name_of(entry: &Entry) -> Spanned<String> {
+/// A list of texts without their places.
+fn plain(node: &Node) -> Vec<String> {
+    let texts = texts(Some(node)).into_iter();
+    texts.map(|text| text.value).collect()
+}
+
+pub(super) fn name_of(entry: &Entry) -> Spanned<String> {
     Spanned {
         value: entry.key.clone(),
         span: entry.key_span.clone(),
@@ -241,12 +257,7 @@ fn read_table(root: &Node) -> Option<RawTable> {
                 projected: texts(entry.value.get("project")),
                 projection: match entry.value.get("project") {
                     Some(node) if node.text() == Some("keys") => Projection::Keys,
-                    Some(node) if !node.elements().is_empty() => Projection::Include(
-                        texts(Some(node))
-                            .into_iter()
-                            .map(|name| name.value)
-                            .collect(),
-                    ),
+                    Some(node) if !node.elements().is_empty() => Projection::Include(plain(node)),
                     _ => Projection::All,
                 },
                 throughput: entry.value.get("billing").and_then(read_throughput),
@@ -267,15 +278,16 @@ fn read_table(root: &Node) -> Option<RawTable> {
             .map_or(Billing::OnDemand, Billing::Provisioned),
         type_attribute: table.get("type_attribute").and_then(spanned),
         time_zone: table.get("time_zone").and_then(spanned),
+        key_escape: table.get("key_escape").and_then(Node::text) == Some("percent"),
         settings: read_settings(table),
+        node: table.clone(),
     })
 }
 
 fn read_throughput(node: &Node) -> Option<Throughput> {
-    let unit = |name| node.get(name)?.text()?.parse().ok();
     Some(Throughput {
-        read: unit("read")?,
-        write: unit("write")?,
+        read: node.read("read")?,
+        write: node.read("write")?,
     })
 }
 
@@ -325,10 +337,9 @@ fn read_item(entry: &Entry) -> Option<RawItem> {
         omit: texts(item.get("omit")),
         attributes: named(item.get("attributes")).to_vec(),
         keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
-        write_rate: item
-            .get("write_rate")
-            .and_then(|rate| rate.text()?.parse().ok()),
-        life: read_life(item),
+        write_rate: item.read("write_rate"),
+        expired: item.get("expired").and_then(|node| word(EXPIRED, node)),
+        compress: texts(item.get("oversize").and_then(|node| node.get("compress"))),
     })
 }
 

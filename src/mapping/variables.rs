@@ -56,31 +56,21 @@ fn expand(
                     .with_help("write ${NAME} or ${NAME:-default}"),
             );
         };
-        let (name, default) = match inner.split_once(":-") {
-            Some((name, default)) => (name, Some(default)),
-            None => (inner, None),
-        };
-        // As in the shell, `:-` takes the default for an empty variable too.
-        let value = match default {
-            Some(default) => variables(name)
-                .filter(|value| !value.is_empty())
-                .or_else(|| Some(default.to_owned())),
-            None => variables(name),
-        };
-        match value {
-            Some(value) => {
-                out.push_str(&value);
-                put_in.insert((name.to_owned(), value));
+        let (name, value) = match inner.split_once(":-") {
+            // As in the shell, `:-` takes the default for an empty variable too.
+            Some((name, default)) => {
+                let value = variables(name).filter(|value| !value.is_empty());
+                (name, Some(value.unwrap_or_else(|| default.to_owned())))
             }
-            None => {
-                return Err(Diagnostic::new(
-                    Code::UnsetVariable,
-                    0..0,
-                    format!("the environment variable `{name}` is not set"),
-                )
-                .with_help(format!("set it, or give a default: ${{{name}:-…}}")));
-            }
-        }
+            None => (inner, variables(inner)),
+        };
+        let Some(value) = value else {
+            let message = format!("the environment variable `{name}` is not set");
+            let help = format!("set it, or give a default: ${{{name}:-…}}");
+            return Err(Diagnostic::new(Code::UnsetVariable, 0..0, message).with_help(help));
+        };
+        out.push_str(&value);
+        put_in.insert((name.to_owned(), value));
         rest = after;
     }
     out.push_str(rest);

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::str::FromStr;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
@@ -97,6 +98,12 @@ impl Node {
             .map(|entry| &entry.value)
     }
 
+    /// The value of a key of a map, read as a number or a truth value.
+    #[must_use]
+    pub fn read<T: FromStr>(&self, key: &str) -> Option<T> {
+        self.get(key)?.text()?.parse().ok()
+    }
+
     /// Whether this looks like a template written without quotes: `{column}` is a YAML map.
     #[must_use]
     pub fn is_unquoted_template(&self) -> bool {
@@ -177,7 +184,7 @@ impl<'t> Builder<'t> {
         match self.parser.next_event() {
             Some(Ok(pair)) => Ok(pair),
             Some(Err(error)) => {
-                let at = byte(error.marker()).unwrap_or(self.text.len());
+                let at = error.marker().byte_offset().unwrap_or(self.text.len());
                 let info = error.info();
                 if let Some(fault) = self.misread(at) {
                     return Err(fault);
@@ -229,17 +236,12 @@ impl<'t> Builder<'t> {
                     let message = format!(
                         "this line is indented by {indent} spaces, which no line above it is"
                     );
-                    return Some(
-                        Diagnostic::new(
-                            Code::Yaml,
-                            from + indent..from + line.trim_end().len(),
-                            message,
-                        )
-                        .with_help(format!(
-                            "indent it as the lines that it belongs to: those above are indented by {}",
-                            others.join(", ")
-                        )),
+                    let help = format!(
+                        "indent it as the lines that it belongs to: those above are indented by {}",
+                        others.join(", ")
                     );
+                    let span = from + indent..from + line.trim_end().len();
+                    return Some(Diagnostic::new(Code::Yaml, span, message).with_help(help));
                 }
                 if !fits {
                     indents.push(indent);
@@ -268,15 +270,12 @@ impl<'t> Builder<'t> {
                     let template = comment.split_inclusive('}').next()?;
                     return (is_template && is_after).then(|| {
                         let span = from + at..from + at + 1 + comment.len();
-                        Diagnostic::new(
-                            Code::UnquotedTemplate,
-                            span,
-                            "` #` begins a comment, so that the template ends before it",
-                        )
-                        .with_label("YAML leaves this out")
-                        .with_help(format!(
-                            "put the template in double quotes: \"{text} #{template}\""
-                        ))
+                        let message = "` #` begins a comment, so that the template ends before it";
+                        let help =
+                            format!("put the template in double quotes: \"{text} #{template}\"");
+                        Diagnostic::new(Code::UnquotedTemplate, span, message)
+                            .with_label("YAML leaves this out")
+                            .with_help(help)
                     });
                 }
                 _ => {}
@@ -294,8 +293,9 @@ impl<'t> Builder<'t> {
         let start = self.range(span).start;
         let (content, end, anchor) = match event {
             Event::Scalar(text, style, anchor, _) => {
-                if style == ScalarStyle::Plain {
-                    let end = self.range(span).end;
+                let plain = style == ScalarStyle::Plain;
+                let end = self.range(span).end;
+                if plain {
                     let rest = self.text.get(end..).unwrap_or_default();
                     let rest = rest.lines().next().unwrap_or_default();
                     let before = self.text.get(..start).unwrap_or_default();
@@ -307,13 +307,8 @@ impl<'t> Builder<'t> {
                         return Err(fault);
                     }
                 }
-                let plain = style == ScalarStyle::Plain;
                 let text = text.into_owned();
-                (
-                    Content::Scalar { text, plain },
-                    self.range(span).end,
-                    anchor,
-                )
+                (Content::Scalar { text, plain }, end, anchor)
             }
             Event::SequenceStart(_, anchor, _) => {
                 let mut elements = Vec::new();
@@ -394,8 +389,8 @@ impl<'t> Builder<'t> {
     }
 
     fn range(&self, span: &Span) -> Range<usize> {
-        let start = byte(&span.start).unwrap_or(self.text.len());
-        let end = byte(&span.end).unwrap_or(start).max(start);
+        let start = span.start.byte_offset().unwrap_or(self.text.len());
+        let end = span.end.byte_offset().unwrap_or(start).max(start);
         start..end
     }
 
@@ -420,23 +415,19 @@ impl<'t> Builder<'t> {
     }
 }
 
-fn byte(marker: &granit_parser::Marker) -> Option<usize> {
-    marker.byte_offset()
+/// The values of a list or a map.
+fn values(node: &Node) -> impl Iterator<Item = &Node> {
+    let values = node.entries().iter().map(|entry| &entry.value);
+    node.elements().iter().chain(values)
 }
 
 fn count(node: &Node) -> usize {
-    1 + node.elements().iter().map(count).sum::<usize>()
-        + node
-            .entries()
-            .iter()
-            .map(|e| count(&e.value))
-            .sum::<usize>()
+    1 + values(node).map(count).sum::<usize>()
 }
 
 /// How many levels of lists and maps a node has.
 fn height(node: &Node) -> usize {
-    let values = node.entries().iter().map(|entry| &entry.value);
-    let below = node.elements().iter().chain(values).map(height).max();
+    let below = values(node).map(height).max();
     match &node.content {
         Content::Scalar { .. } => 0,
         _ => 1 + below.unwrap_or(0),

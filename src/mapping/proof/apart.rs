@@ -9,9 +9,8 @@ use std::rc::Rc;
 use super::facts::Subject;
 use super::forms::{Shape, shapes};
 use super::meet::{Common, Work, meeting};
-use super::{World, written};
 use crate::item;
-use crate::mapping::model::{Node, Placeholder, Table};
+use crate::mapping::model::{Node, Placeholder};
 
 /// Pairs that are compared at most. Each has a claim: people read fewer.
 pub(in crate::mapping) const MOST_PAIRS: usize = 20_000;
@@ -39,15 +38,15 @@ pub(in crate::mapping) struct Pairs {
 }
 
 /// Compares the keys of item types; those of a faulty one are left out.
-pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>], table: &Table, world: &World) -> Pairs {
+pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
     let keys = subjects.iter().enumerate().filter_map(|(place, subject)| {
         let domain = |placeholder: &Placeholder| subject.domain(placeholder);
-        let attributes = subject.key(table)?.into_iter();
+        let attributes = subject.key()?.into_iter();
         let attributes = attributes.map(|(name, node)| Attribute {
             name,
             node,
             beginning: beginning(node),
-            shapes: shapes(node, world, &domain).into(),
+            shapes: shapes(node, subject.time_zone, &domain).into(),
         });
         let attributes = attributes.collect();
         Some(Keys { place, attributes })
@@ -198,7 +197,7 @@ pub(super) fn begin_apart(a: &str, b: &str) -> bool {
 
 fn form(node: &Node) -> String {
     match node.inner() {
-        Node::Template(template) => written(template),
+        Node::Template(template) => format!("{template:#}"),
         Node::Constant(item::Attribute::N(number)) => number.to_string(),
         _ => "…".to_owned(),
     }

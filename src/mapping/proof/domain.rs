@@ -37,7 +37,7 @@ pub(in crate::mapping) enum Kind {
 }
 
 /// Most bytes of a number's text: a sign, 38 digits, a point, and zeros around them.
-const NUMBER_BYTES: usize = 170;
+pub(super) const NUMBER_BYTES: usize = 170;
 const UUID: &str = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 const DATE: &str = "0000-00-00";
 
@@ -55,28 +55,20 @@ impl Domain {
 
     /// A value of which nothing is known.
     pub(in crate::mapping) fn unknown(loss: impl Into<Cow<'static, str>>) -> Self {
-        let any = vec![vec![many(Letters::ANY)]];
-        Self {
-            unfit: true,
-            ..Self::new(Kind::Other, any, None)
-        }
-        .losing(loss)
+        Self::of_any_type().losing(loss)
     }
 
     /// A value of a view or a query of SQLite: of any type. Nothing is said of loss, since no key of such a
     /// relation is a fact.
     pub(in crate::mapping) fn of_any_type() -> Self {
-        Self {
-            loss: None,
-            ..Self::unknown("")
-        }
+        Self::new(Kind::Other, anything(), None).unfit()
     }
 
     /// Text of which nothing is known but, perhaps, its length.
     fn text(max_chars: Option<u64>) -> Self {
         let chars = max_chars.and_then(|chars| usize::try_from(chars).ok());
         let bytes = chars.map(|chars| chars.saturating_mul(4));
-        Self::new(Kind::Text, vec![vec![many(Letters::ANY)]], bytes)
+        Self::new(Kind::Text, anything(), bytes)
     }
 
     /// The same, with a reason why different values may have become one. The first reason stays.
@@ -88,6 +80,27 @@ impl Domain {
     fn unfit(mut self) -> Self {
         self.unfit = true;
         self
+    }
+
+    /// What passed a filter that refuses values that do not fit.
+    pub(super) fn settled(mut self) -> Self {
+        self.unfit = false;
+        self
+    }
+
+    /// The same as a value of another kind.
+    pub(super) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
+    /// The same, written with so many bytes at most.
+    pub(super) fn with_bytes(self, bytes: Option<usize>) -> Self {
+        Self { bytes, ..self }
+    }
+
+    /// The same, written in these forms.
+    pub(super) fn in_forms(self, forms: Vec<Form>) -> Self {
+        Self { forms, ..self }
     }
 
     /// What a column's type tells. `declared` is the type in the database's words.
@@ -113,14 +126,11 @@ impl Domain {
         match data_type {
             // What is not UTF-8 does not fit.
             DataType::Text { .. } => Self::text(None).unfit(),
-            DataType::Integer { .. } => {
-                let any = vec![vec![many(Letters::ANY)]];
-                Self::new(Kind::Number, any, None).unfit()
+            DataType::Integer { .. } => Self::new(Kind::Number, anything(), None).unfit(),
+            DataType::Binary { .. } => {
+                Self::unknown("SQLite keeps both text and bytes in such a column")
+                    .of_kind(Kind::Binary)
             }
-            DataType::Binary { .. } => Self {
-                kind: Kind::Binary,
-                ..Self::unknown("SQLite keeps both text and bytes in such a column")
-            },
             _ => Self::unknown("SQLite keeps values of any type in such a column"),
         }
     }
@@ -186,11 +196,7 @@ impl Domain {
             }
             DataType::Binary { max_bytes } => {
                 let bytes = max_bytes.and_then(|bytes| usize::try_from(bytes).ok());
-                let domain = Self {
-                    kind: Kind::Binary,
-                    ..Self::text(None)
-                };
-                let domain = Self { bytes, ..domain };
+                let domain = Self::new(Kind::Binary, anything(), bytes);
                 // Of a domain only its name is declared, and it may be one of bits.
                 let whole = declared == "bytea" || declared.starts_with("bit(");
                 if dbms == Dbms::Postgres && !whole {
@@ -230,7 +236,7 @@ impl Domain {
         }
         let twice = distinct.len() < all;
         if labels.iter().any(|label| label.contains(vague)) {
-            distinct = vec![vec![many(Letters::ANY)]];
+            distinct = anything();
         } else if distinct.len() > 8 {
             distinct = vec![vec![many(letters(&distinct))]];
         }
@@ -248,17 +254,17 @@ impl Domain {
     }
 
     /// The same value as a time of this kind.
-    pub(super) fn into_time(mut self, kind: TimeKind, digits: Option<u8>) -> Self {
-        self.kind = Kind::Time(kind, digits);
+    pub(super) fn into_time(self, kind: TimeKind, digits: Option<u8>) -> Self {
         let end = if kind == TimeKind::Instant { "Z" } else { "" };
-        (self.forms, self.bytes) = match (kind, digits) {
-            (TimeKind::Date, _) => (vec![like(DATE)], Some(10)),
+        let (form, bytes) = match (kind, digits) {
+            (TimeKind::Date, _) => (like(DATE), 10),
             (TimeKind::Timestamp | TimeKind::Instant, Some(digits)) => {
-                (vec![clock(&format!("{DATE}T"), digits, end)], Some(30))
+                (clock(&format!("{DATE}T"), digits, end), 30)
             }
-            _ => (vec![some(Letters::figures())], Some(40)),
+            _ => (some(Letters::figures()), 40),
         };
-        self
+        let domain = self.of_kind(Kind::Time(kind, digits));
+        domain.in_forms(vec![form]).with_bytes(Some(bytes))
     }
 
     /// The same value as text of just these forms.
@@ -266,21 +272,16 @@ impl Domain {
         let fixed = |form: &Form| form.iter().all(|stretch| !stretch.repeated);
         if forms.iter().all(fixed) {
             self.bytes = forms.iter().map(|form| 4 * form.len()).max();
-            let ascii = letters(&forms).and(Letters::ANY.without((0..128_u8).map(char::from)));
-            if ascii.is_empty() {
+            if letters(&forms).is_ascii() {
                 self.bytes = forms.iter().map(Vec::len).max();
             }
         }
-        self.kind = Kind::Text;
-        self.forms = forms;
-        self.unfit = false;
-        self
+        self.of_kind(Kind::Text).in_forms(forms).settled()
     }
 
     /// The same value as text of any number of these letters, with so many bytes at most.
     pub(super) fn into_any_of(self, letters: Letters, bytes: Option<usize>) -> Self {
-        let domain = self.into_text(vec![vec![many(letters)]]);
-        Self { bytes, ..domain }
+        self.into_text(vec![vec![many(letters)]]).with_bytes(bytes)
     }
 
     /// The same, where a number is written as one: SQLite keeps text in columns of numbers too.
@@ -317,12 +318,13 @@ impl Domain {
 
     /// `uuid`.
     pub(super) fn into_uuid(self) -> Self {
-        let domain = self.into_text(vec![like(UUID)]);
-        Self {
-            kind: Kind::Uuid,
-            ..domain
-        }
+        self.into_text(vec![like(UUID)]).of_kind(Kind::Uuid)
     }
+}
+
+/// Any text.
+pub(super) fn anything() -> Vec<Form> {
+    vec![vec![many(Letters::ANY)]]
 }
 
 /// The form of a time of day, with what stands around it.

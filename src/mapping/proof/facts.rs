@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::World;
+use jiff::tz::TimeZone;
+
 use super::domain::Domain;
 use super::forms::Known;
 use crate::catalog::DataType;
@@ -71,37 +72,26 @@ pub(in crate::mapping) enum Origin {
     Unknown,
 }
 
-/// An item type with what the schema tells of its rows.
+/// An item type with what the schema tells of its rows, and the table that it is for.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::mapping) struct Subject<'a> {
     pub(in crate::mapping) item: &'a ItemType,
     pub(in crate::mapping) facts: &'a Facts,
+    pub(in crate::mapping) table: &'a Table,
+    /// What times without a zone mean.
+    pub(in crate::mapping) time_zone: &'a TimeZone,
 }
 
 impl<'a> Subject<'a> {
-    /// What the item type makes an attribute from.
-    pub(in crate::mapping) fn node(self, name: &str) -> Option<&'a Node> {
-        let mut attributes = self.item.attributes.iter();
-        let found = attributes.find(|(other, _)| other.as_ref() == name);
-        found.map(|(_, node)| node)
-    }
-
-    pub(in crate::mapping) fn template(self, name: &str) -> Option<&'a Template> {
-        self.node(name)?.template()
-    }
-
-    /// An attribute's template with what is known of its values.
-    pub(super) fn known(self, name: &str, world: &World) -> Option<Known<'a>> {
-        let template = self.template(name)?;
-        Some(Known::new(template, world, &|placeholder| {
-            self.domain(placeholder)
-        }))
+    /// A template with what is known of its values.
+    pub(super) fn known(self, template: &Template) -> Known<'_> {
+        Known::new(template, self.time_zone, &|one| self.domain(one))
     }
 
     /// The nodes of the table's key; `None` where one of them is faulty.
-    pub(super) fn key(self, table: &'a Table) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
-        let keys = table.key();
-        keys.map(|key| Some((&key.name, self.node(&key.name)?)))
+    pub(super) fn key(self) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
+        let keys = self.table.key();
+        keys.map(|key| Some((&key.name, self.item.node(&key.name)?)))
             .collect()
     }
 

@@ -1,9 +1,10 @@
 //! The texts that a whole template can make.
 
+use jiff::tz::TimeZone;
+
 use super::domain::Domain;
 use super::letters::Letters;
 use super::text::{Form, literal};
-use super::{World, written};
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Placeholder, Template};
 
@@ -59,7 +60,7 @@ impl<'t> Known<'t> {
     /// Takes a template apart. `domain` tells of the column at a placeholder's place.
     pub(in crate::mapping) fn new(
         template: &'t Template,
-        world: &World,
+        time_zone: &TimeZone,
         domain: &dyn Fn(&Placeholder) -> Domain,
     ) -> Self {
         let mut known = Self {
@@ -68,12 +69,7 @@ impl<'t> Known<'t> {
             certain_segments: 0,
             shapes: Vec::new(),
         };
-        let whole = |placeholder: &Placeholder| {
-            let filters = placeholder.filters.iter();
-            filters.fold(domain(placeholder), |domain, filter| {
-                domain.through(filter, world)
-            })
-        };
+        let whole = |one: &Placeholder| domain(one).through_all(&one.filters, time_zone);
         let mut segments_are_certain = true;
         for part in &template.parts {
             match part {
@@ -106,14 +102,14 @@ impl<'t> Known<'t> {
 
     /// With `key_escape` a value holds what is escaped only in the digits that stand for it.
     fn escape(&mut self) {
-        let foreign = !written(self.template).is_ascii();
+        let foreign = !format!("{:#}", self.template).is_ascii();
         let codes = Letters::of("%0123456789ABCDEF");
         for each in &mut self.uses {
             let Some(escape) = &each.placeholder.escape else {
                 continue;
             };
-            let escaped = |letter: &char| escape.has(*letter);
-            let escaped: Vec<char> = (0..128_u8).map(char::from).filter(escaped).collect();
+            let ascii = Letters::ANY.ascii();
+            let escaped: Vec<char> = ascii.filter(|letter| escape.has(*letter)).collect();
             for stretch in each.domain.forms.iter_mut().flatten() {
                 let letters = stretch.letters;
                 if escaped.iter().any(|letter| letters.allows(*letter))
@@ -200,11 +196,11 @@ impl<'t> Known<'t> {
 /// The texts that a key attribute can have; more perhaps, never less.
 pub(super) fn shapes(
     node: &Node,
-    world: &World,
+    time_zone: &TimeZone,
     domain: &dyn Fn(&Placeholder) -> Domain,
 ) -> Vec<Shape> {
     match node.inner() {
-        Node::Template(template) => Known::new(template, world, domain).shapes,
+        Node::Template(template) => Known::new(template, time_zone, domain).shapes,
         Node::Constant(Attribute::N(number)) => vec![Shape::of(&literal(number.as_str()))],
         _ => vec![Shape::default().open()],
     }

@@ -1,27 +1,19 @@
 //! Which item types are in an index, and what a key attribute may hold that DynamoDB refuses.
 
-use super::domain::Domain;
 use super::facts::Subject;
 use super::size::{bytes, largest};
-use super::{IndexProof, MembershipProof, World};
+use super::{IndexProof, MembershipProof};
 use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
-use crate::mapping::model::{Index, KeyAttribute, KeyType, Node, Table};
+use crate::mapping::model::{Index, ItemType, KeyAttribute, KeyType, Node, Table};
 
 /// Which item types are in an index, and when.
-pub(in crate::mapping) fn index(
-    index: &Index,
-    table: &Table,
-    subjects: &[Subject<'_>],
-    world: &World,
-) -> IndexProof {
+pub(in crate::mapping) fn index(index: &Index, subjects: &[Subject<'_>]) -> IndexProof {
     let within = subjects.iter().filter_map(|subject| {
-        let conditions = conditions(*subject, table, index, world)?;
-        let values = index.partition.iter().map(|key| fixed(*subject, &key.name));
-        let values: Option<Vec<String>> = values.collect();
+        let conditions = conditions(*subject, index)?;
         Some(MembershipProof {
             item_type: subject.item.name.to_string(),
             when: conditions.join(", "),
-            single_partition: values.map(|values| values.join(" / ")),
+            single_partition: fixed(subject.item, &index.partition),
         })
     });
     IndexProof {
@@ -32,18 +24,14 @@ pub(in crate::mapping) fn index(
 
 /// What an item must have to be in an index; `None` where its item type lacks an attribute. What the
 /// table's own key needs every item has.
-pub(super) fn conditions(
-    subject: Subject<'_>,
-    table: &Table,
-    index: &Index,
-    world: &World,
-) -> Option<Vec<String>> {
+pub(super) fn conditions(subject: Subject<'_>, index: &Index) -> Option<Vec<String>> {
     let mut found: Vec<Need> = Vec::new();
-    let own = table.key().filter_map(|key| subject.node(&key.name));
-    let has: Vec<Need> = own.flat_map(|node| needs(subject, node, world)).collect();
+    let keys = subject.table.key();
+    let own = keys.filter_map(|key| subject.item.node(&key.name));
+    let has: Vec<Need> = own.flat_map(|node| needs(subject, node)).collect();
     for key in index.key() {
-        let new = match subject.node(&key.name) {
-            Some(node) => needs(subject, node, world),
+        let new = match subject.item.node(&key.name) {
+            Some(node) => needs(subject, node),
             None if subject.item.spreads.is_empty() => return None,
             None => vec![Need::Member(key.name.to_string())],
         };
@@ -81,19 +69,18 @@ impl Need {
 
 /// What a key attribute needs: the empty text, or a value of another type, rejects the row, so that it
 /// leaves nothing out of an index.
-fn needs(subject: Subject<'_>, node: &Node, world: &World) -> Vec<Need> {
+fn needs(subject: Subject<'_>, node: &Node) -> Vec<Need> {
     match node {
         Node::When { flag, value } => {
-            let mut needs = needs(subject, value, world);
+            let mut needs = needs(subject, value);
             needs.insert(0, Need::When(*flag));
             needs
         }
-        Node::Typed { value, .. } => needs(subject, value, world),
+        Node::Typed { value, .. } => needs(subject, value),
         Node::Template(template) => {
-            let nullable = template.mandatory().filter(|placeholder| {
-                let filters = placeholder.filters.iter();
-                let through = |domain: Domain, filter| domain.through(filter, world);
-                filters.fold(subject.domain(placeholder), through).nullable
+            let nullable = template.mandatory().filter(|one| {
+                let domain = subject.domain(one);
+                domain.through_all(&one.filters, subject.time_zone).nullable
             });
             nullable
                 .map(|placeholder| Need::Value(placeholder.place.written.to_string()))
@@ -103,16 +90,18 @@ fn needs(subject: Subject<'_>, node: &Node, world: &World) -> Vec<Need> {
     }
 }
 
-/// The one value that an attribute has in every item, if it has one.
-pub(in crate::mapping) fn fixed(subject: Subject<'_>, name: &str) -> Option<String> {
-    match subject.node(name)?.inner() {
+/// The one value that a partition key has in every item: all of its attributes have one.
+pub(in crate::mapping) fn fixed(item: &ItemType, partition: &[KeyAttribute]) -> Option<String> {
+    let one = |key: &KeyAttribute| match item.node(&key.name)?.inner() {
         Node::Template(template) => match template.prefix() {
             (text, true) => Some(text.to_owned()),
             _ => None,
         },
         Node::Constant(Attribute::N(number)) => Some(number.to_string()),
         _ => None,
-    }
+    };
+    let values: Option<Vec<String>> = partition.iter().map(one).collect();
+    Some(values?.join(" / "))
 }
 
 /// What a key attribute may hold that DynamoDB refuses.
@@ -134,15 +123,13 @@ pub(in crate::mapping) fn refused(
     subject: Subject<'_>,
     key: &KeyAttribute,
     is_sort: bool,
-    world: &World,
 ) -> Vec<Refused> {
     let mut refused = Vec::new();
-    let Some(known) = subject.known(&key.name, world) else {
+    let template = subject.item.template(&key.name);
+    let Some(template) = template.filter(|_| key.key_type == KeyType::S) else {
         return refused;
     };
-    if key.key_type != KeyType::S {
-        return refused;
-    }
+    let known = subject.known(template);
     if let Some(text) = known.uses.first()
         && known.shapes.iter().any(super::forms::Shape::may_be_empty)
     {

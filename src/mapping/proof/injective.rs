@@ -6,12 +6,11 @@
 
 use std::sync::Arc;
 
-use super::World;
 use super::facts::{Facts, Subject, UniqueKey};
 use super::forms::{Known, Use};
 use super::meet::{Common, Work, two_readings};
 use super::verdict::{judged, keyless};
-use crate::mapping::model::{Node, Table};
+use crate::mapping::model::Node;
 
 /// What is known of an item type's keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,17 +66,11 @@ pub(super) enum Gap {
 pub(super) type Blamed = (Gap, usize);
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
-pub(in crate::mapping) fn prove(
-    subject: Subject<'_>,
-    table: &Table,
-    world: &World,
-) -> Option<Injectivity> {
-    let nodes = subject.key(table)?;
+pub(in crate::mapping) fn prove(subject: Subject<'_>) -> Option<Injectivity> {
     let mut readings: Vec<Reading<'_>> = Vec::new();
-    for (name, node) in nodes {
+    for (name, node) in subject.key()? {
         if let Node::Template(template) = node {
-            let known = Known::new(template, world, &|p| subject.domain(p));
-            readings.extend(read(&known, name));
+            readings.extend(read(&subject.known(template), name));
         }
     }
     let facts = subject.facts;

@@ -28,6 +28,11 @@ impl Letters {
         ascii: u128::MAX,
         beyond: Beyond::All,
     };
+    /// Every letter that is not ASCII.
+    pub(super) const BEYOND_ASCII: Self = Self {
+        ascii: 0,
+        beyond: Beyond::All,
+    };
     const NONE: Self = Self {
         ascii: 0,
         beyond: Beyond::None,
@@ -115,6 +120,12 @@ impl Letters {
         }
     }
 
+    /// The ASCII letters of the set.
+    pub(super) fn ascii(self) -> impl Iterator<Item = char> {
+        let all = (0..128_u8).map(char::from);
+        all.filter(move |letter| self.allows(*letter))
+    }
+
     pub(super) fn is_ascii(self) -> bool {
         self.beyond == Beyond::None
     }
@@ -147,7 +158,7 @@ impl Letters {
         };
         let printable = || (' '..='~').find(|letter| self.allows(*letter));
         let last = || match self.beyond {
-            Beyond::None => (0..128_u8).map(char::from).find(|c| self.allows(*c)),
+            Beyond::None => self.ascii().next(),
             Beyond::One(letter) => Some(letter),
             Beyond::All => Some('é'),
         };

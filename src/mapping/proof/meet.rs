@@ -189,12 +189,7 @@ impl Search<'_> {
     fn go_on(&mut self, state: State) {
         let (x, y) = (self.a.get(state.a), self.b.get(state.b));
         let nothing = Letters::of("");
-        let passes = |piece: Option<&Piece>| {
-            matches!(
-                piece,
-                Some(Piece::Many(..) | Piece::Begin(_) | Piece::End(_))
-            )
-        };
+        let passes = |piece| !matches!(piece, None | Some(&Piece::One(..)));
         let (a, b) = (state.a + 1, state.b + 1);
         for (piece, next) in [(x, State { a, ..state }), (y, State { b, ..state })] {
             if passes(piece) {

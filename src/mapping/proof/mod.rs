@@ -51,28 +51,3 @@ pub use report::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, Si
 pub(super) use size::{column_bytes, size};
 pub use texts::Texts;
 pub(super) use texts::key_texts;
-
-use super::model::{Part, Template};
-
-/// What proofs need to know besides the item types.
-#[derive(Debug, Clone)]
-pub(super) struct World {
-    /// What times without a zone mean.
-    pub(super) time_zone: jiff::tz::TimeZone,
-}
-
-/// A template as people read it: without filters.
-pub(super) fn written(template: &Template) -> String {
-    template.parts.iter().map(written_part).collect()
-}
-
-fn written_part(part: &Part) -> String {
-    match part {
-        Part::Text(text) => text.clone(),
-        Part::Value(placeholder) => format!("{{{}}}", placeholder.place.written),
-        Part::Optional(inner) => {
-            let inner: String = inner.iter().map(written_part).collect();
-            format!("[{inner}]")
-        }
-    }
-}

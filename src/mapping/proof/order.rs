@@ -9,15 +9,14 @@
 
 use std::sync::Arc;
 
-use super::World;
 use super::domain::{Domain, Kind};
 use super::facts::Subject;
-use super::forms::Known;
+use super::indexes::key_attributes;
 use super::letters::Letters;
 use super::text::letters;
 use crate::catalog::DataType;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
-use crate::mapping::model::{KeyType, Part, Placeholder, Table, Template};
+use crate::mapping::model::{KeyAttribute, KeyType, Part, Placeholder, Table, Template};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::{TimeKind, Value, compare};
 
@@ -36,15 +35,12 @@ pub(in crate::mapping) enum Disorder {
 
 /// The sort key attributes that are text: the table's and those of indexes, each once.
 pub(in crate::mapping) fn sort_keys(table: &Table) -> Vec<&Arc<str>> {
-    let of_indexes = table.all_indexes().flat_map(|index| &index.sort);
-    let mut found: Vec<&Arc<str>> = Vec::new();
-    for key in table.sort.iter().chain(of_indexes) {
-        let text = key.key_type == KeyType::S && key.name != table.partition.name;
-        if text && !found.contains(&&key.name) {
-            found.push(&key.name);
-        }
-    }
-    found
+    let is_text =
+        |key: &KeyAttribute| key.key_type == KeyType::S && key.name != table.partition.name;
+    let keys = key_attributes(table).into_iter();
+    keys.filter(|(key, is_sort)| *is_sort && is_text(key))
+        .map(|(key, _)| &key.name)
+        .collect()
 }
 
 /// How a value is written, on its way through filters.
@@ -60,14 +56,9 @@ enum Written {
 }
 
 /// Everything that keeps the order of a template's text from being that of its values.
-pub(in crate::mapping) fn disorders(
-    subject: Subject<'_>,
-    template: &Template,
-    world: &World,
-) -> Vec<Disorder> {
-    let each = template
-        .placeholders()
-        .filter_map(|p| value(subject, p, world).err());
+pub(in crate::mapping) fn disorders(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+    let each = template.placeholders();
+    let each = each.filter_map(|one| value(subject, one).err());
     let mut found: Vec<Disorder> = each.collect();
     if let [Part::Value(_)] = template.parts.as_slice() {
         // A key attribute of numbers is none of these.
@@ -77,16 +68,12 @@ pub(in crate::mapping) fn disorders(
             }
         }
     }
-    found.extend(whole(subject, template, world));
+    found.extend(whole(subject, template));
     found
 }
 
 /// What puts a value into its order, in words; or why it is not in it.
-fn value(
-    subject: Subject<'_>,
-    placeholder: &Placeholder,
-    world: &World,
-) -> Result<String, Disorder> {
+fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Disorder> {
     let name = placeholder.place.written.clone();
     let column = subject.facts.columns.get(placeholder.place.column);
     let data_type = column.and_then(|column| column.data_type.as_ref());
@@ -109,13 +96,11 @@ fn value(
     };
     for filter in &placeholder.filters {
         written = rewritten(written, filter, &domain, &name)?;
-        domain = domain.through(filter, world);
+        domain = domain.through(filter, subject.time_zone);
     }
     if let Some(escape) = &placeholder.escape {
         let all = letters(&domain.forms);
-        let moved = (0..128_u8)
-            .map(char::from)
-            .find(|c| escape.has(*c) && all.allows(*c));
+        let moved = all.ascii().find(|letter| escape.has(*letter));
         if moved.is_some() || !all.is_ascii() {
             let letter = moved.map_or_else(String::new, |letter| format!(", such as {letter:?}"));
             let why = format!("`key_escape` writes letters of `{name}` in another place{letter}");
@@ -222,8 +207,8 @@ fn has_ordered_codes(filter: &Filter) -> bool {
 }
 
 /// What keeps values that are in order from being so one behind another.
-fn whole(subject: Subject<'_>, template: &Template, world: &World) -> Vec<Disorder> {
-    let known = Known::new(template, world, &|p| subject.domain(p));
+fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+    let known = subject.known(template);
     let mut found = Vec::new();
     let mut numbers = 0..;
     let mut flat: Vec<Piece<'_>> = Vec::new();
@@ -372,13 +357,13 @@ fn falls(pattern: &str) -> Falls {
 }
 
 /// What is known of the order of every sort key of an item type.
-pub(in crate::mapping) fn proofs(subject: Subject<'_>, table: &Table, world: &World) -> Vec<Claim> {
-    let keys = sort_keys(table).into_iter();
+pub(in crate::mapping) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
+    let keys = sort_keys(subject.table).into_iter();
     let proofs = keys.filter_map(|name| {
-        let template = subject.template(name)?;
-        let wrong = disorders(subject, template, world);
+        let template = subject.item.template(name)?;
+        let wrong = disorders(subject, template);
         let (verdict, because) = if wrong.is_empty() {
-            (Verdict::Proved, in_order(subject, template, world))
+            (Verdict::Proved, in_order(subject, template))
         } else {
             let wrong: Vec<String> = wrong.iter().map(Disorder::because).collect();
             (Verdict::NotProved, wrong.join("; "))
@@ -452,10 +437,10 @@ impl Disorder {
 }
 
 /// What puts the values of a sort key into order, in words.
-fn in_order(subject: Subject<'_>, template: &Template, world: &World) -> String {
+fn in_order(subject: Subject<'_>, template: &Template) -> String {
     let mut said: Vec<String> = Vec::new();
     for placeholder in template.placeholders() {
-        let words = value(subject, placeholder, world).unwrap_or_default();
+        let words = value(subject, placeholder).unwrap_or_default();
         if !said.contains(&words) {
             said.push(words);
         }

@@ -1,22 +1,29 @@
 //! What a filter makes of what is known of a value.
 
-use super::World;
-use super::domain::{Domain, Kind};
+use jiff::tz::TimeZone;
+
+use super::domain::{Domain, Kind, NUMBER_BYTES, anything};
 use super::letters::Letters;
 use super::text::{Form, exactly, letters, like, literal, many, one, some};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::{TimeKind, Value};
 
 impl Domain {
+    /// The value after filters.
+    pub(super) fn through_all(self, filters: &[Filter], time_zone: &TimeZone) -> Self {
+        let filters = filters.iter();
+        filters.fold(self, |value, filter| value.through(filter, time_zone))
+    }
+
     /// The value after a filter.
-    pub(super) fn through(self, filter: &Filter, world: &World) -> Self {
+    pub(super) fn through(self, filter: &Filter, time_zone: &TimeZone) -> Self {
         match filter {
             Filter::Pad { digits, scale } => self.into_digits(*digits, *scale),
             Filter::Desc { digits } => self.into_digits(*digits, 0),
             Filter::Ordered => ordered(self),
             Filter::Iso => {
                 let digits = self.digits();
-                let domain = self.in_utc("iso", world);
+                let domain = self.in_utc("iso", time_zone);
                 domain.into_time(TimeKind::Instant, digits).settled()
             }
             Filter::Date if matches!(self.kind, Kind::Time(TimeKind::Date, _)) => self.settled(),
@@ -24,8 +31,8 @@ impl Domain {
                 .losing("`date` leaves the time of day out")
                 .into_time(TimeKind::Date, Some(0))
                 .settled(),
-            Filter::Epoch => self.counted("epoch", 0, world),
-            Filter::EpochMs => self.counted("epoch_ms", 3, world),
+            Filter::Epoch => self.counted("epoch", 0, time_zone),
+            Filter::EpochMs => self.counted("epoch_ms", 3, time_zone),
             Filter::Format(pattern) => {
                 let form = written_by(pattern.as_str());
                 self.losing("`format` may leave a part of the time out")
@@ -77,13 +84,8 @@ impl Domain {
             Filter::Number => self.into_number(),
             Filter::Bool => {
                 let forms = vec![literal("true"), literal("false")];
-                let domain = self
-                    .losing("`bool` gives two values alone")
-                    .into_text(forms);
-                Self {
-                    kind: Kind::Boolean,
-                    ..domain
-                }
+                let domain = self.losing("`bool` gives two values alone");
+                domain.into_text(forms).of_kind(Kind::Boolean)
             }
             Filter::Binary => self.into_binary(),
             Filter::Json | Filter::Set => Self::unknown("a document's values are not known"),
@@ -98,14 +100,6 @@ impl Domain {
         Self { nullable, ..self }
     }
 
-    /// What passed a filter that refuses values that do not fit.
-    fn settled(self) -> Self {
-        Self {
-            unfit: false,
-            ..self
-        }
-    }
-
     fn digits(&self) -> Option<u8> {
         match self.kind {
             Kind::Time(TimeKind::Date, _) => Some(0),
@@ -115,13 +109,13 @@ impl Domain {
     }
 
     /// A time as a point in time. Where clocks are put forward two local times mean one.
-    fn in_utc(self, filter: &str, world: &World) -> Self {
+    fn in_utc(self, filter: &str, time_zone: &TimeZone) -> Self {
         if matches!(self.kind, Kind::Time(TimeKind::Instant, _))
-            || world.time_zone.to_fixed_offset().is_ok()
+            || time_zone.to_fixed_offset().is_ok()
         {
             return self;
         }
-        let zone = world.time_zone.iana_name().unwrap_or("the time zone");
+        let zone = time_zone.iana_name().unwrap_or("the time zone");
         let loss = format!(
             "`{filter}` gives two local times one instant where {zone} puts clocks forward"
         );
@@ -129,21 +123,16 @@ impl Domain {
     }
 
     /// Seconds or milliseconds since 1970; `kept` is how many fractional digits stay.
-    fn counted(self, filter: &'static str, kept: u8, world: &World) -> Self {
+    fn counted(self, filter: &'static str, kept: u8, time_zone: &TimeZone) -> Self {
         let fits = self.digits().is_some_and(|digits| digits <= kept);
-        let mut domain = self.in_utc(filter, world);
+        let mut domain = self.in_utc(filter, time_zone);
         if !fits {
             domain = domain.losing(format!("`{filter}` leaves fractional digits out"));
         }
         let digits = some(Letters::digits());
         let forms = vec![digits.clone(), [literal("-"), digits].concat()];
-        Self {
-            kind: Kind::Number,
-            forms,
-            bytes: Some(16),
-            unfit: false,
-            ..domain
-        }
+        let domain = domain.of_kind(Kind::Number).in_forms(forms);
+        domain.with_bytes(Some(16)).settled()
     }
 
     fn defaulted(self, value: &Value) -> Self {
@@ -159,13 +148,8 @@ impl Domain {
         if !forms.contains(&form) {
             forms.push(form);
         }
-        domain = domain.into_text(forms);
-        Self {
-            kind,
-            nullable: false,
-            bytes,
-            ..domain
-        }
+        let domain = domain.into_text(forms).with_bytes(bytes);
+        domain.of_kind(kind).keeping(false)
     }
 
     fn mapped(self, codes: &[(String, Value)], other: Option<&Value>) -> Self {
@@ -184,21 +168,18 @@ impl Domain {
     fn into_string(self) -> Self {
         match self.kind {
             Kind::Text | Kind::Uuid => self,
-            Kind::Number | Kind::Boolean | Kind::Time(..) if !self.unfit => Self {
-                kind: Kind::Text,
-                ..self
-            },
+            Kind::Number | Kind::Boolean | Kind::Time(..) if !self.unfit => {
+                self.of_kind(Kind::Text)
+            }
             // Of a number's column in SQLite, which may hold text: the text `inf` and what is infinite.
             Kind::Number if letters(&self.forms).allows('x') => {
                 Self::unknown("two values may be written alike").keeping(self.nullable)
             }
             // What does not fit comes as the database prints it.
-            Kind::Number | Kind::Boolean | Kind::Time(..) => Self {
-                kind: Kind::Text,
-                forms: vec![vec![many(Letters::ANY)]],
-                bytes: None,
-                ..self
-            },
+            Kind::Number | Kind::Boolean | Kind::Time(..) => {
+                let domain = self.of_kind(Kind::Text).in_forms(anything());
+                domain.with_bytes(None)
+            }
             Kind::Binary | Kind::Other => {
                 Self::unknown("two values may be written alike").keeping(self.nullable)
             }
@@ -208,44 +189,35 @@ impl Domain {
     fn into_number(self) -> Self {
         match self.kind {
             Kind::Number if !letters(&self.forms).allows('x') => self,
-            _ => Self {
-                kind: Kind::Number,
-                forms: vec![some(Letters::figures())],
-                bytes: Some(170),
-                unfit: false,
-                ..self.losing("`number` reads 1 and 1.0 as one")
-            },
+            _ => {
+                let domain = self.losing("`number` reads 1 and 1.0 as one");
+                let domain = domain.in_forms(vec![some(Letters::figures())]);
+                let domain = domain.of_kind(Kind::Number).settled();
+                domain.with_bytes(Some(NUMBER_BYTES))
+            }
         }
     }
 
     fn into_binary(self) -> Self {
         match self.kind {
             // Text that may not fit is SQLite's.
-            Kind::Text if self.unfit => Self {
-                kind: Kind::Binary,
-                ..self.losing("SQLite keeps both text and bytes in such a column")
-            },
-            Kind::Binary | Kind::Text | Kind::Uuid => Self {
-                kind: Kind::Binary,
-                ..self
-            },
-            _ => Self {
-                kind: Kind::Binary,
-                ..Self::unknown("two values may have the same bytes").keeping(self.nullable)
-            },
+            Kind::Text if self.unfit => {
+                self.losing("SQLite keeps both text and bytes in such a column")
+            }
+            Kind::Binary | Kind::Text | Kind::Uuid => self,
+            _ => Self::unknown("two values may have the same bytes").keeping(self.nullable),
         }
+        .of_kind(Kind::Binary)
     }
 
     fn pseudonym(self) -> Self {
         let kind = self.kind;
         match kind {
             // A permutation of the whole numbers; others are refused.
-            Kind::Number if !letters(&self.forms).allows('x') => Self {
-                forms: vec![[vec![many(Letters::of("-"))], some(Letters::digits())].concat()],
-                bytes: Some(40),
-                unfit: false,
-                ..self
-            },
+            Kind::Number if !letters(&self.forms).allows('x') => {
+                let form = [vec![many(Letters::of("-"))], some(Letters::digits())].concat();
+                self.in_forms(vec![form]).with_bytes(Some(40)).settled()
+            }
             Kind::Uuid => self.into_uuid(),
             _ => {
                 let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
@@ -274,11 +246,7 @@ fn ordered(domain: Domain) -> Domain {
         .concat()
     };
     let forms = vec![literal("o"), with("p", "."), with("n", "~")];
-    let domain = domain.into_text(forms);
-    Domain {
-        bytes: Some(43),
-        ..domain
-    }
+    domain.into_text(forms).with_bytes(Some(43))
 }
 
 /// The texts that a strftime pattern writes, as far as its directives have one width.

@@ -5,7 +5,6 @@
 //! with ordinary values, which hold none of the marks that the templates set between values: else
 //! every text could be in every other.
 
-use super::World;
 use super::apart::{begin_apart, beginning};
 use super::domain::Domain;
 use super::facts::Subject;
@@ -13,20 +12,10 @@ use super::forms::{Known, Shape};
 use super::meet::{Common, Work, meeting};
 use super::text::literal;
 use crate::item::Attribute;
-use crate::mapping::model::{KeyAttribute, KeyType, Node, Part, Template};
+use crate::mapping::model::{KeyAttribute, KeyType, Node, Part, SortCondition, Template};
 
-/// What an access pattern asks of one key attribute.
-#[derive(Debug, Clone)]
-pub(in crate::mapping) enum Condition {
-    /// That it is this text.
-    Is(Template),
-    /// That it begins with this one.
-    BeginsWith(Template),
-    /// That it is within bounds; the text that both bounds begin with.
-    Within(String),
-    /// Nothing but that it is there.
-    Any,
-}
+/// A key attribute that an item must have, with what an access pattern asks of it.
+pub(in crate::mapping) type Condition<'a> = (&'a KeyAttribute, Option<SortCondition>);
 
 /// Whether an access pattern finds an item type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,31 +33,31 @@ pub(in crate::mapping) enum Reach {
 /// Whether conditions on key attributes find items of an item type.
 pub(in crate::mapping) fn reach(
     subject: Subject<'_>,
-    conditions: &[(&KeyAttribute, Condition)],
-    world: &World,
+    conditions: &[Condition<'_>],
     work: &mut Work,
 ) -> Reach {
     let mut reach = Reach::Yes;
     for (key, condition) in conditions {
-        let Some(node) = subject.node(&key.name) else {
+        let Some(node) = subject.item.node(&key.name) else {
             if subject.item.spreads.is_empty() {
                 return Reach::Never;
             }
             continue;
         };
-        if key.key_type != KeyType::S || matches!(condition, Condition::Any) {
+        let Some(condition) = condition.as_ref().filter(|_| key.key_type == KeyType::S) else {
             continue;
-        }
+        };
         let node = node.inner();
-        if begin_apart(condition.beginning(), beginning(node)) {
+        if begin_apart(asked_beginning(condition), beginning(node)) {
             return Reach::Never;
         }
         if work.is_used_up() {
             reach = Reach::Unknown;
             continue;
         }
-        let sides = Sides::new(subject, node, condition, world);
-        let Some(sides) = sides else { continue };
+        let Some(sides) = Sides::new(subject, node, condition) else {
+            continue;
+        };
         let mut part = work.part();
         let all = meeting(&sides.asked, &sides.made, &mut part);
         let plain = meeting(&sides.plainly_asked, &sides.plainly_made, &mut part);
@@ -84,14 +73,18 @@ pub(in crate::mapping) fn reach(
     reach
 }
 
-impl Condition {
-    /// The text that every value begins with which it asks for.
-    fn beginning(&self) -> &str {
-        match self {
-            Self::Is(template) | Self::BeginsWith(template) => template.prefix().0,
-            Self::Within(text) => text,
-            Self::Any => "",
+/// The text that every value begins with which is asked for.
+fn asked_beginning(condition: &SortCondition) -> &str {
+    match condition {
+        SortCondition::Is(template) | SortCondition::BeginsWith(template) => template.prefix().0,
+        SortCondition::Between(low, high) => {
+            let (low, high) = (low.prefix().0, high.prefix().0);
+            let mut both = low.char_indices().zip(high.chars());
+            let apart = both.find(|((_, a), b)| a != b);
+            let end = apart.map_or(low.len().min(high.len()), |((at, _), _)| at);
+            low.get(..end).unwrap_or_default()
         }
+        _ => "",
     }
 }
 
@@ -104,24 +97,19 @@ struct Sides {
 }
 
 impl Sides {
-    fn new(
-        subject: Subject<'_>,
-        node: &Node,
-        condition: &Condition,
-        world: &World,
-    ) -> Option<Self> {
+    fn new(subject: Subject<'_>, node: &Node, condition: &SortCondition) -> Option<Self> {
         let parameter = || Domain::unknown("a parameter");
         let bounds = Template { parts: Vec::new() };
         let (asked, open) = match condition {
-            Condition::Is(template) => (template, false),
-            Condition::BeginsWith(template) => (template, true),
-            Condition::Within(_) | Condition::Any => (&bounds, true),
+            SortCondition::Is(template) => (template, false),
+            SortCondition::BeginsWith(template) => (template, true),
+            _ => (&bounds, true),
         };
-        let asked = Known::new(asked, world, &|_| parameter());
+        let asked = Known::new(asked, subject.time_zone, &|_| parameter());
         let mut marks = marks(asked.template);
         let (made, plainly_made) = match node {
             Node::Template(template) => {
-                let known = Known::new(template, world, &|p| subject.domain(p));
+                let known = subject.known(template);
                 marks.push_str(&self::marks(template));
                 let plain = known.clone().without(&marks);
                 (known.shapes, plain)
@@ -139,8 +127,8 @@ impl Sides {
                 .collect()
         };
         let (all, plain) = match condition {
-            Condition::Within(text) => {
-                let shape = vec![Shape::of(&literal(text))];
+            SortCondition::Between(..) => {
+                let shape = vec![Shape::of(&literal(asked_beginning(condition)))];
                 (shape.clone(), shape)
             }
             _ => (asked.shapes.clone(), asked.without(&marks)),

@@ -4,10 +4,10 @@ use super::domain::Kind;
 use super::facts::Subject;
 use super::forms::{Known, Use};
 use super::indexes::conditions;
-use super::{SizeProof, World, Writes};
+use super::{SizeProof, Writes};
 use crate::catalog::DataType;
 use crate::item::{MAX_ITEM_BYTES, write_units};
-use crate::mapping::model::{Node, Part, Table, Template};
+use crate::mapping::model::{Node, Part, Template};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::Value;
 
@@ -92,8 +92,9 @@ pub(in crate::mapping) fn column_bytes(data_type: &DataType, text: Option<usize>
 }
 
 /// How large an item of an item type can be, and what writing it costs.
-pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &World) -> SizeProof {
-    let whole = weight(subject, world, &|_| true);
+pub(in crate::mapping) fn size(subject: Subject<'_>) -> SizeProof {
+    let table = subject.table;
+    let whole = weight(subject, &|_| true);
     let mut writes = Writes {
         indexes: Vec::new(),
         sparse_indexes: Vec::new(),
@@ -101,7 +102,7 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
         most_units: whole.most().map(write_units),
     };
     for index in table.all_indexes() {
-        let Some(conditions) = conditions(subject, table, index, world) else {
+        let Some(conditions) = conditions(subject, index) else {
             continue;
         };
         if conditions.is_empty() {
@@ -110,7 +111,7 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
         } else {
             writes.sparse_indexes.push(index.name.clone());
         }
-        let held = weight(subject, world, &|name| table.projects(index, name));
+        let held = weight(subject, &|name| table.projects(index, name));
         let units = held.most().map(write_units);
         writes.most_units = writes.most_units.zip(units).map(|(all, more)| all + more);
     }
@@ -128,11 +129,11 @@ pub(in crate::mapping) fn size(subject: Subject<'_>, table: &Table, world: &Worl
     }
 }
 
-fn weight(subject: Subject<'_>, world: &World, wanted: &dyn Fn(&str) -> bool) -> Weight {
+fn weight(subject: Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Weight {
     let attributes = subject.item.attributes.iter();
     let wanted_ones = attributes.filter(|(name, _)| wanted(name));
     let mut whole = wanted_ones
-        .map(|(name, node)| Weight::of(name.len()).and(value(subject, node, world)))
+        .map(|(name, node)| Weight::of(name.len()).and(value(subject, node)))
         .fold(Weight::default(), Weight::and);
     for place in &subject.item.spreads {
         whole = whole.and(Weight::unlimited(format!("`{}`", place.written)));
@@ -140,31 +141,29 @@ fn weight(subject: Subject<'_>, world: &World, wanted: &dyn Fn(&str) -> bool) ->
     whole
 }
 
-fn value(subject: Subject<'_>, node: &Node, world: &World) -> Weight {
+fn value(subject: Subject<'_>, node: &Node) -> Weight {
     match node {
-        Node::Template(template) => of_template(subject, template, world),
+        Node::Template(template) => of_template(subject, template),
         Node::Constant(constant) => Weight::of(constant.size()),
         Node::Map { members, spreads } => {
             let members = members
                 .iter()
-                .map(|(name, node)| Weight::of(name.len() + 1).and(value(subject, node, world)));
+                .map(|(name, node)| Weight::of(name.len() + 1).and(value(subject, node)));
             let spreads = spreads.iter();
             let spreads = spreads.map(|place| Weight::unlimited(format!("`{}`", place.written)));
             members.chain(spreads).fold(Weight::of(3), Weight::and)
         }
         Node::List(nodes) => nodes
             .iter()
-            .map(|node| Weight::of(1).and(value(subject, node, world)))
+            .map(|node| Weight::of(1).and(value(subject, node)))
             .fold(Weight::of(3), Weight::and),
-        Node::When { value: inner, .. } | Node::Typed { value: inner, .. } => {
-            value(subject, inner, world)
-        }
+        Node::When { value: inner, .. } | Node::Typed { value: inner, .. } => value(subject, inner),
         Node::Embed(embed) => Weight::unlimited(format!("the rows of {}", embed.written)),
     }
 }
 
-fn of_template(subject: Subject<'_>, template: &Template, world: &World) -> Weight {
-    let known = Known::new(template, world, &|p| subject.domain(p));
+fn of_template(subject: Subject<'_>, template: &Template) -> Weight {
+    let known = subject.known(template);
     if let ([Part::Value(placeholder)], [only]) = (template.parts.as_slice(), known.uses.as_slice())
     {
         let column = subject.facts.columns.get(placeholder.place.column);

@@ -1,12 +1,13 @@
 //! The texts that a key attribute of an item type can have: what tells its items from those of others.
 
-use super::World;
+use jiff::tz::TimeZone;
+
 use super::domain::Domain;
 use super::facts::Subject;
 use super::forms::{Shape, shapes};
 use super::meet::{Common, Work, meeting};
 use crate::item::Attribute;
-use crate::mapping::model::{Node, Placeholder, Table};
+use crate::mapping::model::{Node, Placeholder};
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
@@ -21,16 +22,15 @@ impl Texts {
     /// As far as what makes the attribute tells, whatever its columns hold.
     #[must_use]
     pub fn of(node: &Node) -> Self {
-        let world = World {
-            time_zone: jiff::tz::TimeZone::UTC,
-        };
-        Self::with(node, &world, &|_| Domain::unknown("nothing is known of it"))
+        Self::with(node, &TimeZone::UTC, &|_| {
+            Domain::unknown("nothing is known of it")
+        })
     }
 
-    fn with(node: &Node, world: &World, domain: &dyn Fn(&Placeholder) -> Domain) -> Self {
+    fn with(node: &Node, zone: &TimeZone, domain: &dyn Fn(&Placeholder) -> Domain) -> Self {
         Self {
-            shapes: shapes(node, world, &|placeholder| domain(placeholder).in_figures()),
-            wide: shapes(node, world, domain),
+            shapes: shapes(node, zone, &|placeholder| domain(placeholder).in_figures()),
+            wide: shapes(node, zone, domain),
         }
     }
 
@@ -63,12 +63,8 @@ fn takes(shapes: &[Shape], value: &Attribute) -> bool {
 }
 
 /// The texts of an item type's key attributes, partition key first.
-pub(in crate::mapping) fn key_texts(
-    subject: Subject<'_>,
-    table: &Table,
-    world: &World,
-) -> Vec<Texts> {
-    let keys = subject.key(table).unwrap_or_default().into_iter();
+pub(in crate::mapping) fn key_texts(subject: Subject<'_>) -> Vec<Texts> {
+    let keys = subject.key().unwrap_or_default().into_iter();
     let domain = |placeholder: &Placeholder| {
         let domain = subject.domain(placeholder);
         let column = subject.facts.columns.get(placeholder.place.column);
@@ -77,6 +73,6 @@ pub(in crate::mapping) fn key_texts(
         }
         domain
     };
-    keys.map(|(_, node)| Texts::with(node, world, &domain))
+    keys.map(|(_, node)| Texts::with(node, subject.time_zone, &domain))
         .collect()
 }

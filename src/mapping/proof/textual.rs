@@ -14,19 +14,13 @@ impl Domain {
         let all = letters(&self.forms);
         if all.is_ascii() && self.forms.len() == 1 && !both(all) {
             let form = self.forms.iter().flatten().map(|stretch| Stretch {
-                letters: (0..128_u8)
-                    .map(char::from)
-                    .filter(|c| stretch.letters.allows(*c))
-                    .fold(Letters::of(""), |all, c| all.or(Letters::one(change(&c)))),
+                letters: (stretch.letters.ascii().map(|letter| change(&letter)))
+                    .fold(Letters::of(""), |all, letter| all.or(Letters::one(letter))),
                 repeated: stretch.repeated,
             });
             let forms = vec![form.collect()];
             let (kind, bytes) = (self.kind, self.bytes);
-            return Self {
-                kind,
-                bytes,
-                ..self.into_text(forms)
-            };
+            return self.into_text(forms).of_kind(kind).with_bytes(bytes);
         }
         // No letter grows by more: ΐ has two bytes, and six in upper case.
         let bytes = self.bytes.map(|bytes| {
@@ -42,10 +36,7 @@ impl Domain {
 
     pub(super) fn trimmed(self) -> Self {
         let spaces = letters(&self.forms);
-        let none = (0..128_u8)
-            .map(char::from)
-            .all(|c| !c.is_whitespace() || !spaces.allows(c));
-        if none && spaces.is_ascii() {
+        if spaces.is_ascii() && !spaces.ascii().any(char::is_whitespace) {
             return self;
         }
         let bytes = self.bytes;
@@ -64,13 +55,8 @@ impl Domain {
             }
             forms => vec![many(letters(forms))],
         };
-        let domain = self
-            .losing("`truncate` makes one of texts that begin alike")
-            .into_text(vec![form]);
-        Self {
-            bytes: Some(bytes),
-            ..domain
-        }
+        let domain = self.losing("`truncate` makes one of texts that begin alike");
+        domain.into_text(vec![form]).with_bytes(Some(bytes))
     }
 
     pub(super) fn replaced(self, from: &str, to: &str) -> Self {
@@ -96,7 +82,7 @@ impl Domain {
         }
         let mut all = letters(&self.forms).or(Letters::of(to));
         if !to.is_ascii() {
-            all = all.or(Letters::ANY.without((0..128_u8).map(char::from)));
+            all = all.or(Letters::BEYOND_ASCII);
         }
         if let Some(letter) = single
             && !to.contains(letter)

@@ -1,15 +1,16 @@
 //! What is said of an item type's keys: the verdict, why, and two rows that would meet.
 
+use std::collections::BTreeSet;
+
 use super::facts::{Origin, Subject, UniqueKey};
 use super::injective::{Blamed, Gap, Injectivity, Reading, Shown};
 use super::meet::Common;
 
 impl Injectivity {
-    /// What nothing shows.
-    fn open(because: String) -> Self {
+    fn new(shown: Shown, because: impl Into<String>) -> Self {
         Self {
-            shown: Shown::Open,
-            because,
+            shown,
+            because: because.into(),
             attribute: None,
             facts: Vec::new(),
             example: None,
@@ -37,10 +38,7 @@ pub(super) fn keyless(origin: Origin) -> Injectivity {
             "the query names no `key` that tells its rows apart",
         ),
     };
-    Injectivity {
-        shown,
-        ..Injectivity::open(because.to_owned())
-    }
+    Injectivity::new(shown, because)
 }
 
 pub(super) fn judged(
@@ -99,14 +97,10 @@ fn proved(subject: Subject<'_>, key: &UniqueKey, readings: &[Reading<'_>]) -> In
         format!("{called} of {} ({columns}), {null}", facts.relation)
     };
     match key.doubt {
-        Some(doubt) => Injectivity {
-            shown: Shown::Supposed,
-            ..Injectivity::open(format!("{read}; but {doubt}"))
-        },
+        Some(doubt) => Injectivity::new(Shown::Supposed, format!("{read}; but {doubt}")),
         None => Injectivity {
-            shown: Shown::Proved,
             facts: vec![fact()],
-            ..Injectivity::open(read)
+            ..Injectivity::new(Shown::Proved, read)
         },
     }
 }
@@ -125,22 +119,14 @@ fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity
         Some(next) => format!("`{written}` may hold the `{next}` that ends it"),
         None => format!("`{written}` has no end of its own"),
     };
-    let counted = |column: usize| {
-        let same = readings.iter();
-        same.filter(|other| other.each.placeholder.place.column == column)
-            .count()
-    };
+    let columns = readings.iter();
+    let columns = columns.map(|other| other.each.placeholder.place.column);
     // A column that stands in the key twice would have two values in the example.
-    let example = reading.and_then(|reading| {
-        let once = readings
-            .iter()
-            .all(|other| counted(other.each.placeholder.place.column) == 1);
+    let is_once = columns.collect::<BTreeSet<usize>>().len() == readings.len();
+    let example = reading.filter(|_| is_once).and_then(|reading| {
         let Common::Text(meeting) = &reading.twice else {
             return None;
         };
-        if !once {
-            return None;
-        }
         let side = |values: &[(usize, String)]| {
             let named = reading.names.iter().enumerate().map(|(number, name)| {
                 let value = values.iter().find(|(other, _)| *other == number);
@@ -149,17 +135,13 @@ fn twice(reading: Option<&Reading<'_>>, readings: &[Reading<'_>]) -> Injectivity
             named.collect::<Vec<_>>().join(", ")
         };
         let [a, b] = &meeting.values;
-        Some(format!(
-            "{} and {} both give `{}`",
-            side(a),
-            side(b),
-            meeting.text
-        ))
+        let (a, b, text) = (side(a), side(b), &meeting.text);
+        Some(format!("{a} and {b} both give `{text}`"))
     });
     Injectivity {
         attribute: reading.map(|reading| reading.attribute.clone()),
         example,
-        ..Injectivity::open(because)
+        ..Injectivity::new(Shown::Open, because)
     }
 }
 
@@ -169,7 +151,7 @@ fn lost(reading: Option<&Reading<'_>>) -> Injectivity {
     let loss = loss.unwrap_or("nothing is known of it");
     Injectivity {
         attribute: reading.map(|reading| reading.attribute.clone()),
-        ..Injectivity::open(format!("`{written}`: {loss}"))
+        ..Injectivity::new(Shown::Open, format!("`{written}`: {loss}"))
     }
 }
 
@@ -183,10 +165,9 @@ fn optional(subject: Subject<'_>, reading: Option<&Reading<'_>>) -> Injectivity 
     let because = format!("`{written}` stands in an optional segment that NULL leaves out");
     let example = format!("two rows without the segment of `{written}` give one key");
     Injectivity {
-        shown,
         attribute: reading.map(|reading| reading.attribute.clone()),
         example: Some(example),
-        ..Injectivity::open(because)
+        ..Injectivity::new(shown, because)
     }
 }
 
@@ -221,8 +202,7 @@ fn absent(subject: Subject<'_>, key: &UniqueKey, gaps: &[Blamed]) -> Injectivity
     };
     let example = format!("two rows that differ only in {missing} give one key");
     Injectivity {
-        shown,
         example: Some(example),
-        ..Injectivity::open(because)
+        ..Injectivity::new(shown, because)
     }
 }

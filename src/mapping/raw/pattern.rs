@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{RawMatch, Spanned, name_of, read_pairs, spanned, texts};
+use super::{RawMatch, Spanned, name_of, parsed, read_pairs, spanned, texts};
 use crate::mapping::yaml::{Content, Entry, Node};
 
 #[derive(Debug)]
@@ -25,25 +25,19 @@ pub(in crate::mapping) struct RawPattern {
     pub(in crate::mapping) rate: Option<f64>,
 }
 
+impl RawPattern {
+    /// Whether it says that items of this type come back.
+    pub(in crate::mapping) fn promises(&self, item_type: &str) -> bool {
+        self.items.iter().any(|item| item.value == item_type)
+    }
+}
+
 pub(super) fn read_pattern(entry: &Entry) -> Option<RawPattern> {
     let pattern = &entry.value;
     let key = pattern
         .get("key")
         .filter(|key| matches!(key.content, Content::Map { .. }))?;
     let word = |name: &str| pattern.get(name).and_then(Node::text);
-    let consistent = |node: &Node| {
-        let value = match node.text()? {
-            "true" => true,
-            "false" => false,
-            _ => return None,
-        };
-        let span = node.span.clone();
-        Some(Spanned { value, span })
-    };
-    let number = |node: &Node| {
-        let (value, span) = (node.text()?.parse().ok()?, node.span.clone());
-        Some(Spanned { value, span })
-    };
     Some(RawPattern {
         name: name_of(entry),
         description: word("description").map(str::to_owned),
@@ -52,12 +46,12 @@ pub(super) fn read_pattern(entry: &Entry) -> Option<RawPattern> {
         key: key.entries().to_vec(),
         key_span: entry.key_span.clone(),
         descending: word("order") == Some("desc"),
-        limit: pattern.get("limit").and_then(number),
+        limit: pattern.get("limit").and_then(parsed),
         filter: pattern.get("filter").cloned(),
-        consistent: pattern.get("consistent").and_then(consistent),
+        consistent: pattern.get("consistent").and_then(parsed),
         sql: pattern.get("sql").and_then(spanned),
         params: read_pairs(pattern.get("params")),
         answer: read_pairs(pattern.get("answer")),
-        rate: word("rate").and_then(|rate| rate.parse().ok()),
+        rate: pattern.read("rate"),
     })
 }

@@ -1,10 +1,10 @@
 //! `accept`: warnings that an item type, an index or an access pattern lives with.
 
-use super::super::raw::{Raw, RawAcceptance, Spanned};
+use super::super::raw::{RawAcceptance, Spanned};
+use super::Whole;
 use super::anchor::Anchor;
-use super::item::Resolved;
 use crate::catalog::Dbms;
-use crate::diagnostic::{Code, Diagnostic, Severity, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity, did_you_mean};
 use crate::sql::Sql;
 
 /// Takes what is accepted out of the diagnostics. What names no warning is a fault, and what there
@@ -19,10 +19,10 @@ pub(super) fn take(
     let mut found = Vec::new();
     for acceptance in acceptances {
         for written in &acceptance.codes {
-            let code = match code(written) {
+            let code = match code(&written.value) {
                 Ok(code) => code,
-                Err(fault) => {
-                    found.push(*fault);
+                Err((message, help)) => {
+                    found.add(Code::WrongValue, written.span.clone(), message, help);
                     continue;
                 }
             };
@@ -40,7 +40,14 @@ pub(super) fn take(
                 Code::UnprovedAnswer | Code::TextOrder | Code::RefusedValues
             ) || untold.iter().any(within);
             if accepted.len() == before && !is_elsewhere {
-                found.push(unneeded(written));
+                let message = format!("there is no warning `{}` here to accept", written.value);
+                let help = "take it away: it would hide one to come";
+                found.add(
+                    Code::UnneededAcceptance,
+                    written.span.clone(),
+                    message,
+                    help,
+                );
             }
         }
     }
@@ -54,69 +61,41 @@ pub(super) fn take(
     accepted
 }
 
-fn code(written: &Spanned<String>) -> Result<Code, Box<Diagnostic>> {
-    let known = Code::ALL.iter().find(|code| code.as_str() == written.value);
-    let fault = |message: String, help: String| {
-        let fault = Diagnostic::new(Code::WrongValue, written.span.clone(), message);
-        Box::new(fault.with_help(help))
-    };
-    match known {
-        Some(Code::UnneededAcceptance) => Err(fault(
+/// The warning of a name, or what is wrong with it and how to mend it.
+fn code(name: &str) -> Result<Code, (String, String)> {
+    let is_warning = |code: &&Code| code.severity() == Severity::Warning;
+    match Code::ALL.iter().find(|code| code.as_str() == name) {
+        Some(Code::UnneededAcceptance) => Err((
             "an acceptance cannot be accepted".to_owned(),
             "take what is not needed away".to_owned(),
         )),
-        Some(code) if code.severity() == Severity::Warning => Ok(*code),
-        Some(code) => Err(fault(
-            format!("`{}` is an error, which cannot be accepted", code.as_str()),
+        Some(code) if is_warning(&code) => Ok(*code),
+        Some(_) => Err((
+            format!("`{name}` is an error, which cannot be accepted"),
             "only warnings can; mend it".to_owned(),
         )),
         None => {
-            let warnings = Code::ALL.iter();
-            let warnings = warnings.filter(|code| code.severity() == Severity::Warning);
+            let warnings = Code::ALL.iter().filter(is_warning);
             let names: Vec<&str> = warnings.map(|code| code.as_str()).collect();
-            let help = match nearest(&written.value, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("the warnings are {}", names.join(", ")),
-            };
-            Err(fault(
-                format!("there is no warning `{}`", written.value),
-                help,
-            ))
+            let help = did_you_mean(name, names.iter().copied());
+            let help = help.unwrap_or_else(|| format!("the warnings are {}", names.join(", ")));
+            Err((format!("there is no warning `{name}`"), help))
         }
     }
-}
-
-fn unneeded(written: &Spanned<String>) -> Diagnostic {
-    Diagnostic::new(
-        Code::UnneededAcceptance,
-        written.span.clone(),
-        format!("there is no warning `{}` here to accept", written.value),
-    )
-    .with_help("take it away: it would hide one to come")
 }
 
 // Parameters in the SQL of item types, to which nothing gives a value: SQLite and MySQL take some of them for NULL, and
 // leave out every row.
 
 /// Tells of parameters in `where`, `$when` and `from: { sql }`.
-pub(super) fn check(
-    raw: &Raw,
-    resolved: &[Resolved],
-    dbms: Dbms,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for sql in raw.queries() {
+pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let dbms = whole.catalog.dbms;
+    for sql in whole.raw.queries() {
         diagnostics.extend(faults(sql, dbms));
     }
-    for item in resolved {
-        for condition in item.condition.iter().chain(&item.flags) {
-            diagnostics.extend(faults(condition, dbms));
-        }
-        for embedded in &item.conditions {
-            for value in &embedded.value.conditions {
-                let (value, span) = (value.clone(), embedded.span.clone());
-                diagnostics.extend(faults(&Spanned { value, span }, dbms));
-            }
+    for written in whole.resolved.iter().flat_map(|item| &item.conditions) {
+        for condition in &written.value.conditions {
+            diagnostics.extend(faults(&written.with(condition.clone()), dbms));
         }
     }
 }

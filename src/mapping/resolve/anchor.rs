@@ -5,7 +5,6 @@ use std::ops::Range;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, FilterCall, FilterError, TemplateError, Written};
-use crate::mapping::yaml::{Content, Node as Yaml};
 
 /// Where a template's text stands in the file, so that a place within the template can be shown.
 pub(super) struct Anchor {
@@ -15,33 +14,19 @@ pub(super) struct Anchor {
 }
 
 impl Anchor {
-    pub(super) fn new(yaml: &Yaml, text: &str) -> Self {
-        let width = yaml.span.len();
-        let start = match yaml.content {
-            Content::Scalar { plain: true, .. } if width == text.len() => Some(yaml.span.start),
+    pub(super) fn new(span: &Range<usize>, text: &str) -> Self {
+        let start = match span.len().checked_sub(text.len()) {
+            Some(0) => Some(span.start),
             // Quotes at both ends and no escapes between them.
-            Content::Scalar { plain: false, .. } if width == text.len() + 2 => {
-                Some(yaml.span.start + 1)
-            }
+            Some(2) => Some(span.start + 1),
             _ => None,
         };
-        Self {
-            node: yaml.span.clone(),
-            start,
-        }
+        let node = span.clone();
+        Self { node, start }
     }
 
-    /// The same for a value of which only the place is known.
     pub(super) fn of(text: &Spanned<String>) -> Self {
-        let start = match text.span.len().checked_sub(text.value.len()) {
-            Some(0) => Some(text.span.start),
-            Some(2) => Some(text.span.start + 1),
-            _ => None,
-        };
-        Self {
-            node: text.span.clone(),
-            start,
-        }
+        Self::new(&text.span, &text.value)
     }
 
     pub(super) fn range(&self, within: &Range<usize>) -> Range<usize> {

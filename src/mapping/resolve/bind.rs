@@ -12,9 +12,7 @@ use crate::format;
 use crate::item::Attribute;
 use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
-use crate::mapping::template::{
-    self, Filter, Lookalike, Refusal, Segment, Trial, WrittenPlaceholder,
-};
+use crate::mapping::template::{self, Filter, Lookalike, Segment, Trial, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
 use crate::source::{Scan, ScanColumn};
 use crate::value::{Number, NumberError};
@@ -25,10 +23,8 @@ pub(super) struct Binder<'a> {
     pub(super) pass: &'a mut PassBuilder,
     pub(super) catalog: &'a Catalog,
     pub(super) diagnostics: &'a mut Vec<Diagnostic>,
-    /// The conditions of embeds, each as a scan of its own, for the source to look at.
+    /// The conditions, each as a scan of its own, for the source to look at.
     pub(super) conditions: Vec<Spanned<Scan>>,
-    /// The conditions of `$when`.
-    pub(super) flags: Vec<Spanned<String>>,
     /// Embeds around what is bound.
     pub(super) depth: usize,
 }
@@ -49,7 +45,6 @@ impl<'a> Binder<'a> {
             catalog,
             diagnostics,
             conditions: Vec::new(),
-            flags: Vec::new(),
             depth: 0,
         }
     }
@@ -174,7 +169,7 @@ impl Binder<'_> {
     }
 
     fn template(&mut self, yaml: &Yaml, text: &str) -> Option<Template> {
-        let at = Anchor::new(yaml, text);
+        let at = Anchor::new(&yaml.span, text);
         let written = at.template(text, self.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_column(name)) {
             self.diagnostics
@@ -189,7 +184,7 @@ impl Binder<'_> {
     /// Whether a template may name a column so.
     fn is_column(&self, name: &str) -> bool {
         match name.split_once('.') {
-            None => self.scope.columns.iter().any(|column| column.name == name),
+            None => self.scope.base(name).is_some(),
             Some((alias, name)) => {
                 let parent = self.scope.parent(alias);
                 parent.is_some_and(|parent| parent.table.column(name).is_some())
@@ -229,9 +224,7 @@ impl Binder<'_> {
     fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {
         let bound = self.place(&written.path, at.range(&written.path_span));
         let mut family = bound.as_ref().map_or(Family::Any, |(_, family)| *family);
-        let mut trial = bound
-            .as_ref()
-            .map_or_else(Trial::unknown, |(place, _)| self.trial(place));
+        let mut trial = bound.as_ref().and_then(|(place, _)| self.trial(place));
         let mut faulty = false;
         let mut filters = Vec::new();
         for call in &written.filters {
@@ -248,13 +241,13 @@ impl Binder<'_> {
             let Some((filter, after)) = passed else {
                 faulty = true;
                 family = Family::Any;
-                trial = Trial::unknown();
+                trial = None;
                 continue;
             };
-            for refusal in trial.through(&filter, family) {
-                let refused = refused(refusal, span.clone());
-                faulty |= refused.severity() == Severity::Error;
-                self.diagnostics.push(refused);
+            let refused = trial.get_or_insert_default().through(&filter, family);
+            for (code, message, help) in refused {
+                faulty |= code.severity() == Severity::Error;
+                self.tell(code, span.clone(), message, help);
             }
             family = after;
             filters.push(filter);
@@ -271,19 +264,16 @@ impl Binder<'_> {
     }
 
     /// What the catalog tells of the values at a place.
-    fn trial(&self, place: &Place) -> Trial {
-        let mut places = self.pass.places();
-        let Some((
-            ScanColumn::Column {
-                name, data_type, ..
-            },
-            alias,
-        )) = places.nth(place.column)
+    fn trial(&self, place: &Place) -> Option<Trial> {
+        let (column, alias) = self.pass.places().nth(place.column)?;
+        let ScanColumn::Column {
+            name, data_type, ..
+        } = column
         else {
-            return Trial::unknown();
+            return None;
         };
         if !place.path.is_empty() {
-            return Trial::unknown();
+            return None;
         }
         let trial = Trial::of(&place.written, data_type, self.catalog.dbms);
         let table = match alias {
@@ -295,7 +285,7 @@ impl Binder<'_> {
             DataType::Integer { .. } | DataType::Decimal { scale: Some(0), .. }
         );
         let counted = table.and_then(|table| Some((table, table.estimated_rows?)));
-        match counted {
+        Some(match counted {
             Some((table, rows)) if is_whole && table.is_distinct(name) => {
                 let called = self.catalog.display_name(&table.name);
                 let about = format::counted(rows, "row");
@@ -303,7 +293,7 @@ impl Binder<'_> {
                 trial.counting(rows, because)
             }
             _ => trial,
-        }
+        })
     }
 
     /// A composite template takes scalars alone.
@@ -337,15 +327,6 @@ pub(super) fn looks_like(seen: &Lookalike, what: &str, span: Range<usize>) -> Di
         "write `{mend}` for the value of the {what}; if the text is meant: accept: [looks-like-a-placeholder]"
     );
     Diagnostic::new(Code::LooksLikeAPlaceholder, span, message).with_help(help)
-}
-
-fn refused(refusal: Refusal, span: Range<usize>) -> Diagnostic {
-    let (code, message, help) = match refusal {
-        Refusal::Every(message, help) => (Code::FilterType, message, help.to_owned()),
-        Refusal::Some(message, help) => (Code::RefusedValues, message, help.to_owned()),
-        Refusal::NoSuchValue(message, help) => (Code::FilterArguments, message, help),
-    };
-    Diagnostic::new(code, span, message).with_help(help)
 }
 
 /// What a scalar without quotes is: a number or boolean is a constant of its type, anything else is

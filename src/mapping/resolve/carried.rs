@@ -11,7 +11,7 @@ use super::patterns::Bound;
 use super::place::unknown;
 use super::scope::{Scope, unknown_column};
 use crate::catalog::{Column, DataType, Dbms, Family};
-use crate::diagnostic::{Code, Diagnostic};
+use crate::diagnostic::Code;
 use crate::item::MAX_ITEM_BYTES;
 use crate::sql::{Around, ColumnRef, Comparator, Condition, Constant, Operand, Query, Test, Value};
 
@@ -43,10 +43,7 @@ impl Binder<'_> {
         let mut chosen = Vec::new();
         match &raw.columns {
             None => {
-                let all = Spanned {
-                    value: "*".to_owned(),
-                    span: raw.name.span.clone(),
-                };
+                let all = raw.name.with("*".to_owned());
                 choose(None, self.scope.columns, &all, &mut chosen);
             }
             Some(names) => names.iter().for_each(|name| self.choose(name, &mut chosen)),
@@ -54,22 +51,15 @@ impl Binder<'_> {
         for name in raw.omit.iter().filter(|_| self.scope.known) {
             let names = || chosen.iter().map(|chosen| chosen.written.as_str());
             if names().all(|written| written != name.value) {
-                let is_column = self
-                    .scope
-                    .columns
-                    .iter()
-                    .any(|column| column.name == name.value);
-                let relation = format!("`{}`", self.scope.written);
-                let fault = unknown_column(&name.value, name.span.clone(), &relation, names());
-                self.diagnostics.push(if is_column {
-                    Diagnostic {
-                        message: format!("`{}` is not among the `columns` anyway", name.value),
-                        ..fault
-                    }
-                    .with_help("take it out of `omit`")
+                let span = name.span.clone();
+                if self.scope.base(&name.value).is_some() {
+                    let message = format!("`{}` is not among the `columns` anyway", name.value);
+                    self.tell(Code::UnknownColumn, span, message, "take it out of `omit`");
                 } else {
-                    fault
-                });
+                    let relation = format!("`{}`", self.scope.written);
+                    let fault = unknown_column(&name.value, span, &relation, names());
+                    self.diagnostics.push(fault);
+                }
             }
         }
         let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);
@@ -99,8 +89,7 @@ impl Binder<'_> {
             choose(None, scope.columns, name, chosen);
             return;
         }
-        let mut columns = scope.columns.iter();
-        if let Some(column) = columns.find(|column| column.name == name.value) {
+        if let Some(column) = scope.base(&name.value) {
             choose(None, std::slice::from_ref(column), name, chosen);
             return;
         }
@@ -173,8 +162,10 @@ fn choose(
 // Conditions of `where` and `$when` that no row can meet, by the types of their columns.
 
 impl Binder<'_> {
-    /// Tells of a condition that never holds, and what comes of it.
-    pub(super) fn check_holds(&mut self, written: &Spanned<String>, outcome: &str) {
+    /// Takes a condition for the source to look at, and tells of one that never holds with what comes of it.
+    pub(super) fn take_condition(&mut self, written: &Spanned<String>, outcome: &str) {
+        self.conditions
+            .push(written.with(self.pass.alone(&written.value)));
         let dbms = self.catalog.dbms;
         let query = format!("SELECT 1 FROM t WHERE {}", written.value);
         // What cannot be read, the database judges.
@@ -267,11 +258,8 @@ fn no_member(column: &Column) -> (String, String) {
 }
 
 fn is_null(operand: &Operand) -> bool {
-    operand.value == Value::Constant(Constant::Null)
-        && !operand
-            .around
-            .iter()
-            .any(|around| matches!(around, Around::Function(_)))
+    let is_function = |around: &Around| matches!(around, Around::Function(_));
+    operand.value == Value::Constant(Constant::Null) && !operand.around.iter().any(is_function)
 }
 
 /// Whether a column of an enum may be equal to a value, in whatever case; any other may.

@@ -79,17 +79,12 @@ impl Binder<'_> {
         let places = self.pass.places().enumerate();
         let facts = places.map(|(index, place)| match place {
             (ScanColumn::Column { name, .. }, None) => {
-                let column = scope.columns.iter().find(|column| column.name == *name);
-                self.fact(column, name, name.clone(), None)
+                self.fact(scope.base(name), name, name.clone(), None)
             }
             (ScanColumn::Column { name, .. }, Some(alias)) => {
-                let written = format!("{alias}.{name}");
-                match scope.parent(alias) {
-                    Some(parent) => {
-                        self.fact(parent.table.column(name), name, written, Some(parent))
-                    }
-                    None => self.fact(None, name, written, None),
-                }
+                let parent = scope.parent(alias);
+                let column = parent.and_then(|parent| parent.table.column(name));
+                self.fact(column, name, format!("{alias}.{name}"), parent)
             }
             _ => self.place_fact(index),
         });

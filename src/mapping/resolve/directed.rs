@@ -6,7 +6,7 @@ use crate::catalog::Family;
 use crate::diagnostic::Code;
 use crate::item::Attribute;
 use crate::mapping::model::{DynamoType, Node, Part};
-use crate::mapping::raw::spanned;
+use crate::mapping::raw::{Spanned, spanned, word};
 use crate::mapping::template::Filter;
 use crate::mapping::yaml::Node as Yaml;
 
@@ -17,13 +17,12 @@ impl Binder<'_> {
         let condition = yaml.get("$when").and_then(spanned);
         let flag = condition.map(|condition| {
             let flag = self.pass.flag(&condition.value);
-            self.check_holds(&condition, "the attribute is never there");
-            self.flags.push(condition);
+            self.take_condition(&condition, "the attribute is never there");
             flag
         });
         let mut node = value?;
         if let Some(written) = yaml.get("$type")
-            && let Some(wanted) = written.text().and_then(named)
+            && let Some(Spanned { value: wanted, .. }) = word(DynamoType::WORDS, written)
         {
             let given = family(&node);
             convert(&mut node, wanted);
@@ -64,13 +63,6 @@ fn may_be(wanted: DynamoType, given: Option<Family>, made: Option<Family>) -> bo
         None => true,
     };
     is_member && is_of_kind
-}
-
-fn named(name: &str) -> Option<DynamoType> {
-    let mut words = DynamoType::WORDS.iter();
-    words
-        .find(|(word, _)| *word == name)
-        .map(|(_, found)| *found)
 }
 
 /// Has a single value go through the filter that makes the type, where it is another.

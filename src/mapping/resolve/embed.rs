@@ -39,7 +39,6 @@ impl Binder<'_> {
             catalog: self.catalog,
             diagnostics: self.diagnostics,
             conditions: Vec::new(),
-            flags: Vec::new(),
             depth: self.depth + 1,
         };
         let each = match yaml.get("$each") {
@@ -47,30 +46,18 @@ impl Binder<'_> {
             None => Some(binder.all_columns()),
         };
         let gather = binder.gather(yaml, each.as_ref(), on.as_deref());
-        let condition = yaml.get("$where").and_then(spanned);
-        if let Some(condition) = &condition {
-            binder.check_holds(condition, "no child is found");
+        if let Some(condition) = yaml.get("$where").and_then(spanned) {
+            binder.take_condition(&condition, "no child is found");
+            binder.pass.condition(&condition.value);
         }
         let order = binder.order(yaml);
-        let key = binder.indices(&child.key);
-        let (mut written, conditions) = (binder.flags, binder.conditions);
-        self.conditions.extend(conditions);
-        if let Some(condition) = condition {
-            rows.condition(&condition.value);
-            written.push(condition);
-        }
-        self.conditions
-            .extend(written.into_iter().map(|one| Spanned {
-                value: rows.alone(&one.value),
-                span: one.span,
-            }));
-        rows.key = key;
-        let most = yaml.get("$limit").and_then(Yaml::text);
+        binder.pass.key = binder.indices(&child.key);
+        self.conditions.extend(binder.conditions);
         let embed = Embed {
             rows: rows.scan(),
             on: self.pass.matches(&on?),
             order: order?,
-            most: most.and_then(|most| most.parse().ok()),
+            most: yaml.read("$limit"),
         };
         if !has_key {
             return None;
@@ -122,34 +109,23 @@ impl Binder<'_> {
                 self.diagnostics,
             );
         }
-        let (message, help) = match self.scope.table {
-            None => (
-                "a query has no foreign keys that could lead to it".to_owned(),
-                String::new(),
-            ),
-            Some(parent) => match references(table, parent).as_slice() {
-                [only] => return Some(only.clone()),
-                [] => (
-                    format!(
-                        "no foreign key of `{}` leads to `{}`",
-                        table.name.name, parent.name.name
-                    ),
-                    String::new(),
-                ),
-                several => (
-                    format!(
-                        "{} foreign keys of `{}` lead to `{}`",
-                        several.len(),
-                        table.name.name,
-                        parent.name.name
-                    ),
-                    format!("; there are {}", listed(several)),
-                ),
-            },
+        let mut help =
+            "say which columns belong together: $match: { child_column: our_column }".to_owned();
+        let message = match self.scope.table {
+            None => "a query has no foreign keys that could lead to it".to_owned(),
+            Some(parent) => {
+                let (child, ours) = (&table.name.name, &parent.name.name);
+                match references(table, parent).as_slice() {
+                    [only] => return Some(only.clone()),
+                    [] => format!("no foreign key of `{child}` leads to `{ours}`"),
+                    several => {
+                        help.push_str(&format!("; there are {}", listed(several)));
+                        let count = several.len();
+                        format!("{count} foreign keys of `{child}` lead to `{ours}`")
+                    }
+                }
+            }
         };
-        let help = format!(
-            "say which columns belong together: $match: {{ child_column: our_column }}{help}"
-        );
         self.tell(Code::Embed, name.span.clone(), message, help);
         None
     }
@@ -184,11 +160,8 @@ impl Binder<'_> {
         };
         let written: Vec<Spanned<String>> = match spanned(order) {
             Some(one) => {
-                let parts = one.value.split(',').map(|part| Spanned {
-                    value: part.trim().to_owned(),
-                    span: one.span.clone(),
-                });
-                parts.collect()
+                let parts = one.value.split(',');
+                parts.map(|part| one.with(part.trim().to_owned())).collect()
             }
             None => order.elements().iter().filter_map(spanned).collect(),
         };
@@ -204,11 +177,7 @@ impl Binder<'_> {
             Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
             _ => (text, false),
         };
-        let name = Spanned {
-            value: name.to_owned(),
-            span: written.span.clone(),
-        };
-        let found = ours(&name, self.scope, self.diagnostics)?;
+        let found = ours(&written.with(name.to_owned()), self.scope, self.diagnostics)?;
         let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
         Some((self.pass.column(owner, &found.column, data_type), descends))
     }
@@ -287,15 +256,10 @@ impl Binder<'_> {
     fn array(&mut self, written: &Spanned<String>) -> Option<(Place, Family)> {
         let parsed = template::parse(&format!("{{{}}}", written.value));
         let segments = parsed.map(|parsed| parsed.segments).unwrap_or_default();
-        let fault = |message: String| Diagnostic::new(Code::Explode, written.span.clone(), message);
         let [Segment::Placeholder(placeholder)] = segments.as_slice() else {
-            self.diagnostics.push(
-                fault(format!(
-                    "`{}` is not a column or a member of one",
-                    written.value
-                ))
-                .with_help("write it without braces: explode: { line: doc.lines }"),
-            );
+            let message = format!("`{}` is not a column or a member of one", written.value);
+            let help = "write it without braces: explode: { line: doc.lines }";
+            self.tell(Code::Explode, written.span.clone(), message, help);
             return None;
         };
         let (place, family) = self.document(placeholder, written.span.clone())?;
@@ -303,20 +267,14 @@ impl Binder<'_> {
             family,
             Family::List | Family::Set | Family::Document | Family::Any
         ) {
-            self.diagnostics.push(
-                fault(format!(
-                    "`{}` is {}, not an array",
-                    written.value,
-                    family.name()
-                ))
-                .with_help("explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json"),
-            );
+            let message = format!("`{}` is {}, not an array", written.value, family.name());
+            let help = "explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json";
+            self.tell(Code::Explode, written.span.clone(), message, help);
             return None;
         }
-        let columns = self.scope.columns.iter();
-        let mut declared =
-            columns.filter(|column| place.path.is_empty() && *column.name == *place.written);
-        let element = match declared.next().map(|column| &column.data_type) {
+        let declared = self.scope.base(&place.written);
+        let declared = declared.filter(|_| place.path.is_empty());
+        let element = match declared.map(|column| &column.data_type) {
             Some(DataType::Array { element }) => element.family(),
             Some(DataType::Set { .. }) => Family::Text,
             _ => Family::Any,
@@ -391,14 +349,11 @@ impl Binder<'_> {
             return;
         }
         let scope = self.scope;
-        let column = |name: &str| scope.columns.iter().find(|column| column.name == name);
         for value in member.mandatory() {
             let place = &value.place;
-            let may_be_null = match column(&place.written) {
-                Some(column) if place.path.is_empty() => column.nullable,
-                _ => false,
-            };
-            if may_be_null && !value.replaces_null() {
+            let column = scope.base(&place.written);
+            let may_be_null = column.is_some_and(|column| column.nullable);
+            if may_be_null && place.path.is_empty() && !value.replaces_null() {
                 let message = format!(
                     "`{}` may be NULL, and {what} cannot be: then the parent is rejected",
                     place.written
@@ -411,8 +366,8 @@ impl Binder<'_> {
         let names = member.placeholders().map(|value| &value.place.written);
         let names: Vec<String> = names.map(ToString::to_string).collect();
         // Which columns of joined parents differ is not looked into, nor are views.
-        let is_known = scope.is_table() && names.iter().all(|name| column(name).is_some());
-        let is_one = embed.get("$limit").and_then(Yaml::text) == Some("1");
+        let is_known = scope.is_table() && names.iter().all(|name| scope.base(name).is_some());
+        let is_one = embed.read("$limit") == Some(1);
         if !is_known || is_one {
             return;
         }

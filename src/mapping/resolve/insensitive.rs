@@ -5,24 +5,16 @@ use super::super::model::Placeholder;
 use super::super::raw::Spanned;
 use super::super::starter::scalar;
 use super::super::template::Filter;
+use super::Whole;
 use super::item::Resolved;
-use super::pass::Passes;
-use super::patterns::{Bound, Ground};
+use super::patterns::Bound;
 use crate::catalog::{Catalog, Column, DataType, Dbms, Family, ForeignKey};
 use crate::diagnostic::{Code, Diagnostic};
 
 /// Tells of partition keys that are made from a foreign key between such columns: a child that spells its parent
 /// otherwise stands apart from it. Of indexes those count that an access pattern asks.
-pub(super) fn check(
-    ground: &Ground<'_>,
-    resolved: &[Resolved],
-    passes: &Passes,
-    bound: &[Bound],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let (table, Some(catalog)) = (ground.table, ground.catalog) else {
-        return;
-    };
+pub(super) fn check(whole: &Whole<'_>, bound: &[Bound], diagnostics: &mut Vec<Diagnostic>) {
+    let table = whole.table;
     let is_asked = |name: &str| {
         let mut patterns = bound.iter().map(|bound| &bound.pattern);
         patterns.any(|pattern| pattern.index.as_deref() == Some(name))
@@ -30,10 +22,10 @@ pub(super) fn check(
     let asked = table.indexes.iter().filter(|index| is_asked(&index.name));
     let keys = std::iter::once(&table.partition).chain(asked.flat_map(|index| &index.partition));
     for key in keys {
-        for item in resolved {
-            let template = item.subject().template(&key.name);
+        for item in whole.resolved {
+            let template = item.item.template(&key.name);
             for placeholder in template.iter().flat_map(|template| template.placeholders()) {
-                let told = apart(item, placeholder, passes, catalog).map(|help| {
+                let told = apart(item, placeholder, whole).map(|help| {
                     let message = format!(
                         "`{{{}}}` is a foreign key that the database compares without regard to case, accents or blanks at the end: spelled otherwise than its parent, the item stands apart from it",
                         placeholder.place.written
@@ -47,12 +39,8 @@ pub(super) fn check(
 }
 
 /// How a placeholder takes the parent's spelling, where its own may be another.
-fn apart(
-    item: &Resolved,
-    placeholder: &Placeholder,
-    passes: &Passes,
-    catalog: &Catalog,
-) -> Option<String> {
+fn apart(item: &Resolved, placeholder: &Placeholder, whole: &Whole<'_>) -> Option<String> {
+    let (passes, catalog) = (whole.passes, whole.catalog);
     let place = &placeholder.place;
     if folds(placeholder) || !place.path.is_empty() {
         return None;

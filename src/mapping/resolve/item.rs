@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::bind::Binder;
-use super::pass::Passes;
+use super::pass::PassBuilder;
 use super::scope::Scope;
-use super::{Described, embed, life};
+use super::{embed, life};
 use crate::catalog::Catalog;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
-use crate::mapping::model::{Expired, ItemType, KeyAttribute, Node, Part, Table, Template};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::mapping::model::{Expired, ItemType, Node, Part, Table, Template};
 use crate::mapping::proof::Facts;
 use crate::mapping::raw::{Raw, RawItem, Spanned};
 use crate::source::Scan;
@@ -23,10 +23,7 @@ pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
 pub(super) struct Resolved {
     pub(super) item: ItemType,
     pub(super) name_span: Range<usize>,
-    pub(super) condition: Option<Spanned<String>>,
-    /// The conditions of `$when`.
-    pub(super) flags: Vec<Spanned<String>>,
-    /// The conditions of embeds.
+    /// The conditions, its own and those of `$when` and of embeds, each as a scan of its own.
     pub(super) conditions: Vec<Spanned<Scan>>,
     /// Where each attribute was written.
     pub(super) spans: HashMap<Arc<str>, Range<usize>>,
@@ -40,23 +37,23 @@ pub(super) struct Resolved {
     pub(super) rows: Option<u64>,
 }
 
-/// Resolves an item type; `None` where its relation is not known.
-pub(super) fn resolve(
+/// Resolves an item type over its relation, with the number of its pass.
+pub(super) fn resolve<'a>(
     raw: &RawItem,
     mapping: &Raw,
     table: &Table,
-    catalog: &Catalog,
-    described: &Described,
-    passes: &mut Passes,
+    catalog: &'a Catalog,
+    mut scope: Scope<'a>,
+    (pass, rows): (usize, &mut PassBuilder),
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Resolved> {
-    let mut scope = Scope::open(raw, catalog, described, diagnostics)?;
-    let pass = passes.join(&scope);
-    let explodes = embed::resolve(raw, &mut scope, passes.get(pass)?, catalog, diagnostics);
-    let mut binder = Binder::new(&scope, passes.get(pass)?, catalog, diagnostics);
-    let mut attributes: Vec<(Arc<str>, Node)> = Vec::new();
-    let mut spans: HashMap<Arc<str>, Range<usize>> = HashMap::new();
-    bind_keys(raw, table, &mut binder, &mut attributes, &mut spans);
+) -> Resolved {
+    let explodes = embed::resolve(raw, &mut scope, rows, catalog, diagnostics);
+    let mut binder = Binder::new(&scope, rows, catalog, diagnostics);
+    let condition = raw.condition.as_ref().map(|condition| {
+        binder.take_condition(condition, "no row makes an item");
+        binder.pass.condition(&condition.value)
+    });
+    let mut attributes = Attributes::of_key(raw, table, &mut binder);
     let type_attribute = mapping.table.type_attribute.as_ref();
     let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
     let alone = |part| Node::Template(Template { parts: vec![part] });
@@ -69,126 +66,109 @@ pub(super) fn resolve(
     let carried = carried.map(|(name, place, span)| (name, alone(Part::Value(place)), span));
     let (members, spreads) = binder.members(&raw.attributes);
     for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
-        add(
-            name,
-            node,
-            span,
-            &mut attributes,
-            &mut spans,
-            binder.diagnostics,
-        );
+        attributes.add(name, node, span, binder.diagnostics);
     }
-    if mapping.table.settings.key_escape {
-        life::escape(&mut attributes, table);
-    }
-    if let Some(condition) = &raw.condition {
-        binder.check_holds(condition, "no row makes an item");
+    let Attributes { mut nodes, spans } = attributes;
+    if mapping.table.key_escape {
+        life::escape(&mut nodes, table);
     }
     let row_key = binder.row_key();
     let facts = binder.facts(raw.condition.is_some());
     let nullable = binder.nullable();
-    let condition = raw
-        .condition
-        .as_ref()
-        .map(|condition| binder.pass.condition(&condition.value));
-    let (flags, conditions) = (binder.flags, binder.conditions);
-    let is_table = scope.is_table();
+    let expired = raw.expired.as_ref();
+    let compress = raw.compress.iter();
     let resolved = Resolved {
-        flags,
-        conditions,
+        conditions: binder.conditions,
         item: ItemType {
             name: raw.name.value.as_str().into(),
             pass,
             condition,
             row_key,
             explodes,
-            attributes,
+            attributes: nodes,
             spreads,
             keep_nulls: raw.keep_nulls,
-            expired: raw
-                .life
-                .expired
-                .as_ref()
-                .map_or(Expired::Load, |expired| expired.value),
-            compress: raw
-                .life
-                .compress
-                .iter()
-                .map(|name| name.value.as_str().into())
-                .collect(),
+            expired: expired.map_or(Expired::Load, |expired| expired.value),
+            compress: compress.map(|name| name.value.as_str().into()).collect(),
             // Told when the whole table is known.
             key_texts: Vec::new(),
             write_rate: raw.write_rate,
         },
         name_span: raw.name.span.clone(),
-        condition: raw.condition.clone(),
         spans,
         facts,
         nullable,
-        is_table,
+        is_table: scope.is_table(),
         rows: scope.rows(),
     };
     life::check(raw, &resolved, table, diagnostics);
-    Some(resolved)
+    resolved
 }
 
-fn bind_keys(
-    raw: &RawItem,
-    table: &Table,
-    binder: &mut Binder<'_>,
-    attributes: &mut Vec<(Arc<str>, Node)>,
-    spans: &mut HashMap<Arc<str>, Range<usize>>,
-) {
-    let wanted: Vec<&KeyAttribute> = table.key().collect();
-    for key in &wanted {
-        match raw.key.iter().find(|entry| *entry.key == *key.name) {
-            Some(entry) => {
-                if let Some(node) = binder.node(&entry.value) {
-                    attributes.push((key.name.clone(), node));
+impl Resolved {
+    /// Where an attribute was written.
+    pub(super) fn place(&self, attribute: &str) -> Range<usize> {
+        let written = self.spans.get(attribute).cloned();
+        written.unwrap_or_else(|| self.name_span.clone())
+    }
+}
+
+/// An item type's attributes, and where each was written.
+#[derive(Default)]
+struct Attributes {
+    nodes: Vec<(Arc<str>, Node)>,
+    spans: HashMap<Arc<str>, Range<usize>>,
+}
+
+impl Attributes {
+    fn of_key(raw: &RawItem, table: &Table, binder: &mut Binder<'_>) -> Self {
+        let mut own = Self::default();
+        for key in table.key() {
+            match raw.key.iter().find(|entry| *entry.key == *key.name) {
+                Some(entry) => {
+                    let node = binder.node(&entry.value);
+                    own.nodes.extend(node.map(|node| (key.name.clone(), node)));
+                    own.spans.insert(key.name.clone(), entry.value.span.clone());
                 }
-                spans.insert(key.name.clone(), entry.value.span.clone());
+                None => binder.diagnostics.add(
+                    Code::MissingKey,
+                    raw.key_span.clone(),
+                    format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
+                    format!("the table's key needs it: key: {{ {}: \"…\" }}", key.name),
+                ),
             }
-            None => binder.diagnostics.add(
-                Code::MissingKey,
-                raw.key_span.clone(),
-                format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
-                format!("the table's key needs it: key: {{ {}: \"…\" }}", key.name),
-            ),
         }
-    }
-    for entry in &raw.key {
-        if wanted.iter().all(|key| *key.name != *entry.key) {
-            let names = wanted.iter().map(|key| key.name.as_ref());
-            let help = match nearest(&entry.key, names) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "key attributes of indexes belong under `attributes`".to_owned(),
-            };
-            let message = format!("`{}` is no key attribute of the table", entry.key);
-            binder
-                .diagnostics
-                .add(Code::UnknownKey, entry.key_span.clone(), message, help);
+        for entry in &raw.key {
+            let names = table.key().map(|key| key.name.as_ref());
+            if names.clone().all(|name| name != entry.key) {
+                let help = did_you_mean(&entry.key, names).unwrap_or_else(|| {
+                    "key attributes of indexes belong under `attributes`".to_owned()
+                });
+                let message = format!("`{}` is no key attribute of the table", entry.key);
+                let span = entry.key_span.clone();
+                binder
+                    .diagnostics
+                    .add(Code::UnknownKey, span, message, help);
+            }
         }
+        own
     }
-}
 
-fn add(
-    name: Arc<str>,
-    node: Node,
-    span: Range<usize>,
-    attributes: &mut Vec<(Arc<str>, Node)>,
-    spans: &mut HashMap<Arc<str>, Range<usize>>,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    if let Some(first) = spans.get(&name) {
-        let message = format!("the attribute `{name}` would be written twice");
-        let help = format!("rename one, or leave the column out: omit: [{name}]");
-        diagnostics.push(
-            Diagnostic::new(Code::AttributeClash, span, message)
-                .with_other(first.clone(), "it comes from here already")
-                .with_help(help),
-        );
-        return;
+    fn add(
+        &mut self,
+        name: Arc<str>,
+        node: Node,
+        span: Range<usize>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        if let Some(first) = self.spans.get(&name) {
+            let message = format!("the attribute `{name}` would be written twice");
+            let help = format!("rename one, or leave the column out: omit: [{name}]");
+            let fault = Diagnostic::new(Code::AttributeClash, span, message).with_help(help);
+            diagnostics.push(fault.with_other(first.clone(), "it comes from here already"));
+            return;
+        }
+        self.spans.insert(name.clone(), span);
+        self.nodes.push((name, node));
     }
-    spans.insert(name.clone(), span);
-    attributes.push((name, node));
 }

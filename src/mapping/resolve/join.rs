@@ -4,7 +4,7 @@ use super::constraints::one;
 use super::insensitive::unlike;
 use super::scope::{On, One, Parent, Scope, find_table, unknown_column};
 use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
 pub(super) fn find_parent<'a>(
@@ -23,10 +23,26 @@ pub(super) fn find_parent<'a>(
         return None;
     }
     let told = diagnostics.len();
-    let parent = match &raw.to {
-        RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics),
-        RawJoinTo::Match { table, on } => by_match(raw, table, on, scope, catalog, diagnostics),
-    }?;
+    let (table, on, optional) = match &raw.to {
+        RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics)?,
+        RawJoinTo::Match { table, on } => {
+            let table = find_table(table, catalog, diagnostics)?;
+            let on = matched(Code::Join, on, table, scope, catalog, diagnostics)?;
+            (table, on, true)
+        }
+    };
+    let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
+    if !table.is_unique(&theirs) && table.is_stored() {
+        diagnostics.push(not_unique(raw, table, &theirs));
+        return None;
+    }
+    let parent = Parent {
+        alias: raw.alias.value.clone(),
+        table,
+        one: one(scope, table, &on, catalog.dbms),
+        on,
+        optional,
+    };
     if parent.one == One::Unknown && scope.known && diagnostics.len() == told {
         diagnostics.push(several(raw, &parent));
     }
@@ -53,7 +69,6 @@ fn several(raw: &RawJoin, parent: &Parent<'_>) -> Diagnostic {
 pub(super) struct Ours<'a> {
     pub(super) owner: Option<String>,
     pub(super) column: String,
-    nullable: bool,
     /// What is known of it.
     pub(super) known: Option<&'a Column>,
 }
@@ -64,46 +79,34 @@ pub(super) fn ours<'a>(
     scope: &Scope<'a>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Ours<'a>> {
-    let mut columns = scope.columns.iter();
-    if let Some(column) = columns.find(|column| column.name == written.value) {
-        return Some(Ours {
-            owner: None,
-            column: column.name.clone(),
-            nullable: column.nullable,
-            known: Some(column),
-        });
+    let found = |owner: Option<&str>, column: &str, known| {
+        let (owner, column) = (owner.map(str::to_owned), column.to_owned());
+        Some(Ours {
+            owner,
+            column,
+            known,
+        })
+    };
+    if let Some(column) = scope.base(&written.value) {
+        return found(None, &written.value, Some(column));
     }
     let split = written.value.split_once('.');
     if let Some((alias, name)) = split
         && let Some(parent) = scope.parent(alias)
     {
         if let Some(column) = parent.table.column(name) {
-            return Some(Ours {
-                owner: Some(alias.to_owned()),
-                column: name.to_owned(),
-                nullable: column.nullable || parent.optional,
-                known: Some(column),
-            });
+            return found(Some(alias), name, Some(column));
         }
         diagnostics.push(parent.lacks(name, written.span.clone()));
         return None;
     }
     match split {
         Some((alias, _)) if scope.broken.iter().any(|broken| broken == alias) => {}
-        _ if !scope.known => {
-            return Some(Ours {
-                owner: None,
-                column: written.value.clone(),
-                nullable: true,
-                known: None,
-            });
-        }
+        _ if !scope.known => return found(None, &written.value, None),
         Some((alias, _)) => {
             let aliases = scope.joins.iter().map(|parent| parent.alias.as_str());
-            let help = match nearest(alias, aliases) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "an alias must be declared before those that start from it".to_owned(),
-            };
+            let earlier = || "an alias must be declared before those that start from it".to_owned();
+            let help = did_you_mean(alias, aliases).unwrap_or_else(earlier);
             let message = format!("`{alias}` is no joined alias of `{}`", scope.written);
             diagnostics.add(Code::UnknownAlias, written.span.clone(), message, help);
         }
@@ -112,22 +115,23 @@ pub(super) fn ours<'a>(
     None
 }
 
+/// The parent that a foreign key leads to, what it matches, and whether it may be missing.
 fn by_key<'a>(
     raw: &RawJoin,
     columns: &[Spanned<String>],
     scope: &Scope<'a>,
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Parent<'a>> {
+) -> Option<(&'a Table, Vec<On>, bool)> {
     let first = columns.first()?;
     let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
     if scope.table.is_none() && !first.value.contains('.') {
-        diagnostics.push(
-            fault("a query has no foreign keys to join along".to_owned()).with_help(format!(
-                "say what is matched: {}: {{ table: …, match: {{ their_column: {} }} }}",
-                raw.alias.value, first.value
-            )),
+        let help = format!(
+            "say what is matched: {}: {{ table: …, match: {{ their_column: {} }} }}",
+            raw.alias.value, first.value
         );
+        let message = "a query has no foreign keys to join along".to_owned();
+        diagnostics.push(fault(message).with_help(help));
         return None;
     }
     let found: Vec<Option<Ours<'_>>> = columns
@@ -141,9 +145,9 @@ fn by_key<'a>(
         diagnostics.push(fault(message).with_help("write each behind the same alias"));
         return None;
     }
-    let base = match &owner {
-        Some(alias) => scope.parent(alias)?.table,
-        None => scope.table?,
+    let (base, may_be_missing) = match &owner {
+        Some(alias) => (scope.parent(alias)?.table, scope.parent(alias)?.optional),
+        None => (scope.table?, false),
     };
     let names: Vec<&str> = found.iter().map(|column| column.column.as_str()).collect();
     let key = match foreign_key(&names, base) {
@@ -162,48 +166,15 @@ fn by_key<'a>(
         diagnostics.add(Code::UnreadableTable, first.span.clone(), message, help);
         return None;
     };
-    if !table.is_unique(&key.referenced_columns) {
-        diagnostics.push(not_unique(raw, table, &key.referenced_columns));
-        return None;
-    }
     let pairs = key.columns.iter().zip(&key.referenced_columns);
     let on = pairs.map(|(ours, theirs)| On {
         owner: owner.clone(),
         ours: ours.clone(),
         theirs: theirs.clone(),
     });
-    let on: Vec<On> = on.collect();
-    Some(Parent {
-        alias: raw.alias.value.clone(),
-        table,
-        one: one(scope, table, &on, catalog.dbms),
-        on,
-        optional: found.iter().any(|column| column.nullable),
-    })
-}
-
-fn by_match<'a>(
-    raw: &RawJoin,
-    table: &Spanned<String>,
-    pairs: &RawMatch,
-    scope: &Scope<'a>,
-    catalog: &'a Catalog,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Option<Parent<'a>> {
-    let table = find_table(table, catalog, diagnostics)?;
-    let on = matched(Code::Join, pairs, table, scope, catalog, diagnostics)?;
-    let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
-    if !table.is_unique(&theirs) && table.is_stored() {
-        diagnostics.push(not_unique(raw, table, &theirs));
-        return None;
-    }
-    Some(Parent {
-        alias: raw.alias.value.clone(),
-        table,
-        one: one(scope, table, &on, catalog.dbms),
-        on,
-        optional: true,
-    })
+    let nullable = |ours: &Ours<'_>| ours.known.is_none_or(|column| column.nullable);
+    let optional = may_be_missing || found.iter().any(nullable);
+    Some((table, on.collect(), optional))
 }
 
 /// Pairs of columns, their own in `table` and ours in `scope`; `code` is that of a pair that cannot
@@ -227,18 +198,13 @@ pub(super) fn matched(
                 diagnostics.push(unknown_column(name, span, &relation, names.clone()));
             }
             let found = ours(our, scope, diagnostics);
-            let theirs = known?;
-            let Ours {
-                owner,
-                column,
-                known,
-                ..
-            } = found?;
+            let (theirs, found) = (known?, found?);
+            let known = found.known;
             let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
             diagnostics.extend(fault);
             Some(On {
-                owner,
-                ours: column,
+                owner: found.owner,
+                ours: found.column,
                 theirs: theirs.name.clone(),
             })
         })
@@ -247,19 +213,13 @@ pub(super) fn matched(
 }
 
 fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
-    Diagnostic::new(
-        Code::Join,
-        raw.alias.span.clone(),
-        format!(
-            "`{}` is not unique in `{}`, so that a row could have several parents",
-            columns.join(", "),
-            table.name.name
-        ),
-    )
-    .with_help(format!(
-        "if they are its children, say `$embed: {}`; else join in `from: {{ sql: … }}`",
-        table.name.name
-    ))
+    let (columns, table) = (columns.join(", "), &table.name.name);
+    let message =
+        format!("`{columns}` is not unique in `{table}`, so that a row could have several parents");
+    let help = format!(
+        "if they are its children, say `$embed: {table}`; else join in `from: {{ sql: … }}`"
+    );
+    Diagnostic::new(Code::Join, raw.alias.span.clone(), message).with_help(help)
 }
 
 /// The one foreign key on just these columns, or what is wrong and how to mend it.

@@ -1,42 +1,34 @@
 //! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
 
+use super::Whole;
 use super::item::Resolved;
 use crate::catalog::{DataType, Family};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::item::Attribute;
 use crate::mapping::model::{
-    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Placeholder, Table,
+    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Placeholder,
 };
 use crate::mapping::proof::key_attributes;
-use crate::mapping::raw::{Raw, RawItem, Spanned};
+use crate::mapping::raw::Spanned;
 use crate::mapping::template::Filter;
 
-pub(super) fn check(
-    raw: &Raw,
-    table: &Table,
-    resolved: &[Resolved],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    let keys = key_attributes(table);
-    for item in resolved {
+pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let keys = key_attributes(whole.table);
+    for item in whole.resolved {
         for (key, _) in &keys {
             check_type(item, key, diagnostics);
         }
-        if let Some(ttl) = &table.ttl {
+        if let Some(ttl) = &whole.table.ttl {
             check_ttl(item, ttl, diagnostics);
         }
     }
-    // Of a faulty item type nothing can be said, and one that says what becomes of expired items is
-    // told itself that it has none.
-    let is_told = |item: &RawItem| {
-        let expired = item.life.expired.as_ref();
-        expired.is_some_and(|expired| expired.value != Expired::Load)
-    };
-    if let Some(ttl) = &raw.table.ttl
-        && resolved.len() == raw.written.len()
-        && !raw.items.iter().any(is_told)
+    // An item type that says what becomes of expired items is told itself that it has none.
+    let is_told = |item: &Resolved| item.item.expired != Expired::Load;
+    if let Some(ttl) = &whole.raw.table.ttl
+        && whole.is_complete()
+        && !whole.resolved.iter().any(is_told)
     {
-        check_ttl_is_set(ttl, resolved, diagnostics);
+        check_ttl_is_set(ttl, whole.resolved, diagnostics);
     }
 }
 
@@ -84,7 +76,7 @@ fn fits(key_type: KeyType, family: Family) -> bool {
 }
 
 fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(given) = item.subject().node(&key.name).and_then(family) else {
+    let Some(given) = item.item.node(&key.name).and_then(family) else {
         return;
     };
     if fits(key.key_type, given) {
@@ -95,7 +87,7 @@ fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnos
         KeyType::N => "N (number)",
         KeyType::B => "B (binary)",
     };
-    let constant = matches!(item.subject().node(&key.name), Some(Node::Constant(_)));
+    let constant = matches!(item.item.node(&key.name), Some(Node::Constant(_)));
     let help = match (key.key_type, given) {
         (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
         (KeyType::S, Family::Number) => format!(
@@ -134,22 +126,20 @@ fn check_ttl_is_set(
         return;
     }
     let attributes = resolved.iter().flat_map(|item| &item.item.attributes);
-    let help = match nearest(&ttl.value, attributes.map(|(name, _)| name.as_ref())) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!(
-            "give an item type the attribute, in epoch seconds: {}: \"{{column | epoch}}\"; or take `ttl` away",
-            ttl.value
-        ),
+    let names = attributes.map(|(name, _)| name.as_ref());
+    let name = &ttl.value;
+    let give = || {
+        format!(
+            "give an item type the attribute, in epoch seconds: {name}: \"{{column | epoch}}\"; or take `ttl` away"
+        )
     };
-    let message = format!(
-        "no item type sets the TTL attribute `{}`, so that nothing expires",
-        ttl.value
-    );
+    let help = did_you_mean(name, names).unwrap_or_else(give);
+    let message = format!("no item type sets the TTL attribute `{name}`, so that nothing expires");
     diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
 }
 
 fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
-    let Some(node) = item.subject().node(ttl) else {
+    let Some(node) = item.item.node(ttl) else {
         return;
     };
     let (given, help) = match (family(node), single(node)) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::item::Resolved;
 use super::keys::family;
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::model::{Expired, Node, Part, Table, Template};
 use crate::mapping::proof::{key_attributes, sort_keys};
 use crate::mapping::raw::{RawItem, Spanned};
@@ -22,7 +22,7 @@ pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
     }
 }
 
-fn is_key(name: &str, table: &Table) -> bool {
+pub(super) fn is_key(name: &str, table: &Table) -> bool {
     let keys = key_attributes(table);
     keys.iter().any(|(key, _)| *key.name == *name)
 }
@@ -60,13 +60,13 @@ pub(super) fn check(
     table: &Table,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    if let Some(expired) = &raw.life.expired
+    if let Some(expired) = &raw.expired
         && expired.value != Expired::Load
     {
         check_expired(expired, item, table, diagnostics);
     }
     let mut earlier: Vec<&str> = Vec::new();
-    for name in &raw.life.compress {
+    for name in &raw.compress {
         let fault = if earlier.contains(&name.value.as_str()) {
             Some((format!("`{}` is named twice", name.value), None))
         } else {
@@ -94,7 +94,7 @@ fn check_expired(
             "nothing expires: the table has no `ttl`".to_owned(),
             "say under `table` which attribute holds the expiry time: ttl: expires_at".to_owned(),
         ),
-        Some(ttl) if item.subject().node(ttl).is_none() && item.item.spreads.is_empty() => (
+        Some(ttl) if item.item.node(ttl).is_none() && item.item.spreads.is_empty() => (
             format!(
                 "no `{}` expires: it has no attribute `{ttl}`",
                 item.item.name
@@ -120,16 +120,11 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
             None,
         ));
     }
-    let Some(node) = item.subject().node(name) else {
+    let Some(node) = item.item.node(name) else {
         let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
-        let near = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
-        let known = !item.item.spreads.is_empty();
-        return (!known).then(|| {
-            (
-                format!("`{}` has no attribute `{name}`", item.item.name),
-                near,
-            )
-        });
+        let message = format!("`{}` has no attribute `{name}`", item.item.name);
+        let fault = (message, did_you_mean(name, names));
+        return item.item.spreads.is_empty().then_some(fault);
     };
     match family(node) {
         Some(Family::Binary) => Some((
@@ -150,7 +145,7 @@ fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String,
 /// not sort where `1` does.
 fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
     for key in sort_keys(table) {
-        let Some(Node::Template(template)) = item.subject().node(key) else {
+        let Some(Node::Template(template)) = item.item.node(key) else {
             continue;
         };
         if let Some(written) = disordered(template) {

@@ -28,8 +28,10 @@ mod table;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::model::{ItemType, Model};
-use super::proof::{Proofs, World, key_texts, pairs};
+use jiff::tz::TimeZone;
+
+use super::model::{ItemType, Model, Table};
+use super::proof::{Proofs, Subject, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
@@ -42,6 +44,7 @@ pub(crate) use patterns::{aligned, kind_of, writing};
 use item::Resolved;
 use pass::Passes;
 use patterns::{Ground, Make};
+use scope::Scope;
 
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
 pub type Described = HashMap<String, Result<Vec<Column>, String>>;
@@ -64,6 +67,32 @@ pub struct Resolution {
     pub passes: Vec<Range<usize>>,
 }
 
+/// A mapping with its item types resolved: what is checked and proved of it as a whole.
+struct Whole<'a> {
+    raw: &'a Raw,
+    catalog: &'a Catalog,
+    table: &'a Table,
+    time_zone: &'a TimeZone,
+    resolved: &'a [Resolved],
+    passes: &'a Passes,
+}
+
+impl<'a> Whole<'a> {
+    /// Whether every item type is resolved: of a faulty one nothing can be said.
+    fn is_complete(&self) -> bool {
+        self.resolved.len() == self.raw.written.len()
+    }
+
+    fn subject(&self, item: &'a Resolved) -> Subject<'a> {
+        Subject {
+            item: &item.item,
+            facts: &item.facts,
+            table: self.table,
+            time_zone: self.time_zone,
+        }
+    }
+}
+
 /// Resolves a mapping. `faults` is what [`Raw::read`] found; it is among the diagnostics.
 #[must_use]
 pub fn resolve(
@@ -75,48 +104,56 @@ pub fn resolve(
     let mut diagnostics = faults;
     let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
     let mut passes = Passes::default();
-    let resolved: Vec<Resolved> = raw
-        .items
-        .iter()
-        .filter_map(|item| {
-            item::resolve(
-                item,
-                raw,
-                &table,
-                catalog,
-                described,
-                &mut passes,
-                &mut diagnostics,
-            )
-        })
-        .collect();
-    accept::check(raw, &resolved, catalog.dbms, &mut diagnostics);
-    keys::check(raw, &table, &resolved, &mut diagnostics);
-    let untold = risks::check(raw, &table, &resolved, &mut diagnostics);
-    let world = World {
-        time_zone: time_zone.clone(),
+    // The source looks at conditions beside all the parents that a pass joins.
+    let scopes = raw.items.iter().filter_map(|item| {
+        let scope = Scope::open(item, catalog, described, &mut diagnostics)?;
+        Some((item, passes.join(&scope), scope))
+    });
+    let scopes: Vec<_> = scopes.collect();
+    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
+        let pass = (pass, passes.get(pass)?);
+        Some(item::resolve(
+            item,
+            raw,
+            &table,
+            catalog,
+            scope,
+            pass,
+            &mut diagnostics,
+        ))
+    });
+    let resolved: Vec<Resolved> = resolved.collect();
+    let whole = Whole {
+        raw,
+        catalog,
+        table: &table,
+        time_zone: &time_zone,
+        resolved: &resolved,
+        passes: &passes,
     };
-    let subjects: Vec<_> = resolved.iter().map(Resolved::subject).collect();
-    let pairs = pairs(&subjects, &table, &world);
-    proofs::check(&table, &resolved, &world, &pairs, &mut diagnostics);
-    let makes: Vec<Make> = resolved
-        .iter()
-        .map(|item| Make::of(item, &passes))
-        .collect();
+    accept::check(&whole, &mut diagnostics);
+    keys::check(&whole, &mut diagnostics);
+    let untold = risks::check(&whole, &mut diagnostics);
+    let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
+    let pairs = pairs(&subjects);
+    proofs::check(&whole, &pairs, &mut diagnostics);
+    let makes = resolved.iter().map(|item| Make::of(item, &passes));
+    let makes: Vec<Make> = makes.collect();
     let ground = Ground {
         table: &table,
         makes: &makes,
-        is_complete: resolved.len() == raw.written.len(),
+        is_complete: whole.is_complete(),
         catalog: Some(catalog),
     };
     let bound = patterns::bind(raw, &ground, &mut diagnostics);
     patterns::projections(raw, &ground, &mut diagnostics);
-    insensitive::check(&ground, &resolved, &passes, &bound, &mut diagnostics);
+    insensitive::check(&whole, &bound, &mut diagnostics);
     // A faulty key seems to be found by nothing, and to hold anything.
     let mut finds = Vec::new();
-    if diagnostics.iter().all(|d| d.severity() != Severity::Error) {
-        proofs::refusals(&table, &resolved, &world, &mut diagnostics);
-        finds = reached::check(raw, &resolved, &bound, &world, &mut diagnostics);
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
+    if !diagnostics.iter().any(is_error) {
+        proofs::refusals(&whole, &mut diagnostics);
+        finds = reached::check(&whole, &bound, &mut diagnostics);
     }
     if raw.items.is_empty() && diagnostics.is_empty() {
         let message = "the mapping has no item types";
@@ -125,17 +162,16 @@ pub fn resolve(
     }
     let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
-    let broken = diagnostics
-        .iter()
-        .any(|diagnostic| diagnostic.severity() == Severity::Error);
-    let conditions = conditions(&resolved, &passes);
+    let broken = diagnostics.iter().any(is_error);
+    let conditions = resolved.iter().flat_map(|item| &item.conditions);
+    let conditions = conditions.cloned().collect();
     let places = |pass: usize| {
         let mut within = resolved.iter().filter(|each| each.item.pass == pass);
         within.next().map(|first| first.name_span.clone())
     };
     let places = (0..).map_while(places).collect();
     let proofs = (!broken).then(|| {
-        let mut proofs = proofs::report(raw, &table, &resolved, &passes, catalog, &world, &pairs);
+        let mut proofs = proofs::report(&whole, &subjects, &pairs);
         for (bound, finds) in bound.iter().zip(finds) {
             let found = proofs::found(&bound.pattern.name, &finds);
             proofs.claims.push(found);
@@ -144,15 +180,14 @@ pub fn resolve(
         }
         proofs
     });
+    let texts: Vec<_> = subjects.into_iter().map(key_texts).collect();
     let model = (!broken).then(|| {
-        let with_texts = |each: Resolved| {
-            let texts = key_texts(each.subject(), &table, &world);
-            ItemType {
-                key_texts: texts,
-                ..each.item
-            }
+        let with_texts = |(each, key_texts): (Resolved, _)| ItemType {
+            key_texts,
+            ..each.item
         };
-        let mut item_types: Vec<ItemType> = resolved.into_iter().map(with_texts).collect();
+        let item_types = resolved.into_iter().zip(texts).map(with_texts);
+        let mut item_types: Vec<ItemType> = item_types.collect();
         let passes = passes.finish(&mut item_types, catalog);
         Model {
             table,
@@ -170,19 +205,4 @@ pub fn resolve(
         conditions,
         passes: places,
     }
-}
-
-/// The conditions of item types, each as a scan of its own.
-fn conditions(resolved: &[Resolved], passes: &Passes) -> Vec<Spanned<Scan>> {
-    let mut conditions = Vec::new();
-    for each in resolved {
-        for written in each.condition.iter().chain(&each.flags) {
-            if let Some(value) = passes.alone(each.item.pass, &written.value) {
-                let span = written.span.clone();
-                conditions.push(Spanned { value, span });
-            }
-        }
-        conditions.extend(each.conditions.iter().cloned());
-    }
-    conditions
 }

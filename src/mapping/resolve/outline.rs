@@ -11,7 +11,6 @@ use super::{life, table};
 use crate::catalog::Family;
 use crate::diagnostic::Diagnostic;
 use crate::mapping::model::{AccessPattern, Part, Place, Placeholder, Table, Template};
-use crate::mapping::proof::key_attributes;
 use crate::mapping::raw::{Raw, RawItem};
 use crate::mapping::template::{self, Filter, Segment};
 use crate::mapping::yaml::Node;
@@ -78,12 +77,10 @@ fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
     let type_attribute = raw.table.type_attribute.as_ref();
     let type_attribute = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
     attributes.push((type_attribute.into(), None));
-    if raw.table.settings.key_escape {
+    if raw.table.key_escape {
         for (name, template) in &mut attributes {
             if let Some(template) = template
-                && key_attributes(table)
-                    .iter()
-                    .any(|(key, _)| key.name == *name)
+                && life::is_key(name, table)
             {
                 life::escape_template(template);
             }

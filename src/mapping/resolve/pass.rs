@@ -72,37 +72,25 @@ impl Passes {
         Some(self.passes.get(index)?.clone().scan())
     }
 
-    /// A scan of a pass's relation and parents with one condition and no columns.
-    pub(super) fn alone(&self, index: usize, condition: &str) -> Option<Scan> {
-        Some(self.passes.get(index)?.alone(condition))
-    }
-
     /// Completes the passes and the item types' places in them.
     pub(super) fn finish(self, item_types: &mut [ItemType], catalog: &Catalog) -> Vec<Pass> {
         let complete = |(index, pass): (usize, PassBuilder)| {
-            let members: Vec<usize> = item_types
-                .iter()
-                .enumerate()
-                .filter(|(_, item)| item.pass == index)
-                .map(|(member, _)| member)
-                .collect();
-            // Conditions stand behind the columns in every row.
-            for member in &members {
-                if let Some(condition) = item_types
-                    .get_mut(*member)
-                    .and_then(|item| item.condition.as_mut())
-                {
-                    *condition += pass.columns.len();
+            let mut members = Vec::new();
+            let mut keep_unmatched = false;
+            let own = item_types.iter_mut().enumerate();
+            for (member, item) in own.filter(|(_, item)| item.pass == index) {
+                members.push(member);
+                match &mut item.condition {
+                    // Conditions stand behind the columns in every row.
+                    Some(condition) => *condition += pass.columns.len(),
+                    None => keep_unmatched = true,
                 }
             }
-            let unconditional = members.iter().any(|member| {
-                item_types
-                    .get(*member)
-                    .is_some_and(|item| item.condition.is_none())
-            });
             let name = pass.name.clone();
-            let mut scan = pass.scan();
-            scan.keep_unmatched = unconditional;
+            let scan = Scan {
+                keep_unmatched,
+                ..pass.scan()
+            };
             Pass {
                 fickle: is_fickle(&scan, catalog),
                 scan,

@@ -134,12 +134,7 @@ impl Binder<'_> {
 
     pub(super) fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
         let first = path.first()?;
-        if let Some(column) = self
-            .scope
-            .columns
-            .iter()
-            .find(|column| &column.name == first)
-        {
+        if let Some(column) = self.scope.base(first) {
             return Some(column.clone());
         }
         if self.scope.broken.contains(first) && path.len() > 1 {

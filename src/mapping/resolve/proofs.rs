@@ -1,60 +1,31 @@
 //! Hands item types to the proofs, and tells what does not hold with its place in the file.
 
-use std::ops::Range;
-
+use super::Whole;
 use super::item::Resolved;
-use super::pass::Passes;
 use super::reached::Finds;
-use crate::catalog::Catalog;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{Node, Table};
 use crate::mapping::proof::{
     Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
-    Subject, World, coverage, disorders, index, key_attributes, order, prove, refused, size,
-    sort_keys,
+    Subject, coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
 };
-use crate::mapping::raw::Raw;
-
-impl Resolved {
-    pub(super) fn subject(&self) -> Subject<'_> {
-        Subject {
-            item: &self.item,
-            facts: &self.facts,
-        }
-    }
-
-    pub(super) fn place(&self, attribute: &str) -> Range<usize> {
-        let written = self.spans.get(attribute).cloned();
-        written.unwrap_or_else(|| self.name_span.clone())
-    }
-}
 
 /// Tells of keys that may meet and of sort keys out of order.
-pub(super) fn check(
-    table: &Table,
-    resolved: &[Resolved],
-    world: &World,
-    pairs: &Pairs,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for item in resolved {
-        keys(item, table, world, diagnostics);
-        sort_order(item, table, world, diagnostics);
+pub(super) fn check(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+    for item in whole.resolved {
+        keys(whole, item, diagnostics);
+        sort_order(whole, item, diagnostics);
     }
-    same_keys(table, resolved, pairs, diagnostics);
+    same_keys(whole, pairs, diagnostics);
 }
 
 /// Other item types that a diagnostic names.
 const NAMED: usize = 3;
 
 /// Tells of item types that could make one key with those before them: once for each.
-fn same_keys(
-    table: &Table,
-    resolved: &[Resolved],
-    pairs: &Pairs,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
+fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+    let (table, resolved) = (whole.table, whole.resolved);
     let last = table.sort.as_ref().unwrap_or(&table.partition);
     for of_one in pairs.compared.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
         let Some(item) = of_one
@@ -131,27 +102,25 @@ fn not_compared(left: usize) -> String {
     )
 }
 
-fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
+fn keys<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
     // Of these `unproven-join` and `unchecked` tell.
     if matches!(item.facts.origin, Origin::Multiplied | Origin::Unknown) {
         return;
     }
-    let Some(proof) = prove(item.subject(), table, world) else {
+    let Some(proof) = prove(whole.subject(item)) else {
         return;
     };
+    let name = &item.item.name;
     let (code, message) = match proof.shown {
         // Of a key that is named nobody wants to hear again that it is; the load checks.
         Shown::Proved | Shown::Supposed => return,
         Shown::Broken => (
             Code::KeyNotUnique,
-            format!("two rows of `{}` may have one key", item.item.name),
+            format!("two rows of `{name}` may have one key"),
         ),
         Shown::Open => (
             Code::KeyUnproved,
-            format!(
-                "that the keys of `{}` are apart cannot be proved: the load will check",
-                item.item.name
-            ),
+            format!("that the keys of `{name}` are apart cannot be proved: the load will check"),
         ),
     };
     let mend = help(item, proof.shown);
@@ -159,7 +128,9 @@ fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Dia
         Some(example) => format!("{example}; {mend}"),
         None => mend,
     };
-    let attribute = proof.attribute.unwrap_or(table.partition.name.clone());
+    let attribute = proof
+        .attribute
+        .unwrap_or(whole.table.partition.name.clone());
     diagnostics.push(
         Diagnostic::new(code, item.place(&attribute), message)
             .with_label(proof.because)
@@ -168,12 +139,8 @@ fn keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Dia
 }
 
 fn help(item: &Resolved, shown: Shown) -> String {
-    let names: Vec<&str> = item
-        .item
-        .row_key
-        .iter()
-        .map(|(name, _)| name.as_ref())
-        .collect();
+    let names = item.item.row_key.iter();
+    let names: Vec<&str> = names.map(|(name, _)| name.as_ref()).collect();
     match (item.facts.origin, names.as_slice()) {
         (Origin::Table, []) => "the load will find rows with one key and reject them".to_owned(),
         (Origin::Query | Origin::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
@@ -185,12 +152,12 @@ fn help(item: &Resolved, shown: Shown) -> String {
     }
 }
 
-fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
-    for name in sort_keys(table) {
-        let Some(template) = item.subject().template(name) else {
+fn sort_order<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
+    for name in sort_keys(whole.table) {
+        let Some(template) = item.item.template(name) else {
             continue;
         };
-        for disorder in disorders(item.subject(), template, world) {
+        for disorder in disorders(whole.subject(item), template) {
             let code = match disorder.fault() {
                 Some(true) => Code::UnpaddedNumber,
                 Some(false) => Code::UnorderedTime,
@@ -203,47 +170,51 @@ fn sort_order(item: &Resolved, table: &Table, world: &World, diagnostics: &mut V
 
 /// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
 /// or a `$when` nothing.
-pub(super) fn refusals(
-    table: &Table,
-    resolved: &[Resolved],
-    world: &World,
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    for item in resolved {
-        refused_keys(item, table, world, diagnostics);
+pub(super) fn refusals(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let is_judged =
+        |item: &&Resolved| item.facts.origin == Origin::Table && item.item.condition.is_none();
+    for item in whole.resolved.iter().filter(is_judged) {
+        for (key, is_sort) in key_attributes(whole.table) {
+            if item.item.node(&key.name).is_some_and(has_condition) {
+                continue;
+            }
+            for refusal in refused(whole.subject(item), key, is_sort) {
+                let (code, message, help) = risk(refusal, &key.name, whole.table);
+                diagnostics.add(code, item.place(&key.name), message, help);
+            }
+        }
     }
 }
 
-fn refused_keys(item: &Resolved, table: &Table, world: &World, diagnostics: &mut Vec<Diagnostic>) {
-    if item.facts.origin != Origin::Table || item.condition.is_some() {
-        return;
-    }
-    for (key, is_sort) in key_attributes(table) {
-        let mut attributes = item.item.attributes.iter();
-        if attributes.any(|(name, node)| *name == key.name && has_condition(node)) {
-            continue;
-        }
-        for refusal in refused(item.subject(), key, is_sort, world) {
-            let place = item.place(&key.name);
-            diagnostics.push(match refusal {
-                Refused::Empty(column) => Diagnostic::new(
-                    Code::EmptyKey,
-                    place,
-                    format!("the key `{}` is empty where `{column}` is, and then the row is rejected", key.name),
+fn risk(refusal: Refused, key: &str, table: &Table) -> (Code, String, String) {
+    match refusal {
+        Refused::Empty(column) => {
+            let message = format!(
+                "the key `{key}` is empty where `{column}` is, and then the row is rejected"
+            );
+            let help = if table.key().any(|own| *own.name == *key) {
+                format!("put text around it, or leave such rows out: where: {column} <> ''")
+            } else {
+                format!(
+                    "put text around it, or leave such rows out of the index with this under `attributes`: {key}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}"
                 )
-                .with_help(if table.key().any(|own| own.name == key.name) {
-                    format!("put text around it, or leave such rows out: where: {column} <> ''")
-                } else {
-                    format!("put text around it, or leave such rows out of the index with this under `attributes`: {}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}", key.name)
-                }),
-                Refused::Long { bytes, most, columns } => Diagnostic::new(
-                    Code::LongKey,
-                    place,
-                    format!("the key `{}` may have {bytes} bytes by its columns' limits; DynamoDB takes {most}", key.name),
-                )
-                .with_help(format!("shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row", columns.join(", "))),
-            });
+            };
+            (Code::EmptyKey, message, help)
         }
+        Refused::Long {
+            bytes,
+            most,
+            columns,
+        } => (
+            Code::LongKey,
+            format!(
+                "the key `{key}` may have {bytes} bytes by its columns' limits; DynamoDB takes {most}"
+            ),
+            format!(
+                "shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row",
+                columns.join(", ")
+            ),
+        ),
     }
 }
 
@@ -257,59 +228,36 @@ pub(super) fn has_condition(node: &Node) -> bool {
 }
 
 /// Everything that was shown.
-pub(super) fn report(
-    raw: &Raw,
-    table: &Table,
-    resolved: &[Resolved],
-    passes: &Passes,
-    catalog: &Catalog,
-    world: &World,
-    pairs: &Pairs,
-) -> Proofs {
-    let subjects: Vec<Subject<'_>> = resolved.iter().map(Resolved::subject).collect();
-    let scans: Vec<_> = resolved
+pub(super) fn report(whole: &Whole<'_>, subjects: &[Subject<'_>], pairs: &Pairs) -> Proofs {
+    let scans = subjects
         .iter()
-        .map(|each| passes.so_far(each.item.pass))
-        .collect();
-    let covered = resolved.iter().zip(&scans).filter_map(|(each, scan)| {
-        let written = raw.items.iter();
-        let mut written = written.filter(|item| item.name.value.as_str() == &*each.item.name);
-        let omit = written.next().map(|item| item.omit.as_slice());
+        .map(|each| whole.passes.so_far(each.item.pass));
+    let scans: Vec<_> = scans.collect();
+    let covered = subjects.iter().zip(&scans).filter_map(|(subject, scan)| {
+        let mut written = whole.raw.items.iter();
+        let written = written.find(|item| *item.name.value == *subject.item.name);
+        let omitted = written.into_iter().flat_map(|item| &item.omit);
         Some(Covered {
-            subject: each.subject(),
+            subject: *subject,
             scan: scan.as_ref()?,
-            omitted: omit
-                .unwrap_or_default()
-                .iter()
-                .map(|name| name.value.as_str())
-                .collect(),
+            omitted: omitted.map(|name| name.value.as_str()).collect(),
         })
     });
     let covered: Vec<Covered<'_>> = covered.collect();
-    let indexes = table.all_indexes();
-    let indexes = indexes.map(|each| index(each, table, &subjects, world));
-    let indexes: Vec<IndexProof> = indexes.collect();
-    let sizes = subjects.iter().map(|subject| size(*subject, table, world));
-    let sizes: Vec<SizeProof> = sizes.collect();
-    let mut claims: Vec<Claim> = Vec::new();
-    claims.extend(
-        subjects
-            .iter()
-            .filter_map(|subject| own_keys(*subject, table, world)),
-    );
-    claims.extend(keys_of_pairs(&subjects, pairs));
-    claims.extend(
-        subjects
-            .iter()
-            .flat_map(|subject| order(*subject, table, world)),
-    );
+    let indexes = whole.table.all_indexes();
+    let indexes: Vec<IndexProof> = indexes.map(|each| index(each, subjects)).collect();
+    let each = || subjects.iter().copied();
+    let sizes: Vec<SizeProof> = each().map(size).collect();
+    let mut claims: Vec<Claim> = each().filter_map(own_keys).collect();
+    claims.extend(keys_of_pairs(subjects, pairs));
+    claims.extend(each().flat_map(order));
     claims.extend(indexes.iter().flat_map(in_index));
     claims.extend(sizes.iter().map(sized));
     Proofs {
         claims,
         pairs_by_beginning: pairs.by_beginning,
         pairs_not_compared: pairs.left,
-        coverage: coverage(&covered, catalog),
+        coverage: coverage(&covered, whole.catalog),
         indexes,
         sizes,
         patterns: Vec::new(),
@@ -331,53 +279,36 @@ fn claimed(kind: ClaimKind, item_types: &[&str], verdict: Verdict, because: Stri
     }
 }
 
-fn own_keys(subject: Subject<'_>, table: &Table, world: &World) -> Option<Claim> {
-    let proof = prove(subject, table, world)?;
+fn own_keys(subject: Subject<'_>) -> Option<Claim> {
+    let proof = prove(subject)?;
     let verdict = match proof.shown {
         Shown::Proved => Verdict::Proved,
         Shown::Supposed | Shown::Open | Shown::Broken => Verdict::NotProved,
     };
+    let (kind, types) = (ClaimKind::KeysDiffer, [&*subject.item.name]);
     Some(Claim {
         facts: proof.facts,
         example: proof.example,
-        ..claimed(
-            ClaimKind::KeysDiffer,
-            &[&subject.item.name],
-            verdict,
-            proof.because,
-        )
+        ..claimed(kind, &types, verdict, proof.because)
     })
 }
 
 /// Item types that are always in an index, and that it is empty.
 fn in_index(proof: &IndexProof) -> Vec<Claim> {
-    let within = |claim: Claim| Claim {
-        of: claim::Subject {
-            index: Some(proof.index.clone()),
-            ..claim.of
-        },
-        ..claim
+    let claimed = |kind, item_types: &[&str], because: &str| {
+        let mut claim = claimed(kind, item_types, Verdict::Proved, because.to_owned());
+        claim.of.index = Some(proof.index.clone());
+        claim
     };
     if proof.items.is_empty() {
-        let because = "no item type makes its key attributes".to_owned();
-        let empty = claimed(ClaimKind::IndexEmpty, &[], Verdict::Proved, because);
-        return vec![within(empty)];
+        let because = "no item type makes its key attributes";
+        return vec![claimed(ClaimKind::IndexEmpty, &[], because)];
     }
-    let always = proof
-        .items
-        .iter()
-        .filter(|item| item.when.is_empty())
-        .map(|item| {
-            let because = "every item has its key attributes".to_owned();
-            let types = [item.item_type.as_str()];
-            within(claimed(
-                ClaimKind::AlwaysInIndex,
-                &types,
-                Verdict::Proved,
-                because,
-            ))
-        });
-    always.collect()
+    let because = "every item has its key attributes";
+    let always = proof.items.iter().filter(|item| item.when.is_empty());
+    always
+        .map(|item| claimed(ClaimKind::AlwaysInIndex, &[&item.item_type], because))
+        .collect()
 }
 
 fn sized(size: &SizeProof) -> Claim {
@@ -427,31 +358,24 @@ pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
 fn keys_of_pairs(subjects: &[Subject<'_>], pairs: &Pairs) -> Vec<Claim> {
     let claim = |(places, apart): &([usize; 2], Apart)| {
         let names = places.map(|place| subjects.get(place).map_or("", |each| &each.item.name));
-        let claimed = |verdict, because| claimed(ClaimKind::KeysDiffer, &names, verdict, because);
-        match apart {
-            Apart::Form(because) => claimed(Verdict::Proved, because.clone()),
-            Apart::Not(example) => Claim {
-                example: Some(format!("both can be {example}")),
-                ..claimed(
-                    Verdict::NotProved,
-                    "their templates have a key in common".to_owned(),
-                )
-            },
-            Apart::Unknown => claimed(
+        let (verdict, because) = match apart {
+            Apart::Form(because) => (Verdict::Proved, because.as_str()),
+            Apart::Not(_) => (Verdict::NotProved, "their templates have a key in common"),
+            Apart::Unknown => (
                 Verdict::NotProved,
-                "their templates have too many segments and values to be compared".to_owned(),
+                "their templates have too many segments and values to be compared",
             ),
+        };
+        let mut claim = claimed(ClaimKind::KeysDiffer, &names, verdict, because.to_owned());
+        if let Apart::Not(example) = apart {
+            claim.example = Some(format!("both can be {example}"));
         }
+        claim
     };
     let mut claims: Vec<Claim> = pairs.compared.iter().map(claim).collect();
     if pairs.left > 0 {
-        let because = not_compared(pairs.left);
-        claims.push(claimed(
-            ClaimKind::KeysDiffer,
-            &[],
-            Verdict::NotProved,
-            because,
-        ));
+        let (verdict, because) = (Verdict::NotProved, not_compared(pairs.left));
+        claims.push(claimed(ClaimKind::KeysDiffer, &[], verdict, because));
     }
     claims
 }

@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
+use super::Whole;
 use super::item::Resolved;
 use super::patterns::{Bound, is_range, misfits};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::mapping::model::{AccessPattern, KeyAttribute, SortCondition};
-use crate::mapping::proof::{Condition, Reach, Work, World, reach};
-use crate::mapping::raw::{Raw, RawPattern};
+use crate::mapping::model::{AccessPattern, SortCondition};
+use crate::mapping::proof::{Condition, Reach, Work, reach};
+use crate::mapping::raw::{RawPattern, Spanned};
 use crate::mapping::yaml::Node;
 
 /// What an access pattern finds.
@@ -24,54 +25,42 @@ pub(super) struct Finds {
 /// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
 /// finds.
 pub(super) fn check(
-    raw: &Raw,
-    resolved: &[Resolved],
+    whole: &Whole<'_>,
     bound: &[Bound],
-    world: &World,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Finds> {
     let mut all = Vec::new();
     let mut work = Work::all();
-    // Of a faulty item type nothing can be said, so that what finds it seems to find nothing.
-    if resolved.len() < raw.written.len() {
+    // What finds a faulty item type seems to find nothing.
+    if !whole.is_complete() {
         return all;
     }
     for bound in bound {
-        let mut written = raw.patterns.iter();
+        let mut written = whole.raw.patterns.iter();
         let Some(pattern) = written.find(|raw| raw.name.value == *bound.pattern.name) else {
             continue;
         };
         diagnostics.extend(bound.warnings.iter().cloned());
         let conditions = conditions(&bound.pattern);
-        let found = resolved.iter().map(|item| {
-            let promised = pattern
-                .items
-                .iter()
-                .find(|name| name.value == *item.item.name);
-            let reach = reach(item.subject(), &conditions, world, &mut work);
+        let found = whole.resolved.iter().map(|item| {
+            let mut promised = pattern.items.iter();
+            let promised = promised.find(|name| name.value == *item.item.name);
+            let reach = reach(whole.subject(item), &conditions, &mut work);
             (item, promised, reach)
         });
         let found: Vec<_> = found.collect();
         let nothing = found.iter().all(|(_, _, reach)| *reach == Reach::Never);
         if pattern.items.is_empty() && nothing {
-            let items: Vec<&Resolved> = resolved.iter().collect();
-            let span = pattern.name.span.clone();
-            diagnostics.push(never(
-                pattern,
-                "any item type",
-                span,
-                &items,
-                &conditions,
-                world,
-            ));
+            let what = pattern.name.with("any item type".to_owned());
+            diagnostics.push(never(whole, pattern, &what, whole.resolved, &conditions));
         }
         let mut extra: Vec<&str> = Vec::new();
         for (item, promised, reach) in &found {
             match (promised, reach) {
                 (Some(name), Reach::Never) => {
-                    let what = format!("`{}`", item.item.name);
-                    let span = name.span.clone();
-                    diagnostics.push(never(pattern, &what, span, &[item], &conditions, world));
+                    let what = name.with(format!("`{}`", item.item.name));
+                    let item = std::slice::from_ref(*item);
+                    diagnostics.push(never(whole, pattern, &what, item, &conditions));
                 }
                 (None, Reach::Yes) => extra.push(&item.item.name),
                 _ => {}
@@ -103,27 +92,26 @@ pub(super) fn check(
 /// Items of a pattern that finds none which are shown beside it.
 const SHOWN: usize = 3;
 
-/// A pattern that finds no item: what it asks for, and what the items have there.
-fn never(
+/// A pattern that does not find these items: what it asks for, and what they have there.
+fn never<'a>(
+    whole: &Whole<'a>,
     pattern: &RawPattern,
-    what: &str,
-    span: Range<usize>,
-    items: &[&Resolved],
-    conditions: &[(&KeyAttribute, Condition)],
-    world: &World,
+    what: &Spanned<String>,
+    items: &'a [Resolved],
+    conditions: &[Condition<'_>],
 ) -> Diagnostic {
     let keys = |attribute: &str| pattern.key.iter().find(move |entry| entry.key == attribute);
     let mut work = Work::one();
-    let is_culprit = |condition: &&[(&KeyAttribute, Condition)]| {
+    let is_culprit = |condition: &&[Condition<'_>]| {
         let mut items = items.iter();
-        items.all(|item| reach(item.subject(), condition, world, &mut work) == Reach::Never)
+        items.all(|item| reach(whole.subject(item), condition, &mut work) == Reach::Never)
     };
     let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
     let culprit = culprits.next().or_else(|| conditions.first());
     let name = culprit.map_or("", |(key, _)| &key.name);
     let asked = keys(name).map_or_else(|| "anything".to_owned(), |entry| asked(&entry.value));
     let has = items.iter().take(SHOWN).map(|item| {
-        let has = match item.subject().template(name) {
+        let has = match item.item.template(name) {
             Some(template) => format!("{name} = {template}"),
             None => format!("no {name}"),
         };
@@ -131,11 +119,12 @@ fn never(
     });
     let has: Vec<String> = has.collect();
     let message = format!(
-        "`{}` can never find {what}: it asks for {name} {asked}, and {}",
+        "`{}` can never find {}: it asks for {name} {asked}, and {}",
         pattern.name.value,
+        what.value,
         has.join(", ")
     );
-    let mut fault = Diagnostic::new(Code::NeverMatches, span, message)
+    let mut fault = Diagnostic::new(Code::NeverMatches, what.span.clone(), message)
         .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or ask another index");
     if let Some(entry) = keys(name) {
         fault = fault.with_other(entry.value.span.clone(), "what is asked for");
@@ -165,15 +154,11 @@ fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic
     let names: Vec<String> = extra.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("`{}` also finds {}", pattern.name.value, names.join(", "));
     let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());
+    let promised = pattern.items.iter().map(|name| name.value.as_str());
+    let all: Vec<&str> = promised.chain(extra.iter().copied()).collect();
     let help = format!(
         "make the condition narrower, or say that they come back too: items: [{}]",
-        pattern
-            .items
-            .iter()
-            .map(|name| name.value.as_str())
-            .chain(extra.iter().copied())
-            .collect::<Vec<_>>()
-            .join(", ")
+        all.join(", ")
     );
     diagnostics.add(Code::ExtraItems, place, message, help);
 }
@@ -184,31 +169,18 @@ fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
     Some(ranges.next()?.value.entries().first()?.value.span.clone())
 }
 
-/// The key attributes that an item must have, with what is asked of each.
-fn conditions(pattern: &AccessPattern) -> Vec<(&KeyAttribute, Condition)> {
+/// The key attributes that an item must have, with what is asked of each. Of one that is less or greater than another,
+/// nothing is known but that it is there.
+fn conditions(pattern: &AccessPattern) -> Vec<Condition<'_>> {
+    use SortCondition::{BeginsWith, Between, Is};
     let partition = pattern.partition.iter();
-    let partition = partition.map(|(key, template)| (key, Condition::Is(template.clone())));
+    let partition = partition.map(|(key, template)| (key, Some(Is(template.clone()))));
     let sort = pattern.order.iter().map(|key| {
         let mut asked = pattern.sort.iter().filter(|(other, _)| other == key);
         let asked = asked.next().map(|(_, asked)| asked);
-        (key, asked.map_or(Condition::Any, condition))
+        let is_known =
+            |asked: &&SortCondition| matches!(asked, Is(_) | BeginsWith(_) | Between(..));
+        (key, asked.filter(is_known).cloned())
     });
     partition.chain(sort).collect()
-}
-
-fn condition(asked: &SortCondition) -> Condition {
-    match asked {
-        SortCondition::Is(template) => Condition::Is(template.clone()),
-        SortCondition::BeginsWith(template) => Condition::BeginsWith(template.clone()),
-        SortCondition::Between(low, high) => {
-            let (low, high) = (low.prefix().0, high.prefix().0);
-            let common = low.char_indices().zip(high.chars());
-            let end = common
-                .take_while(|((_, a), b)| a == b)
-                .last()
-                .map_or(0, |((at, letter), _)| at + letter.len_utf8());
-            Condition::Within(low.get(..end).unwrap_or_default().to_owned())
-        }
-        _ => Condition::Any,
-    }
 }

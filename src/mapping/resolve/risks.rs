@@ -1,55 +1,38 @@
 //! Risks: what DynamoDB would let pass in silence, or serve slowly.
 
-use std::sync::Arc;
-
+use super::Whole;
 use super::item::Resolved;
 use super::keys::may_be_in;
 use super::proofs::has_condition;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::format::counted;
-use crate::mapping::model::{KeyAttribute, Table, Template};
+use crate::mapping::model::{KeyAttribute, Table};
 use crate::mapping::proof::fixed;
-use crate::mapping::raw::Raw;
 
 /// Write units a second that one partition key value takes (limits.md 26).
 const PARTITION_WRITES: u32 = 1_000;
 
 /// Tells of risks. Gives those that nobody need be told of while there are so few rows.
-pub(super) fn check(
-    raw: &Raw,
-    table: &Table,
-    resolved: &[Resolved],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Vec<Diagnostic> {
-    for item in resolved {
-        nullable_key(item, table, diagnostics);
+pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
+    for item in whole.resolved.iter().filter(|item| item.is_table) {
+        nullable_key(item, whole.table, diagnostics);
     }
-    empty_indexes(raw, table, resolved, diagnostics);
-    let (told, untold) = single_partitions(raw, table, resolved)
-        .into_iter()
-        .partition::<Vec<_>, _>(|(_, is_crowded)| *is_crowded);
-    diagnostics.extend(told.into_iter().map(|(diagnostic, _)| diagnostic));
+    empty_indexes(whole, diagnostics);
+    let mut untold = Vec::new();
+    for (risk, is_crowded) in single_partitions(whole) {
+        if is_crowded {
+            diagnostics.push(risk);
+        } else {
+            untold.push(risk);
+        }
+    }
     untold
-        .into_iter()
-        .map(|(diagnostic, _)| diagnostic)
-        .collect()
-}
-
-fn key_templates<'a>(
-    item: &'a Resolved,
-    table: &'a Table,
-) -> impl Iterator<Item = (&'a Arc<str>, &'a Template)> {
-    table
-        .key()
-        .filter_map(|key| Some((&key.name, item.subject().template(&key.name)?)))
 }
 
 fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
-    if !item.is_table {
-        return;
-    }
-    for (name, template) in key_templates(item, table) {
-        for placeholder in template.mandatory() {
+    for key in table.key() {
+        let template = item.item.template(&key.name);
+        for placeholder in template.iter().flat_map(|template| template.mandatory()) {
             let place = &placeholder.place;
             let may_be_null = !place.path.is_empty() || item.nullable.contains(&place.column);
             if may_be_null && !placeholder.replaces_null() {
@@ -58,26 +41,20 @@ fn nullable_key(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic
                     place.written
                 );
                 let help = "give it a `default(x)`, or leave such rows out: where: … IS NOT NULL";
-                diagnostics.add(Code::NullableKey, item.place(name), message, help);
+                diagnostics.add(Code::NullableKey, item.place(&key.name), message, help);
             }
         }
     }
 }
 
-fn empty_indexes(
-    raw: &Raw,
-    table: &Table,
-    resolved: &[Resolved],
-    diagnostics: &mut Vec<Diagnostic>,
-) {
-    // Of a faulty item type nothing can be said.
-    if resolved.len() < raw.written.len() || raw.written.is_empty() {
+fn empty_indexes(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    if !whole.is_complete() || whole.resolved.is_empty() {
         return;
     }
-    let indexes = table.all_indexes();
-    let written = raw.table.indexes.iter().chain(&raw.table.local_indexes);
-    for (index, written) in indexes.zip(written) {
-        if resolved.iter().any(|item| may_be_in(item, index)) {
+    let raw = &whole.raw.table;
+    let written = raw.indexes.iter().chain(&raw.local_indexes);
+    for (index, written) in whole.table.all_indexes().zip(written) {
+        if whole.resolved.iter().any(|item| may_be_in(item, index)) {
             continue;
         }
         let message = format!(
@@ -90,10 +67,11 @@ fn empty_indexes(
 }
 
 /// The item types whose items share a partition key value, each with whether that is too much for it.
-fn single_partitions(raw: &Raw, table: &Table, resolved: &[Resolved]) -> Vec<(Diagnostic, bool)> {
+fn single_partitions(whole: &Whole<'_>) -> Vec<(Diagnostic, bool)> {
     let mut found = Vec::new();
-    for (index, written) in table.indexes.iter().zip(&raw.table.indexes) {
-        let within = resolved.iter().filter(|item| may_be_in(item, index));
+    let table = whole.table;
+    for (index, written) in table.indexes.iter().zip(&whole.raw.table.indexes) {
+        let within = whole.resolved.iter().filter(|item| may_be_in(item, index));
         let single = single(within, &index.partition);
         let is_crowded = single.iter().any(|(.., is_crowded)| *is_crowded);
         let list: Vec<String> = single
@@ -104,35 +82,37 @@ fn single_partitions(raw: &Raw, table: &Table, resolved: &[Resolved]) -> Vec<(Di
         if list.is_empty() {
             continue;
         }
-        let told = Diagnostic::new(
-            Code::SinglePartition,
-            written.name.span.clone(),
-            format!("in `{}` whole item types share one partition key value: {}", index.name, list.join(", ")),
-        )
-        .with_help(format!(
+        let message = format!(
+            "in `{}` whole item types share one partition key value: {}",
+            index.name,
+            list.join(", ")
+        );
+        let help = format!(
             "one value takes about {PARTITION_WRITES} write units a second, and an index that is throttled throttles the table: spread it with `shard(n)`, or leave the attribute out where no access pattern asks for it"
-        ));
-        found.push((told, is_crowded));
+        );
+        let span = written.name.span.clone();
+        let told = Diagnostic::new(Code::SinglePartition, span, message);
+        found.push((told.with_help(help), is_crowded));
     }
     let own = std::slice::from_ref(&table.partition);
-    for (item, value, is_crowded) in single(resolved.iter(), own) {
+    for (item, value, is_crowded) in single(whole.resolved.iter(), own) {
         if value.is_empty() {
             continue;
         }
-        let told = Diagnostic::new(
-            Code::SinglePartition,
-            item.place(&table.partition.name),
-            format!("{} stands under one partition key value", every(item, own)),
-        )
-        .with_help(format!("one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"));
-        found.push((told, is_crowded));
+        let message = format!("{} stands under one partition key value", every(item, own));
+        let help = format!(
+            "one value takes about {PARTITION_WRITES} write units a second: put a column into it, or spread it with `shard(n)`"
+        );
+        let span = item.place(&table.partition.name);
+        let told = Diagnostic::new(Code::SinglePartition, span, message);
+        found.push((told.with_help(help), is_crowded));
     }
     found
 }
 
 /// How people call the items of a type that have a key.
 fn every(item: &Resolved, partition: &[KeyAttribute]) -> String {
-    let node = |key: &KeyAttribute| item.subject().node(&key.name);
+    let node = |key: &KeyAttribute| item.item.node(&key.name);
     let is_sparse = partition.iter().filter_map(node).any(has_condition);
     let whose = if is_sparse {
         " whose `$when` holds"
@@ -155,12 +135,7 @@ fn single<'r>(
     within: impl Iterator<Item = &'r Resolved>,
     partition: &[KeyAttribute],
 ) -> Vec<(&'r Resolved, String, bool)> {
-    // A multi-attribute key has one value only if all of its parts have.
-    let one = |item: &'r Resolved| {
-        let values = partition.iter().map(|key| fixed(item.subject(), &key.name));
-        let values: Option<Vec<String>> = values.collect();
-        Some((item, values?.join(" / ")))
-    };
+    let one = |item: &'r Resolved| Some((item, fixed(&item.item, partition)?));
     let single: Vec<(&Resolved, String)> = within.filter_map(one).collect();
     let is_crowded = |value: &str| {
         let together = single.iter().filter(|(_, other)| other == value);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::Described;
 use super::join::find_parent;
 use crate::catalog::{Catalog, Column, Dbms, Family, Table};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
 use crate::source::Relation;
 
@@ -142,12 +142,8 @@ impl<'a> Scope<'a> {
         let (columns, known): (&[Column], bool) = match described.get(&sql.value) {
             Some(Ok(columns)) => (columns, true),
             Some(Err(reason)) => {
-                diagnostics.add(
-                    Code::Sql,
-                    sql.span.clone(),
-                    "the source refuses this query",
-                    reason.clone(),
-                );
+                let message = "the source refuses this query";
+                diagnostics.add(Code::Sql, sql.span.clone(), message, reason);
                 return None;
             }
             None => {
@@ -158,12 +154,11 @@ impl<'a> Scope<'a> {
             }
         };
         let names = || columns.iter().map(|column| column.name.as_str());
-        for wrong in key
-            .iter()
-            .filter(|k| known && names().all(|name| name != k.value))
-        {
-            let span = wrong.span.clone();
-            diagnostics.push(unknown_column(&wrong.value, span, "the query", names()));
+        for name in key.iter().filter(|_| known) {
+            if names().all(|known| known != name.value) {
+                let span = name.span.clone();
+                diagnostics.push(unknown_column(&name.value, span, "the query", names()));
+            }
         }
         Some(Self {
             from: Relation::Query(sql.value.clone()),
@@ -195,13 +190,17 @@ impl<'a> Scope<'a> {
         self.joins.iter().find(|parent| parent.alias == alias)
     }
 
+    /// A column of the base relation.
+    pub(super) fn base(&self, name: &str) -> Option<&'a Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
     /// What is known of a column: the base relation's, or a joined parent's.
-    pub(super) fn column(&self, alias: Option<&str>, name: &str) -> Option<&Column> {
-        let columns = match alias.and_then(|alias| self.parent(alias)) {
-            Some(parent) => &parent.table.columns,
-            None => self.columns,
-        };
-        columns.iter().find(|column| column.name == name)
+    pub(super) fn column(&self, alias: Option<&str>, name: &str) -> Option<&'a Column> {
+        match alias.and_then(|alias| self.parent(alias)) {
+            Some(parent) => parent.table.column(name),
+            None => self.base(name),
+        }
     }
 
     /// An exploded element's place in the scope.
@@ -218,7 +217,7 @@ impl<'a> Scope<'a> {
     /// Whether a name means something already, so that it can be no alias.
     pub(super) fn has(&self, name: &str) -> bool {
         self.table.is_some_and(|table| table.name.name == name)
-            || self.columns.iter().any(|column| column.name == name)
+            || self.base(name).is_some()
             || self.parent(name).is_some()
             || self.element(name).is_some()
     }
@@ -231,13 +230,10 @@ pub(super) fn unknown_column<'n>(
     relation: &str,
     known: impl Iterator<Item = &'n str> + Clone,
 ) -> Diagnostic {
-    let help = match nearest(name, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => {
-            let names: Vec<&str> = known.take(20).collect();
-            format!("its columns are {}", names.join(", "))
-        }
-    };
+    let help = did_you_mean(name, known.clone()).unwrap_or_else(|| {
+        let names: Vec<&str> = known.take(20).collect();
+        format!("its columns are {}", names.join(", "))
+    });
     let message = format!("{relation} has no column `{name}`");
     Diagnostic::new(Code::UnknownColumn, span, message).with_help(help)
 }
@@ -249,29 +245,18 @@ pub(super) fn find_table<'a>(
 ) -> Option<&'a Table> {
     let found = lookup(&name.value, catalog);
     if found.is_none() {
-        let known = catalog
-            .tables
-            .iter()
-            .map(|table| catalog.display_name(&table.name));
-        let known: Vec<String> = known.collect();
-        let help = match nearest(&name.value, known.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if known.is_empty() => "the source shows no tables to this user".to_owned(),
-            None => format!(
-                "there are {}{}",
-                known
-                    .iter()
-                    .take(12)
-                    .cloned()
-                    .collect::<Vec<_>>()
-                    .join(", "),
-                if known.len() > 12 {
-                    ", … (see `inspect`)"
-                } else {
-                    ""
-                }
-            ),
-        };
+        let tables = catalog.tables.iter();
+        let known: Vec<String> = tables
+            .map(|table| catalog.display_name(&table.name))
+            .collect();
+        let help = did_you_mean(&name.value, known.iter().map(String::as_str));
+        let help = help.unwrap_or_else(|| match known.get(..12) {
+            _ if known.is_empty() => "the source shows no tables to this user".to_owned(),
+            Some(first) if known.len() > 12 => {
+                format!("there are {}, … (see `inspect`)", first.join(", "))
+            }
+            _ => format!("there are {}", known.join(", ")),
+        });
         let message = format!("the source has no table `{}`", name.value);
         diagnostics.add(Code::UnknownTable, name.span.clone(), message, help);
     }

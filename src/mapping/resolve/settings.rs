@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{Autoscale, Billing, Settings, StreamView, Throughput};
-use crate::mapping::raw::{RawTable, Spanned};
+use crate::mapping::raw::{RawTable, Spanned, named, read_autoscale, texts};
 
 /// Tags per table.
 const MAX_TAGS: usize = 50;
@@ -17,13 +17,12 @@ const ON_DEMAND: Throughput = Throughput {
 const TARGET: std::ops::RangeInclusive<u64> = 20..=90;
 
 pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> Settings {
-    let settings = &raw.settings;
-    check_tags(&settings.tags, diagnostics);
+    let mut settings = raw.settings.clone();
+    check_tags(raw, diagnostics);
     check_replicas(raw, diagnostics);
-    if let Some(warm) = &settings.warm_throughput {
-        check_warm(warm, raw.billing, diagnostics);
-    }
-    if let (Some(autoscale), Billing::Provisioned(units)) = (&settings.autoscale, raw.billing) {
+    check_warm(raw, diagnostics);
+    let autoscale = raw.node.get("billing").and_then(read_autoscale);
+    if let (Some(autoscale), Billing::Provisioned(units)) = (&autoscale, raw.billing) {
         check_autoscale(autoscale, units, diagnostics);
     }
     for index in &raw.indexes {
@@ -31,53 +30,41 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> Sett
             check_autoscale(autoscale, units, diagnostics);
         }
     }
-    let stream = settings.stream.as_ref().map(|stream| stream.value);
-    Settings {
-        // Replicas are fed from the stream.
-        stream: stream.or((!settings.replicas.is_empty()).then_some(StreamView::NewAndOldImages)),
-        point_in_time_recovery: settings.point_in_time_recovery,
-        deletion_protection: settings.deletion_protection,
-        class: settings.class,
-        tags: settings
-            .tags
-            .iter()
-            .map(|(key, value)| (key.value.clone(), value.clone()))
-            .collect(),
-        warm_throughput: settings.warm_throughput.as_ref().map(|warm| warm.value),
-        replicas: settings.replicas.iter().map(|r| r.value.clone()).collect(),
-        autoscale: settings.autoscale.as_ref().map(|policy| policy.value),
+    // Replicas are fed from the stream.
+    if settings.stream.is_none() && !settings.replicas.is_empty() {
+        settings.stream = Some(StreamView::NewAndOldImages);
     }
+    settings
 }
 
-fn check_tags(tags: &[(Spanned<String>, String)], diagnostics: &mut Vec<Diagnostic>) {
-    for (key, value) in tags {
-        let long = key.value.chars().count() > MAX_TAG.0 || value.chars().count() > MAX_TAG.1;
-        let message = if key.value.is_empty() || long {
+fn check_tags(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+    let tags = named(raw.node.get("tags"));
+    for (entry, (key, value)) in tags.iter().zip(&raw.settings.tags) {
+        let long = key.chars().count() > MAX_TAG.0 || value.chars().count() > MAX_TAG.1;
+        let message = if key.is_empty() || long {
             format!(
                 "a tag's key has 1 to {} characters, its value at most {}",
                 MAX_TAG.0, MAX_TAG.1
             )
-        } else if key.value.to_ascii_lowercase().starts_with("aws:") {
-            format!(
-                "the tag `{}` begins with `aws:`, which is AWS's own",
-                key.value
-            )
+        } else if key.to_ascii_lowercase().starts_with("aws:") {
+            format!("the tag `{key}` begins with `aws:`, which is AWS's own")
         } else {
             continue;
         };
         let help = "name the tag otherwise, or shorten it";
-        diagnostics.add(Code::Name, key.span.clone(), message, help);
+        diagnostics.add(Code::Name, entry.key_span.clone(), message, help);
     }
-    if let Some((key, _)) = tags.get(MAX_TAGS) {
+    if let Some(entry) = tags.get(MAX_TAGS) {
         let message = format!("a table has at most {MAX_TAGS} tags");
-        diagnostics.push(Diagnostic::new(Code::Limit, key.span.clone(), message));
+        let span = entry.key_span.clone();
+        diagnostics.push(Diagnostic::new(Code::Limit, span, message));
     }
 }
 
 fn check_replicas(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
-    let settings = &raw.settings;
+    let replicas = texts(raw.node.get("replicas"));
     let mut earlier: Vec<&Spanned<String>> = Vec::new();
-    for region in &settings.replicas {
+    for region in &replicas {
         if !is_region(&region.value) {
             let message = format!("`{}` is no AWS region", region.value);
             let help = "write it as AWS does: eu-west-1";
@@ -93,8 +80,9 @@ fn check_replicas(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
         }
         earlier.push(region);
     }
-    if let (Some(stream), false) = (&settings.stream, settings.replicas.is_empty())
-        && stream.value != StreamView::NewAndOldImages
+    if let (Some(view), Some(stream)) = (raw.settings.stream, raw.node.get("stream"))
+        && view != StreamView::NewAndOldImages
+        && !replicas.is_empty()
     {
         let message = "replicas are fed from a stream that holds new and old images";
         let help = "say `stream: new-and-old-images`, or take `stream` or `replicas` away";
@@ -116,18 +104,22 @@ fn is_region(text: &str) -> bool {
         && number.bytes().all(|b| b.is_ascii_digit())
 }
 
-fn check_warm(warm: &Spanned<Throughput>, billing: Billing, diagnostics: &mut Vec<Diagnostic>) {
-    let (least, whose) = match billing {
+fn check_warm(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
+    let written = raw.node.get("warm_throughput");
+    let Some((warm, written)) = raw.settings.warm_throughput.zip(written) else {
+        return;
+    };
+    let (least, whose) = match raw.billing {
         Billing::OnDemand => (ON_DEMAND, "an on-demand table takes from the start"),
         Billing::Provisioned(units) => (units, "is provisioned"),
     };
-    if warm.value.read < least.read || warm.value.write < least.write {
+    if warm.read < least.read || warm.write < least.write {
         let message = "a table cannot be warmed up for less than it has";
         let help = format!(
             "{} reads and {} writes a second {whose}: say as much or more, or take it away",
             least.read, least.write
         );
-        diagnostics.add(Code::Limit, warm.span.clone(), message, help);
+        diagnostics.add(Code::Limit, written.span.clone(), message, help);
     }
 }
 
@@ -137,22 +129,17 @@ fn check_autoscale(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Autoscale { min, max, target } = policy.value;
+    let (least, most) = (units.read.min(units.write), units.read.max(units.write));
     let message = if !TARGET.contains(&target) {
         format!(
             "autoscaling aims at {} to {} percent, not at {target}",
             TARGET.start(),
             TARGET.end()
         )
-    } else if max < units.read.max(units.write) {
-        format!(
-            "`max` is {max}, below the {} units that are provisioned at first",
-            units.read.max(units.write)
-        )
-    } else if min.is_some_and(|min| min > units.read.min(units.write)) {
-        format!(
-            "`min` is above the {} units that are provisioned at first",
-            units.read.min(units.write)
-        )
+    } else if max < most {
+        format!("`max` is {max}, below the {most} units that are provisioned at first")
+    } else if min.is_some_and(|min| min > least) {
+        format!("`min` is above the {least} units that are provisioned at first")
     } else {
         return;
     };

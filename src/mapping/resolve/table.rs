@@ -37,8 +37,7 @@ pub(super) fn resolve(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> (Tab
         check_index(index, raw, diagnostics);
         let partition = keys(&index.partition, &types);
         let mut index = resolve_index(index, partition, &types, own);
-        let policy = raw.settings.autoscale.as_ref();
-        index.autoscale = index.autoscale.or(policy.map(|policy| policy.value));
+        index.autoscale = index.autoscale.or(raw.settings.autoscale);
         index
     });
     let indexes: Vec<Index> = global.collect();
@@ -121,15 +120,14 @@ fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<Strin
         }
         let Some(said) = key.key_type else { continue };
         match types.get(&key.name.value) {
-            Some((first, span)) if *first != said => diagnostics.push(
-                Diagnostic::new(
-                    Code::KeyType,
-                    key.name.span.clone(),
-                    format!("`{}` has another type elsewhere", key.name.value),
-                )
-                .with_other(span.clone(), format!("type {first:?} here"))
-                .with_help("an attribute has one type in the table and all its indexes"),
-            ),
+            Some((first, span)) if *first != said => {
+                let message = format!("`{}` has another type elsewhere", key.name.value);
+                diagnostics.push(
+                    Diagnostic::new(Code::KeyType, key.name.span.clone(), message)
+                        .with_other(span.clone(), format!("type {first:?} here"))
+                        .with_help("an attribute has one type in the table and all its indexes"),
+                );
+            }
             Some(_) => {}
             None => {
                 types.insert(key.name.value.clone(), (said, key.name.span.clone()));
@@ -144,11 +142,8 @@ fn key_types(raw: &RawTable, diagnostics: &mut Vec<Diagnostic>) -> HashMap<Strin
 
 fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnostic>) {
     check_name(&index.name, "an index's name", diagnostics);
-    if let Some(local) = table
-        .local_indexes
-        .iter()
-        .find(|l| l.name.value == index.name.value)
-    {
+    let mut local = table.local_indexes.iter();
+    if let Some(local) = local.find(|local| local.name.value == index.name.value) {
         let message = format!("there are two indexes `{}`", index.name.value);
         diagnostics.push(
             Diagnostic::new(Code::DuplicateKey, local.name.span.clone(), message)
@@ -159,11 +154,10 @@ fn check_index(index: &RawIndex, table: &RawTable, diagnostics: &mut Vec<Diagnos
     check_projection(index, diagnostics);
     for keys in [&index.partition, &index.sort] {
         if let Some(extra) = keys.get(MAX_KEY_ATTRIBUTES) {
-            diagnostics.push(Diagnostic::new(
-                Code::Limit,
-                extra.name.span.clone(),
-                format!("an index's key has at most {MAX_KEY_ATTRIBUTES} attributes of each kind"),
-            ));
+            let message =
+                format!("an index's key has at most {MAX_KEY_ATTRIBUTES} attributes of each kind");
+            let span = extra.name.span.clone();
+            diagnostics.push(Diagnostic::new(Code::Limit, span, message));
         }
     }
     if table.billing == Billing::OnDemand && index.throughput.is_some() {
@@ -194,11 +188,9 @@ fn check_projection(index: &RawIndex, diagnostics: &mut Vec<Diagnostic>) {
     if let Projection::Include(names) = &index.projection
         && names.iter().any(|name| name.len() > MAX_NAME)
     {
-        diagnostics.push(Diagnostic::new(
-            Code::Name,
-            index.name.span.clone(),
-            format!("a projected attribute's name has 1 to {MAX_NAME} bytes"),
-        ));
+        let message = format!("a projected attribute's name has 1 to {MAX_NAME} bytes");
+        let span = index.name.span.clone();
+        diagnostics.push(Diagnostic::new(Code::Name, span, message));
     }
 }
 
@@ -209,13 +201,9 @@ fn check_counts(
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let mut fault = |at: Option<&RawIndex>, message: String| {
-        if let Some(index) = at {
-            diagnostics.push(Diagnostic::new(
-                Code::Limit,
-                index.name.span.clone(),
-                message,
-            ));
-        }
+        let fault =
+            |index: &RawIndex| Diagnostic::new(Code::Limit, index.name.span.clone(), message);
+        diagnostics.extend(at.map(fault));
     };
     fault(
         raw.indexes.get(MAX_GLOBAL),
@@ -225,14 +213,11 @@ fn check_counts(
         raw.local_indexes.get(MAX_LOCAL),
         format!("a table has at most {MAX_LOCAL} local indexes"),
     );
-    let projected: usize = global
-        .iter()
-        .chain(local)
-        .map(|index| match &index.projection {
-            Projection::Include(names) => names.len(),
-            _ => 0,
-        })
-        .sum();
+    let projected = |index: &Index| match &index.projection {
+        Projection::Include(names) => names.len(),
+        _ => 0,
+    };
+    let projected: usize = global.iter().chain(local).map(projected).sum();
     if projected > MAX_PROJECTED {
         fault(
             raw.indexes.last().or(raw.local_indexes.last()),
@@ -244,12 +229,8 @@ fn check_counts(
 }
 
 fn check_name(name: &Spanned<String>, what: &str, diagnostics: &mut Vec<Diagnostic>) {
-    let fits = (3..=255).contains(&name.value.len())
-        && name
-            .value
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-'));
-    if !fits {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+    if !(3..=255).contains(&name.value.len()) || !name.value.bytes().all(is_plain) {
         let message = format!("`{}` cannot be {what}", name.value);
         let help = "3 to 255 characters of a-z, A-Z, 0-9, `_`, `-` and `.`";
         diagnostics.add(Code::Name, name.span.clone(), message, help);

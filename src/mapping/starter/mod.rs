@@ -109,7 +109,7 @@ fn other_parents<'t>(
     table
         .foreign_keys
         .iter()
-        .filter(move |key| owner.is_none_or(|owner| owner.columns != key.columns))
+        .filter(move |key| owner.is_none_or(|(owner, _)| owner.columns != key.columns))
 }
 
 fn header(catalog: &Catalog, names: &Names) -> String {
@@ -171,33 +171,21 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> St
     let mut join = String::new();
     let called = table.name.name.as_str();
     let (partition, sort, why, asked) = match owner {
-        Some(key) => {
+        Some((key, theirs)) => {
             let parent = names.item_type(&key.references);
             // In the order of the parent's own key, whatever the order of the foreign key.
-            let ours = catalog
-                .table(&key.references)
-                .map_or(key.columns.clone(), |parent| {
-                    parent
-                        .row_key()
-                        .iter()
-                        .filter_map(|theirs| {
-                            let at = key
-                                .referenced_columns
-                                .iter()
-                                .position(|column| column == theirs)?;
-                            key.columns.get(at).cloned()
-                        })
-                        .collect()
-                });
-            let rest: Vec<String> = table
-                .row_key()
-                .iter()
-                .filter(|column| !ours.contains(column))
-                .cloned()
-                .collect();
-            let spelled = spelled_by_parent(catalog, table, key);
+            let ours = |own: &String| {
+                let mut referenced = key.referenced_columns.iter();
+                key.columns
+                    .get(referenced.position(|column| column == own)?)
+            };
+            let ours = theirs.row_key().iter().filter_map(ours);
+            let ours: Vec<String> = ours.cloned().collect();
+            let rest = table.row_key().iter();
+            let rest: Vec<String> = rest.filter(|own| !ours.contains(own)).cloned().collect();
+            let spelled = spelled_by_parent(theirs, table, key);
             let (partition, asked) = match &spelled {
-                Some((alias, theirs)) => (
+                Some(alias) => (
                     key_template(parent, theirs, theirs.row_key(), Some(alias), false),
                     key_template(parent, theirs, theirs.row_key(), None, false),
                 ),
@@ -206,16 +194,14 @@ fn item(out: &mut String, catalog: &Catalog, table: &Table, names: &Names) -> St
                     (template.clone(), template)
                 }
             };
-            if let Some((alias, _)) = &spelled {
+            if let Some(alias) = &spelled {
                 let columns: Vec<String> = key.columns.iter().map(|name| quoted(name)).collect();
                 join = format!(
                     "    # Equal texts may be spelled otherwise here: the parent's spelling counts.\n    join: {{ {alias}: [{}] }}\n",
                     columns.join(", ")
                 );
             }
-            let theirs = catalog.table(&key.references);
-            let is_beside = theirs.is_some_and(|theirs| self::owner(catalog, theirs).is_none());
-            let why = if is_beside {
+            let why = if self::owner(catalog, theirs).is_none() {
                 format!("  # beside its {parent}, in one item collection")
             } else {
                 format!("  # those of one {parent} in one item collection")
@@ -330,14 +316,9 @@ fn sql(catalog: &Catalog, table: &Table, by: &[String]) -> Option<String> {
     ))
 }
 
-/// The parent of a foreign key whose texts the database compares without regard to case, accents or
-/// blanks, with an alias for it: a child's `de` is equal to the parent's `DE`, and to DynamoDB it is not.
-fn spelled_by_parent<'c>(
-    catalog: &'c Catalog,
-    table: &Table,
-    key: &ForeignKey,
-) -> Option<(String, &'c Table)> {
-    let parent = catalog.table(&key.references)?;
+/// An alias for the parent of a foreign key whose texts the database compares without regard to case, accents or
+/// blanks: a child's `de` is equal to the parent's `DE`, and to DynamoDB it is not.
+fn spelled_by_parent(parent: &Table, table: &Table, key: &ForeignKey) -> Option<String> {
     let insensitive = |table: &Table, names: &[String]| {
         let mut columns = names.iter().filter_map(|name| table.column(name));
         columns.any(|column| column.insensitive)
@@ -349,7 +330,7 @@ fn spelled_by_parent<'c>(
     while table.name.name == alias || table.column(&alias).is_some() {
         alias.insert(0, '_');
     }
-    Some((alias, parent))
+    Some(alias)
 }
 
 /// `USER#{id}`, or `USER#{parent.id}` with an alias; in a sort key numbers are padded, so that their text sorts as they do.

@@ -6,9 +6,12 @@ use crate::catalog::{Catalog, ForeignKey, Table};
 const MOST_CHILDREN: u64 = 100;
 
 /// The foreign key to the parent in whose partition a table's items stand: one that is never NULL and
-/// leads to the parent's key. The one that the primary key begins with comes first, then others
+/// leads to the parent's key, with that parent. The one that the primary key begins with comes first, then others
 /// within the primary key, then those to a table that has no parent itself.
-pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t ForeignKey> {
+pub(super) fn owner<'t>(
+    catalog: &'t Catalog,
+    table: &'t Table,
+) -> Option<(&'t ForeignKey, &'t Table)> {
     let stands_alone = |key: &ForeignKey| {
         let parent = catalog.table(&key.references);
         parent.is_some_and(|parent| !has_parent(catalog, parent))
@@ -23,9 +26,11 @@ pub(super) fn owner<'t>(catalog: &Catalog, table: &'t Table) -> Option<&'t Forei
         places.max()
     };
     let keys = table.foreign_keys.iter();
-    keys.filter(|key| leads_to_key(catalog, table, key))
+    let key = keys
+        .filter(|key| leads_to_key(catalog, table, key))
         .filter(|key| place(key) != Some(usize::MAX) || !gathers_too_many(catalog, table, key))
-        .min_by_key(|key| (place(key), !stands_alone(key)))
+        .min_by_key(|key| (place(key), !stands_alone(key)))?;
+    Some((key, catalog.table(&key.references)?))
 }
 
 /// Whether a parent is a short list, such as languages, whose few rows would each gather a large

@@ -22,7 +22,7 @@ mod tests;
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
-pub(crate) use filter::{Refusal, Trial, canonical};
+pub(crate) use filter::{Trial, canonical};
 pub(crate) use lookalike::Lookalike;
 pub use parse::parse;
 pub use print::Escape;

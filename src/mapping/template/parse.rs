@@ -107,14 +107,6 @@ impl Parser<'_> {
             }
             let segment = match c {
                 '{' => self.placeholder(from).map(Segment::Placeholder),
-                '}' => {
-                    self.fault(
-                        from..self.at,
-                        "`}` closes nothing",
-                        "write `}}` for a literal brace",
-                    );
-                    None
-                }
                 '[' if open.is_some() => {
                     nested += 1;
                     self.fault(
@@ -134,12 +126,10 @@ impl Parser<'_> {
                     flush(&mut text, &mut segments);
                     return segments;
                 }
-                ']' => {
-                    self.fault(
-                        from..self.at,
-                        "`]` closes nothing",
-                        "write `]]` for a literal bracket",
-                    );
+                '}' | ']' => {
+                    let what = if c == '}' { "brace" } else { "bracket" };
+                    let help = format!("write `{c}{c}` for a literal {what}");
+                    self.fault(from..self.at, format!("`{c}` closes nothing"), help);
                     None
                 }
                 other => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::catalog::{DataType, TableName};
+use crate::diagnostic::did_you_mean;
 use crate::mapping::model::{Node, ParameterKind, Part, Placeholder, Template};
 use crate::mapping::resolve::Resolved;
 use crate::mapping::resolve::pass::Passes;
@@ -28,7 +29,8 @@ impl Make {
     /// What a resolved item type makes.
     pub(in crate::mapping::resolve) fn of(item: &Resolved, passes: &Passes) -> Self {
         let attributes = item.item.attributes.iter();
-        let template = |name: &Arc<str>| item.subject().template(name).cloned();
+        let columns = item.facts.columns.iter();
+        let template = |name: &Arc<str>| item.item.template(name).cloned();
         let origins = passes.origins(item.item.pass).into_iter().enumerate();
         let carried = origins.filter_map(|(at, origin)| {
             let (table, column) = origin?;
@@ -45,21 +47,14 @@ impl Make {
                 .map(|(name, _)| (name.clone(), template(name)))
                 .collect(),
             is_open: !item.item.spreads.is_empty(),
-            types: item
-                .facts
-                .columns
-                .iter()
-                .map(|column| column.data_type.clone())
-                .collect(),
+            types: columns.map(|column| column.data_type.clone()).collect(),
         }
     }
 
     pub(super) fn template(&self, attribute: &str) -> Option<&Template> {
-        let found = self
-            .attributes
-            .iter()
-            .find(|(name, _)| **name == *attribute);
-        found.and_then(|(_, template)| template.as_ref())
+        let mut attributes = self.attributes.iter();
+        let (_, template) = attributes.find(|(name, _)| **name == *attribute)?;
+        template.as_ref()
     }
 
     pub(super) fn may_have(&self, attribute: &str) -> bool {
@@ -73,6 +68,14 @@ impl Make {
         }
         kind_of(self.types.get(placeholder.place.column)?.as_ref()?)
     }
+}
+
+/// What to write for an attribute that no item has.
+pub(super) fn attributes_like<'m>(wrong: &str, makes: impl Iterator<Item = &'m Make>) -> String {
+    let known = makes.flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
+    did_you_mean(wrong, known).unwrap_or_else(|| {
+        "attributes are named as they stand in the items: see `preview`".to_owned()
+    })
 }
 
 /// How values of a type are read.

@@ -4,7 +4,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::align::Make;
+use super::align::{Make, attributes_like};
 use super::bind::Binder;
 use super::keys::Keys;
 use crate::catalog::{DataType, Dbms, Family};
@@ -56,7 +56,7 @@ impl Binder<'_> {
     pub(super) fn filter(&mut self, keys: &Keys<'_>) -> Option<FilterExpression> {
         let node = self.raw.filter.as_ref()?;
         let text = node.text()?;
-        let anchor = Anchor::new(node, text);
+        let anchor = Anchor::new(&node.span, text);
         let pieces = match expression::parse(text) {
             Ok(pieces) => pieces,
             Err(error) => {
@@ -193,13 +193,8 @@ impl Binder<'_> {
             makes.all(|make| *make.name != *item.value)
         });
         if ground.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
-            let known = makes().flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
-            let known: Vec<&str> = known.collect();
-            let help = match nearest(name, known.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => "attributes are named as they stand in the items: see `preview`".to_owned(),
-            };
             let message = format!("no item that comes back has an attribute `{name}`");
+            let help = attributes_like(name, makes());
             self.tell(Code::UnknownAttribute, span.clone(), message, help);
         } else if !keys.holds(name, ground.table) {
             let what = keys.called();

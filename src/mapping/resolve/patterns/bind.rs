@@ -82,11 +82,8 @@ impl<'a> Binder<'a> {
     /// The item types that the pattern promises; all of them where it promises none.
     pub(super) fn promised(&self) -> impl Iterator<Item = &'a Make> + Clone + use<'a> {
         let (raw, ground) = (self.raw, self.ground);
-        let is_promised = move |make: &&Make| {
-            let mut items = raw.items.iter();
-            raw.items.is_empty() || items.any(|item| *item.value == *make.name)
-        };
-        ground.makes.iter().filter(is_promised)
+        let makes = ground.makes.iter();
+        makes.filter(move |make| raw.items.is_empty() || raw.promises(&make.name))
     }
 
     pub(super) fn tell(
@@ -123,7 +120,7 @@ impl<'a> Binder<'a> {
         is_open: bool,
     ) -> Option<Template> {
         let text = node.text()?;
-        let anchor = Anchor::new(node, text);
+        let anchor = Anchor::new(&node.span, text);
         let written = anchor.template(text, self.diagnostics)?;
         if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
             self.lookalikes
@@ -156,11 +153,10 @@ impl<'a> Binder<'a> {
         self.align(&template, key, &places, is_open);
         self.escape(&mut template, key, node);
         self.is_key(&template, key, node);
-        let (of, key, span) = (template.clone(), key.clone(), node.span.clone());
         self.uses.push(Use {
-            template: of,
-            key,
-            span,
+            template: template.clone(),
+            key: key.clone(),
+            span: node.span.clone(),
             places,
         });
         (self.diagnostics.len() == faults).then_some(template)
@@ -229,7 +225,7 @@ impl<'a> Binder<'a> {
     ) {
         let makes = self.ground.makes;
         for make in makes {
-            let is_promised = self.raw.items.iter().any(|item| *item.value == *make.name);
+            let is_promised = self.raw.promises(&make.name);
             let Some(made) = make.template(&key.name) else {
                 continue;
             };
@@ -292,7 +288,7 @@ impl<'a> Binder<'a> {
             [] => make
                 .template(&key.name)
                 .is_some_and(|made| aligned(template, made).pairs.len() == all),
-            items => items.iter().any(|item| *item.value == *make.name),
+            _ => self.raw.promises(&make.name),
         };
         let makes = self.ground.makes.iter().filter(is_asked);
         let escapes =
@@ -372,15 +368,13 @@ impl Parameters {
         self.drafts.iter().map(|draft| draft.name.as_str())
     }
 
-    fn draft(&mut self, at: usize) -> Option<&mut Draft> {
-        self.drafts.get_mut(at)
+    fn note(&mut self, at: usize, note: impl FnOnce(&mut Draft)) {
+        self.drafts.get_mut(at).map(note);
     }
 
     /// Says which column's values a parameter has.
     pub(super) fn is_of_column(&mut self, at: usize, kind: ParameterKind) {
-        if let Some(draft) = self.draft(at) {
-            draft.column.get_or_insert(kind);
-        }
+        self.note(at, |draft| _ = draft.column.get_or_insert(kind));
     }
 
     /// Says which filters a parameter goes through.
@@ -401,37 +395,27 @@ impl Parameters {
             Some(Filter::Base64) => ParameterKind::Binary,
             _ => return,
         };
-        if let Some(draft) = self.draft(at) {
-            draft.filters.get_or_insert(kind);
-        }
+        self.note(at, |draft| _ = draft.filters.get_or_insert(kind));
     }
 
     /// Says that a parameter alone is a key attribute that is no text.
     pub(super) fn is_key(&mut self, at: usize, kind: ParameterKind) {
-        if let Some(draft) = self.draft(at) {
-            draft.key.get_or_insert(kind);
-        }
+        self.note(at, |draft| _ = draft.key.get_or_insert(kind));
     }
 
     /// Says that a parameter is text as it is.
     pub(super) fn is_verbatim(&mut self, at: usize) {
-        if let Some(draft) = self.draft(at) {
-            draft.is_verbatim = true;
-        }
+        self.note(at, |draft| draft.is_verbatim = true);
     }
 
     /// Says that nothing tells a parameter's type.
     pub(super) fn is_unsure(&mut self, at: usize) {
-        if let Some(draft) = self.draft(at) {
-            draft.is_unsure = true;
-        }
+        self.note(at, |draft| draft.is_unsure = true);
     }
 
     /// Says what a parameter is without the caller's word.
     pub(super) fn is_counted(&mut self, at: usize, template: Template) {
-        if let Some(draft) = self.draft(at) {
-            draft.from_clock = Some(template);
-        }
+        self.note(at, |draft| draft.from_clock = Some(template));
     }
 
     pub(super) fn kind(&self, at: usize) -> ParameterKind {
@@ -509,12 +493,8 @@ impl Binder<'_> {
                 match filter.family(given) {
                     Ok(family) => given = family,
                     Err(error) => {
-                        self.tell(
-                            Code::FilterType,
-                            place.clone(),
-                            error.to_string(),
-                            error.help,
-                        );
+                        let message = error.to_string();
+                        self.tell(Code::FilterType, place.clone(), message, error.help);
                         given = Family::Any;
                     }
                 }
@@ -526,11 +506,8 @@ impl Binder<'_> {
                 && is_filtered
                 && self.diagnostics.len() == faults
             {
-                let message = format!(
-                    "`{}` is a number, and this is {}",
-                    each.key.name,
-                    given.name()
-                );
+                let (name, given) = (&each.key.name, given.name());
+                let message = format!("`{name}` is a number, and this is {given}");
                 let help = "take the filters away, or count: `| epoch`, `| number`";
                 self.tell(Code::KeyType, each.span.clone(), message, help);
             }

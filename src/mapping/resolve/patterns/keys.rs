@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::align::{Make, Rest, aligned, writing};
 use super::bind::Binder;
 use super::operators;
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::mapping::model::{
     Index, KeyAttribute, KeyType, Placeholder, SortCondition, Table, Template,
 };
@@ -139,18 +139,16 @@ impl<'t> Keys<'t> {
             if self.has(&entry.key) {
                 continue;
             }
-            let names = self.attributes().map(|key| key.name.as_ref());
-            let help = match nearest(&entry.key, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.sort.is_empty() => {
-                    format!("{what} has no sort key; {}", new_index(pattern))
-                }
-                None => format!(
-                    "its key attributes are {}; {}",
-                    names.collect::<Vec<_>>().join(", "),
-                    new_index(pattern)
-                ),
-            };
+            let names: Vec<&str> = self.attributes().map(|key| &*key.name).collect();
+            let help = did_you_mean(&entry.key, names.iter().copied());
+            let help = help.unwrap_or_else(|| {
+                let has = if self.sort.is_empty() {
+                    format!("{what} has no sort key")
+                } else {
+                    format!("its key attributes are {}", names.join(", "))
+                };
+                format!("{has}; {}", new_index(pattern))
+            });
             let message = format!("`{}` is no key attribute of {what}", entry.key);
             // One fault is enough where the partition key is not said either.
             if diagnostics.len() == faults {
@@ -293,19 +291,16 @@ fn new_index(pattern: &RawPattern) -> String {
 pub(super) fn not_there<'n>(
     name: &Spanned<String>,
     what: &str,
-    known: impl Iterator<Item = &'n str> + Clone,
+    known: impl Iterator<Item = &'n str>,
 ) -> Diagnostic {
-    let help = match nearest(&name.value, known.clone()) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None if known.clone().next().is_none() => format!("the mapping has no {what} at all"),
-        None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
-    };
-    Diagnostic::new(
-        Code::AccessPattern,
-        name.span.clone(),
-        format!("there is no {what} `{}`", name.value),
-    )
-    .with_help(help)
+    let known: Vec<&str> = known.collect();
+    let help = did_you_mean(&name.value, known.iter().copied());
+    let help = help.unwrap_or_else(|| match known.as_slice() {
+        [] => format!("the mapping has no {what} at all"),
+        known => format!("there are {}", known.join(", ")),
+    });
+    let message = format!("there is no {what} `{}`", name.value);
+    Diagnostic::new(Code::AccessPattern, name.span.clone(), message).with_help(help)
 }
 
 // Whether a range of a pattern ends where it seems to: a bound that is only the beginning of a key

@@ -18,7 +18,7 @@ pub(super) use keys::is_range;
 use std::sync::Arc;
 
 use crate::catalog::{Catalog, Family};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics, nearest};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
 };
@@ -26,6 +26,7 @@ use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::{Entry, Node};
 use crate::sql::{Around, Operand, Query, Test};
 
+use align::attributes_like;
 use bind::Binder;
 use keys::{Keys, entry, not_there};
 
@@ -127,15 +128,12 @@ fn bind_one(
         return None;
     }
     let limit = pattern.limit.as_ref();
+    let items = pattern.items.iter();
     Some(Bound {
         pattern: AccessPattern {
             name: pattern.name.value.as_str().into(),
             description: pattern.description.clone(),
-            items: pattern
-                .items
-                .iter()
-                .map(|item| Arc::from(item.value.as_str()))
-                .collect(),
+            items: items.map(|item| item.value.as_str().into()).collect(),
             index: keys.index.map(|(index, _)| Arc::from(index.name.as_str())),
             partition: partition?,
             sort: sort?,
@@ -159,32 +157,18 @@ fn bind_one(
 /// Tells of names that indexes project and that no item has.
 pub(super) fn projections(raw: &Raw, ground: &Ground<'_>, diagnostics: &mut Vec<Diagnostic>) {
     // Of what could not be read it is not known what it has.
-    if !ground.is_complete
-        || diagnostics
-            .iter()
-            .any(|fault| fault.code == Code::Unchecked)
-    {
+    let is_unread = |fault: &Diagnostic| fault.code == Code::Unchecked;
+    if !ground.is_complete || diagnostics.iter().any(is_unread) {
         return;
     }
     let table = &raw.table;
-    for name in table
-        .indexes
-        .iter()
-        .chain(&table.local_indexes)
-        .flat_map(|index| &index.projected)
-    {
+    let indexes = table.indexes.iter().chain(&table.local_indexes);
+    for name in indexes.flat_map(|index| &index.projected) {
         if ground.makes.iter().any(|make| make.may_have(&name.value)) {
             continue;
         }
-        let known = ground
-            .makes
-            .iter()
-            .flat_map(|make| make.attributes.iter().map(|(name, _)| &**name));
-        let help = match nearest(&name.value, known.collect::<Vec<_>>()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "attributes are named as they stand in the items: see `preview`".to_owned(),
-        };
         let message = format!("no item has an attribute `{}`", name.value);
+        let help = attributes_like(&name.value, ground.makes.iter());
         diagnostics.add(Code::UnknownAttribute, name.span.clone(), message, help);
     }
 }
@@ -225,16 +209,12 @@ pub(super) fn misfits(
     item: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let misfits = bound
-        .pairs
-        .iter()
-        .filter(|pair| &*pair.item == item && !pair.agrees());
+    let misfits = bound.pairs.iter();
+    let misfits = misfits.filter(|pair| &*pair.item == item && !pair.agrees());
     for pair in misfits.filter(|pair| !(pair.is_verbatim() && pair.is_open)) {
         let place = &pair.span;
-        if diagnostics
-            .iter()
-            .any(|d| d.code == Code::ParameterForm && d.span == *place)
-        {
+        let is_it = |told: &Diagnostic| told.code == Code::ParameterForm && told.span == *place;
+        if diagnostics.iter().any(is_it) {
             continue;
         }
         let (asked, made) = (pair.asked.to_string(), pair.made.to_string());

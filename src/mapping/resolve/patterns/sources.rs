@@ -3,7 +3,7 @@
 use super::align::kind_of;
 use super::bind::Binder;
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, Diagnostic, did_you_mean};
 use crate::mapping::model::{Origin, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::resolve::scope::{find_table, unknown_column};
@@ -40,10 +40,7 @@ impl Binder<'_> {
                 self.tell(Code::Parameter, from.span.clone(), message, help);
                 continue;
             };
-            let table = Spanned {
-                value: table.to_owned(),
-                span: from.span.clone(),
-            };
+            let table = from.with(table.to_owned());
             let Some(table) = find_table(&table, catalog, self.diagnostics) else {
                 continue;
             };
@@ -133,21 +130,17 @@ impl Binder<'_> {
             if names.contains(&name) || counted(&name) || told.contains(&name) {
                 continue;
             }
-            let spanned = Spanned {
-                value: name.clone(),
-                span: sql.span.clone(),
-            };
-            self.unknown(&spanned, "the key condition", &names);
+            self.unknown(&sql.with(name.clone()), "the key condition", &names);
             told.push(name);
         }
     }
 
     fn unknown(&mut self, name: &Spanned<String>, of: &str, names: &[String]) {
-        let help = match nearest(&name.value, names.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if names.is_empty() => "the key condition takes no parameter".to_owned(),
-            None => format!("its parameters are {}", names.join(", ")),
-        };
+        let help = did_you_mean(&name.value, names.iter().map(String::as_str));
+        let help = help.unwrap_or_else(|| match names {
+            [] => "the key condition takes no parameter".to_owned(),
+            names => format!("its parameters are {}", names.join(", ")),
+        });
         let message = format!("{of} has no parameter `{}`", name.value);
         self.tell(Code::Parameter, name.span.clone(), message, help);
     }

@@ -23,7 +23,7 @@ pub use family::FilterTypeError;
 pub use pattern::Pattern;
 pub use table::Entry;
 pub use time::Period;
-pub(crate) use trial::{Refusal, Trial};
+pub(crate) use trial::Trial;
 
 use crate::value::Value;
 

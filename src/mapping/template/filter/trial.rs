@@ -3,7 +3,7 @@
 
 use super::{ApplyError, Context, Filter, canonical};
 use crate::catalog::{DataType, Dbms, Family};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{Code, nearest};
 use crate::value::{Number, Time, TimeKind, Value};
 
 /// Days at both ends of the calendar, at the epoch, and one between.
@@ -14,8 +14,8 @@ const UUIDS: [&str; 2] = [
     "8c5f1d2e-9a4b-4c3d-8e7f-0a1b2c3d4e5f",
 ];
 
-/// What is known of the values of one placeholder, from its column on through its filters.
-#[derive(Debug, Clone)]
+/// What is known of the values of one placeholder, from its column on through its filters: nothing by default.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Trial {
     samples: Vec<Value>,
     reach: Reach,
@@ -26,38 +26,23 @@ pub(crate) struct Trial {
     is_loose: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 enum Reach {
     /// The samples are all the values that there are.
     All,
     /// A filter that refuses all samples refuses every value.
+    #[default]
     Kind,
     /// The column can hold the samples, for this reason; nothing is known of others.
     Some(String),
 }
 
-/// What a filter refuses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// Every value, or every row for which an earlier filter puts a constant.
-    Every(String, &'static str),
-    /// Values that the column can hold.
-    Some(String, &'static str),
-    /// `map` names what is no value here.
-    NoSuchValue(String, String),
-}
+/// What a filter refuses, and how to mend it. The code is that of a filter that refuses every value, or every row for
+/// which an earlier filter puts a constant; of one that refuses values which the column can hold; or of a `map` that
+/// names what is no value here.
+type Refusal = (Code, String, String);
 
 impl Trial {
-    /// Nothing is known.
-    pub(crate) fn unknown() -> Self {
-        Self {
-            samples: Vec::new(),
-            reach: Reach::Kind,
-            constants: Vec::new(),
-            is_loose: false,
-        }
-    }
-
     /// The values of a column, with how messages call it.
     pub(crate) fn of(column: &str, data_type: &DataType, dbms: Dbms) -> Self {
         let is_loose = dbms == Dbms::Sqlite;
@@ -70,15 +55,12 @@ impl Trial {
             _ => Reach::Kind,
         };
         let is_text = matches!(data_type, DataType::Uuid | DataType::Interval);
+        let samples = samples(data_type).into_iter();
         Self {
-            samples: if is_loose && is_text {
-                Vec::new()
-            } else {
-                samples(data_type)
-            },
+            samples: samples.filter(|_| !(is_loose && is_text)).collect(),
             reach,
-            constants: Vec::new(),
             is_loose,
+            ..Self::default()
         }
     }
 
@@ -111,7 +93,7 @@ impl Trial {
                         "`{}` refuses the `{written}` that an earlier filter puts: {error}",
                         filter.written()
                     );
-                    refusals.push(Refusal::Every(message, error.help()));
+                    refusals.push((Code::FilterType, message, error.help().to_owned()));
                 }
                 false
             }
@@ -127,24 +109,25 @@ impl Trial {
         }
         if let Some((_, error)) = refused.first() {
             let written = filter.written();
-            match &self.reach {
-                Reach::Some(because) => refusals.push(Refusal::Some(
-                    format!("`{written}` refuses rows: {because}, and {error}"),
-                    error.help(),
-                )),
-                _ if passed.is_empty() => refusals.push(Refusal::Every(
-                    format!("`{written}` refuses every value here: {error}"),
-                    error.help(),
-                )),
-                Reach::All => refusals.push(Refusal::Some(
-                    format!(
-                        "`{written}` refuses rows of {}: {error}",
-                        listed(refused.iter().map(|(value, _)| value))
-                    ),
-                    error.help(),
-                )),
-                Reach::Kind => {}
-            }
+            let told = match &self.reach {
+                Reach::Some(because) => {
+                    let message = format!("`{written}` refuses rows: {because}, and {error}");
+                    Some((Code::RefusedValues, message))
+                }
+                _ if passed.is_empty() => {
+                    let message = format!("`{written}` refuses every value here: {error}");
+                    Some((Code::FilterType, message))
+                }
+                Reach::All => {
+                    let values = refused.iter().filter_map(|(value, _)| canonical(value));
+                    let values: Vec<String> = values.map(|text| format!("`{text}`")).collect();
+                    let values = values.join(", ");
+                    let message = format!("`{written}` refuses rows of {values}: {error}");
+                    Some((Code::RefusedValues, message))
+                }
+                Reach::Kind => None,
+            };
+            refusals.extend(told.map(|(code, message)| (code, message, error.help().to_owned())));
         }
         self.samples = passed;
         self.settle(filter);
@@ -211,18 +194,11 @@ impl Trial {
                 }
                 _ => format!("the values are {}", all().collect::<Vec<_>>().join(", ")),
             };
-            Refusal::NoSuchValue(
-                format!("`map` names `{key}`, and no value here is written so"),
-                help,
-            )
+            let message = format!("`map` names `{key}`, and no value here is written so");
+            (Code::FilterArguments, message, help)
         });
         refusals.collect()
     }
-}
-
-fn listed<'v>(values: impl Iterator<Item = &'v Value>) -> String {
-    let values = values.filter_map(canonical).map(|text| format!("`{text}`"));
-    values.collect::<Vec<_>>().join(", ")
 }
 
 fn samples(data_type: &DataType) -> Vec<Value> {
