@@ -432,7 +432,7 @@ async fn text_order_is_that_of_whole_keys() {
         "CREATE TYPE size AS ENUM ('small', 'large'); CREATE TYPE grade AS ENUM ('a', 'b');
          CREATE TABLE t (id int PRIMARY KEY, name text NOT NULL, note text, size size NOT NULL,
              grade grade NOT NULL, at timestamptz(3) NOT NULL, day date NOT NULL, u uuid NOT NULL,
-             clock time NOT NULL, ok boolean NOT NULL)",
+             clock time NOT NULL, ok boolean NOT NULL, doc jsonb NOT NULL)",
     )
     .await;
     let catalog = catalog(&database.url()).await;
@@ -462,6 +462,9 @@ async fn text_order_is_that_of_whole_keys() {
         ("{id | string}", false),
         ("{name | upper}", true),
         ("{name | truncate(3)}#{id | pad(3)}", false),
+        // What is a number in the document stays one.
+        ("{doc.v | pseudonym}#", false),
+        ("{name | pseudonym}#", true),
     ] {
         let items = format!("  T: {{ from: t, key: {{ PK: T, SK: \"{sort}\" }} }}");
         let claims = claims(&catalog, &items, ClaimKind::TextOrder);

@@ -170,6 +170,8 @@ fn rewritten(
         }
         Filter::Base64 => open("is written in base64, which is not in the order of bytes"),
         Filter::Json | Filter::Set | Filter::Redact => open("may hold values of several types"),
+        // A number stays one.
+        Filter::Pseudonym if before.kind == Kind::Other => open("may hold values of several types"),
         Filter::Pseudonym if before.kind == Kind::Number => Ok(Written::Number),
         Filter::Plus(_) | Filter::String | Filter::Binary => Ok(written),
         Filter::Upper

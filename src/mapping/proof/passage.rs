@@ -221,8 +221,10 @@ impl Domain {
             Kind::Uuid => self.into_uuid(),
             _ => {
                 let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
+                // Of a value that may be a number too, as many as that has.
+                let most = if kind == Kind::Other { 40 } else { 36 };
                 self.losing("`pseudonym` takes UUIDs in upper and in lower case for one")
-                    .into_any_of(alphabet, Some(36))
+                    .into_any_of(alphabet, Some(most))
             }
         }
     }
