@@ -204,6 +204,18 @@ impl Server {
                 };
                 self.url(Some(says(answer, false)))
             }
+            "MySQL answers" => {
+                let port = says(greeting("caching_sha2_password"), true).port();
+                let mut url = self.url(None);
+                url.set_port(port).unwrap();
+                url
+            }
+            "PostgreSQL answers" => {
+                let server = std::env::var("DYNAFOLD_TEST_POSTGRES").unwrap();
+                let mut url = self.url(None);
+                url.set_port(server.parse::<Url>().unwrap().port()).unwrap();
+                url
+            }
             "all connections are taken" => self.fake(fatal("53300"), refusal(1040)),
             "the server is starting up" => self.fake(fatal("57P03"), Vec::new()),
             "this machine is not let in" => self.fake(Vec::new(), refusal(1130)),

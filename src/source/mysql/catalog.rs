@@ -59,6 +59,18 @@ pub(super) async fn read(
             text(row, 0)?
         ));
     }
+    let home = server.database.as_ref();
+    let is_home = |table: &Table| home.is_none_or(|home| table.name.schema == *home);
+    if !catalog.tables.iter().any(is_home) {
+        // The views are there from MySQL 8.0.19 on.
+        let roles = rows(connection, include_str!("sql/roles.sql")).await;
+        for row in &roles.unwrap_or_default() {
+            catalog.notices.push(format!(
+                "the role `{}` was granted to this user and is not switched on: let an administrator SET DEFAULT ROLE",
+                text(row, 0)?
+            ));
+        }
+    }
     if server.dbms == Dbms::Mariadb {
         find_documents(connection, &mut catalog).await?;
     }

@@ -102,8 +102,8 @@ pub(super) fn help(cause: &sqlx::Error) -> String {
             "nothing answers there: is the server running, and are host and port right?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == TimedOut => {
-            "nothing answers there as MySQL does: are host and port right (PostgreSQL waits in silence \
-             for its own clients), and does a firewall or security group let this machine in?"
+            "nothing answers there: are host and port right, and does a firewall or security group \
+             let this machine in?"
         }
         (sqlx::Error::Io(error), _) if error.kind() == NotFound => {
             "there is no such socket; check the URL's `socket`"

@@ -17,6 +17,8 @@ use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use self::catalog::{optional, rows, text};
 use self::error::Session;
@@ -32,6 +34,10 @@ use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long it may take to speak before it is asked whether it is PostgreSQL.
+const FIRST_WORD: Duration = Duration::from_secs(2);
+/// What PostgreSQL's clients say first: whether there is TLS, which it answers with `S` or `N`.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
 /// A connection to MySQL or MariaDB.
 pub struct Mysql {
@@ -313,8 +319,27 @@ async fn open(options: &MySqlConnectOptions) -> Result<(MySqlConnection, Server)
         let server = open_session(&mut connection).await?;
         Ok((connection, server))
     };
-    let opened = tokio::time::timeout(CONNECT_TIMEOUT, opened).await;
-    opened.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))
+    tokio::select! {
+        opened = tokio::time::timeout(CONNECT_TIMEOUT, opened) => {
+            opened.unwrap_or_else(|_| Err(sqlx::Error::Io(timed_out())))
+        }
+        error = finds_postgres(options) => Err(error),
+    }
+}
+
+/// Ends, with what to say, where PostgreSQL answers: it waits for its client to speak, and MySQL's client for its
+/// server. A server that speaks first is left alone.
+async fn finds_postgres(options: &MySqlConnectOptions) -> sqlx::Error {
+    let asked = async {
+        tokio::time::sleep(FIRST_WORD).await;
+        let mut stream = TcpStream::connect((options.get_host(), options.get_port())).await?;
+        stream.write_all(&SSL_REQUEST).await?;
+        stream.read_u8().await
+    };
+    match asked.await {
+        Ok(b'S' | b'N') => sqlx::Error::Protocol("PostgreSQL answers there".to_owned()),
+        _ => std::future::pending().await,
+    }
 }
 
 async fn open_session(connection: &mut MySqlConnection) -> Result<Server, sqlx::Error> {

@@ -206,6 +206,32 @@ async fn a_reader_sees_what_was_granted_and_is_told_of_the_rest() {
 }
 
 #[tokio::test]
+async fn a_role_that_is_not_switched_on_is_named_where_nothing_is_seen() {
+    for (_, server) in servers() {
+        let mut database = Database::new(&server).await;
+        let name = database.name().to_owned();
+        let url = database.user(&[]).await;
+        database.drop_later(format!("DROP ROLE {name}_role"));
+        for sql in [
+            format!("CREATE TABLE {name}.t (id INT PRIMARY KEY)"),
+            format!("CREATE ROLE {name}_role"),
+            format!("GRANT SELECT ON {name}.* TO {name}_role"),
+            format!("GRANT {name}_role TO {}", url.username()),
+        ] {
+            database.run(&sql).await;
+        }
+        // The database itself may not be used without the role.
+        let mut elsewhere = url.clone();
+        elsewhere.set_path("");
+        let catalog = open(&elsewhere).await.catalog().await.unwrap();
+        assert_eq!(catalog.tables.len(), 0);
+        let told = catalog.notices.join("\n");
+        assert!(told.contains(&format!("the role `{name}_role`")), "{told}");
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
 async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     for (_, server) in servers() {
         let database = Database::new(&server).await;
