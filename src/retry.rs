@@ -4,9 +4,26 @@
 //! each failure up to a ceiling. One batch has a total deadline from its first sending. The SDK's
 //! own retries are off for writes, so that these are the only ones.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::target::ErrorClass;
+
+/// Failures in a row after which it is told why: some seconds, by the policies that there are.
+const LONG: u32 = 8;
+
+/// Warns once of what fails again and again: nobody waits for minutes without a word.
+#[derive(Debug, Default)]
+pub(crate) struct Patience(AtomicBool);
+
+impl Patience {
+    /// Warns if that was the failure after which it is time to.
+    pub(crate) fn ends(&self, retry: &Retry, why: &str) {
+        if retry.failures == LONG && !self.0.swap(true, Ordering::Relaxed) {
+            tracing::warn!("{why}; it is tried again for some minutes");
+        }
+    }
+}
 
 /// The numbers of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

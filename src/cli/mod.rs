@@ -151,14 +151,17 @@ async fn dispatch(command: Command, output: &Output) -> Result<Outcome, Failure>
 
 fn start_logging(verbose: u8) {
     let level = match verbose {
-        0 => return,
+        0 => LevelFilter::WARN,
         1 => LevelFilter::INFO,
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    // The SDK tells at TRACE what it sends, items and all.
-    let drivers = level.min(LevelFilter::DEBUG);
-    let silent = CREDENTIAL_CRATES.map(|name| (name, LevelFilter::WARN));
+    // The SDK tells at TRACE what it sends, items and all. Unasked, what we say ourselves is enough.
+    let drivers = match verbose {
+        0 => LevelFilter::OFF,
+        _ => level.min(LevelFilter::DEBUG),
+    };
+    let silent = CREDENTIAL_CRATES.map(|name| (name, drivers.min(LevelFilter::WARN)));
     let wanted = Targets::new()
         .with_default(drivers)
         .with_target(env!("CARGO_CRATE_NAME"), level)

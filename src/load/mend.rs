@@ -20,7 +20,7 @@ use super::report::{RejectNote, Traffic};
 use super::writer::Delivery;
 use crate::item::{Folded, write_item};
 use crate::mapping::model::Model;
-use crate::retry::Policy;
+use crate::retry::{Patience, Policy};
 use crate::target::{Entry, Target, TargetError};
 use crate::throttle::Settings;
 
@@ -79,6 +79,7 @@ impl Mender {
             probe: Probe::default(),
             // What is compared is told, and that once.
             progress: Arc::new(Silent),
+            patience: Patience::default(),
         };
         Ok(Self {
             delivery: Arc::new(delivery),

@@ -27,6 +27,7 @@ use super::writer::{Delivery, count, write};
 use super::{Load, processors, prune};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
+use crate::retry::Patience;
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
@@ -97,6 +98,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         park: Park::default(),
         probe: Probe::default(),
         progress: load.progress.clone(),
+        patience: Patience::default(),
     });
     let mut run = Run {
         writers: writers.max(1),

@@ -24,7 +24,7 @@ use super::park::Park;
 use super::probe::Probe;
 use super::report::Progress;
 use crate::mapping::model::Model;
-use crate::retry::{Decision, Policy, Retry};
+use crate::retry::{Decision, Patience, Policy, Retry};
 use crate::target::{Target, TargetError};
 use crate::throttle::Kind;
 
@@ -50,6 +50,7 @@ pub(super) struct Delivery {
     pub(super) park: Park,
     pub(super) probe: Probe,
     pub(super) progress: Arc<dyn Progress>,
+    pub(super) patience: Patience,
 }
 
 /// The writers' end of the channel.
@@ -198,7 +199,9 @@ impl Delivery {
                 }
                 Err(error) => {
                     self.note(&error, parcel.batch.entries(), estimated, latency);
-                    match retry.failed(error.class, first.elapsed()) {
+                    let decision = retry.failed(error.class, first.elapsed());
+                    self.patience.ends(&retry, &error.message);
+                    match decision {
                         Decision::Split => return Sent::Refused(parcel, error),
                         decision => (decision, Failure::from(&error)),
                     }

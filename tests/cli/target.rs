@@ -91,6 +91,29 @@ async fn an_endpoint_that_is_down_is_named() {
     says(&ran, "127.0.0.1:1", "endpoint");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_tried_again_and_again_is_told_once() {
+    let mut steps = vec![Step::CutOff; 9];
+    steps.push(Step::Answer(200, "{}".to_owned()));
+    let endpoint = Endpoint::start(steps).await;
+    let ran = dynafold(&[
+        "query",
+        &own_mapping(),
+        "findUserByUserId",
+        "--userId",
+        "1",
+        "--target",
+        "dynamodb",
+        "--endpoint-url",
+        &endpoint.url,
+    ])
+    .exits(0);
+    let told = ran
+        .stderr
+        .matches("was cut off or garbled; it is tried again");
+    assert_eq!(told.count(), 1, "{}", ran.stderr);
+}
+
 #[tokio::test]
 async fn a_table_with_other_keys_is_not_touched() {
     let source = portal().await;

@@ -64,7 +64,9 @@ impl Attempt<'_> {
                 Transient,
                 CONNECTION,
                 &format!("cannot reach {}: {}", self.place.name, innermost(error)),
-                Some("is the endpoint's address right, is it running, is the network up?"),
+                Some(
+                    "is the region right, or the endpoint's address (http or https), is it running, is the network up?",
+                ),
             ),
             SdkError::ResponseError(_) => self.cut_off(),
             SdkError::ServiceError(service) => {
@@ -238,7 +240,7 @@ impl Attempt<'_> {
 
     pub(super) fn credentials(&self, error: &CredentialsError) -> TargetError {
         let help = match &self.place.profile {
-            Some(profile) => format!("is the profile `{profile}` complete? `aws sso login --profile {profile}` renews its login"),
+            Some(profile) => format!("is there a profile `{profile}` (`aws configure list-profiles`), and is it complete? `aws sso login --profile {profile}` renews its login"),
             None => "say `--profile NAME`, log in with `aws sso login`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
         };
         let message = match error {

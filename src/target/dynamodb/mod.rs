@@ -28,6 +28,7 @@ use super::{
 use crate::access::{Position, Request};
 use crate::item::Item;
 use crate::mapping::model::Table;
+use crate::retry::Patience;
 use classify::Attempt;
 use crowd::Crowd;
 pub(super) use wire::Vault;
@@ -43,6 +44,7 @@ pub(super) struct Dynamodb {
     data: Client,
     wire: Wire,
     crowd: Crowd,
+    patience: Patience,
     place: Place,
 }
 
@@ -65,6 +67,7 @@ impl Dynamodb {
             wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
             data: clients.data,
             crowd: Crowd::default(),
+            patience: Patience::default(),
             place,
         }
     }

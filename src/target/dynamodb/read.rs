@@ -85,6 +85,7 @@ impl Dynamodb {
                     (retry.failed(error.class, self.crowd.idle(begun)), error)
                 }
             };
+            self.patience.ends(&retry, &failure.message);
             match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(failure),
@@ -144,7 +145,9 @@ impl Dynamodb {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
-            match retry.failed(error.class, begun.elapsed()) {
+            let decision = retry.failed(error.class, begun.elapsed());
+            self.patience.ends(&retry, &error.message);
+            match decision {
                 Decision::Retry(delay) => sleep(delay).await,
                 Decision::Split | Decision::Fail => return Err(error),
             }
