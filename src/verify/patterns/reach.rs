@@ -197,7 +197,14 @@ fn readable(
             return several(&may_hold(template));
         }
         if texts > 0 && is_open {
-            return several("it asks for the beginning of a text, which a shorter value finds too");
+            return match template.parts.get(at + 1) {
+                Some(Part::Text(end)) if !is_number => several(&format!(
+                    "a text may itself contain `{end}`, so that a longer value finds it too"
+                )),
+                _ => {
+                    several("it asks for the beginning of a text, which a shorter value finds too")
+                }
+            };
         }
         let is_apart = |edge: Option<char>| {
             edge.is_some_and(|edge| !edge.is_ascii_alphanumeric() && !"+-.".contains(edge))

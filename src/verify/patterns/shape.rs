@@ -154,7 +154,7 @@ impl<'a> Shape<'a> {
     pub(super) fn chance(&self) -> Option<&'static str> {
         if self.query.limit != Limit::None || self.query.offset != Limit::None {
             return Some(
-                "its SQL has a LIMIT, which may cut between rows that are equal to its ORDER BY",
+                "its SQL has a LIMIT, and it is not shown that its ORDER BY leaves no two rows equal",
             );
         }
         None

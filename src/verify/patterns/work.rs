@@ -104,6 +104,8 @@ impl Work<'_, '_> {
             .await?;
         }
         if self.report.differences > 0 {
+            let notes = self.collations(&shape);
+            self.report.notes.extend(notes);
             if judge.order.as_ref().is_some_and(|order| !order.is_known) {
                 let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
                 self.report.notes.push(note.to_owned());
@@ -147,6 +149,24 @@ impl Work<'_, '_> {
                 .filter(|_| is_proved && !pattern.parameters.is_empty()),
             agrees,
         })
+    }
+
+    /// The collations by which the SQL finds other texts than the keys, where a variant of a value has another answer.
+    fn collations(&self, shape: &Shape<'_>) -> Vec<String> {
+        let mut examples = self.report.examples.iter();
+        if examples.all(|call| call.drawn != Why::Variant) {
+            return Vec::new();
+        }
+        let parameters = self.pattern.parameters.iter();
+        let compared = parameters.filter_map(|one| Some(shape.equal(&one.name)?.2));
+        let compared = compared.filter(|column| column.insensitive);
+        let note = |column: &Column| {
+            let (name, collation) = (&column.name, column.collation.as_ref()?);
+            Some(format!(
+                "its SQL compares `{name}` by the collation `{collation}`, and a key is equal to the same bytes alone"
+            ))
+        };
+        compared.filter_map(note).collect()
     }
 
     fn query(&self, source: &dyn Source) -> Result<Query, Stop> {
