@@ -564,7 +564,7 @@ pub(super) struct Migrate {
     #[arg(long)]
     pub(in crate::cli) append: bool,
     /// Say what would be added, changed and, with --prune, deleted; write nothing
-    #[arg(long)]
+    #[arg(long, visible_alias = "dry-run")]
     pub(in crate::cli) plan: bool,
     /// Only this item type; may be said several times
     #[arg(long = "items", value_name = "NAME")]

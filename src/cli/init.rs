@@ -41,6 +41,8 @@ pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::File::create(path)
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .map_err(|error| {
-            Failure::failed(format!("cannot write `{}`", path.display())).with_cause(&error)
+            Failure::failed(format!("cannot write `{}`", path.display()))
+                .with_cause(&error)
+                .with_help("is there such a folder, and may it be written to?")
         })
 }

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Outline, Proofs, Raw, Resolution, Spanned, outline, resolve};
 use crate::source::{Source, SourceError};
-use crate::sql::{Limit, Query};
+use crate::sql::{Limit, Query, Sql, Unread};
 
 /// A mapping file, checked as far as it goes.
 pub(super) struct Checked {
@@ -106,10 +106,9 @@ impl Checked {
 pub(super) fn read(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
         let failure = Failure::failed(format!("cannot read the mapping `{}`", path.display()));
-        failure
-            .with_code("mapping")
-            .with_cause(&error)
-            .with_help("`dynafold init --source URL` writes a starter mapping")
+        failure.with_code("mapping").with_cause(&error).with_help(
+            "name a file that can be read; `dynafold init --source URL` writes a starter mapping",
+        )
     })
 }
 
@@ -221,11 +220,10 @@ pub(super) async fn check(
             }
         }
         for (_, sql) in raw.answers() {
-            if let Some(reason) = refused_sql(sql, catalog, source).await? {
-                let message = format!("the source refuses this query: {reason}");
+            if let Some(message) = refused_sql(sql, catalog, source).await? {
                 let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
                 diagnostics.push(fault.with_help(
-                    "mend it as the source's own client would ask: it is sent as it stands",
+                    "write it as the source's own client would ask, with parameters as `:name`: it is sent as it stands",
                 ));
                 refused = true;
             }
@@ -248,17 +246,25 @@ pub(super) async fn check(
     })
 }
 
-/// Why the source refuses the SQL of an access pattern; nothing is read. What cannot be read as a query it is not asked.
+/// Why the SQL of an access pattern is no query, or the source refuses it; nothing is read. Who only cannot read it
+/// leaves it to the source.
 async fn refused_sql(
     sql: &Spanned<String>,
     catalog: &Catalog,
     source: &mut dyn Source,
 ) -> Result<Option<String>, Failure> {
-    let Ok(query) = Query::read(&sql.value, Some(catalog.dbms)) else {
-        return Ok(None);
+    let (written, rows) = match Query::read(&sql.value, Some(catalog.dbms)) {
+        Ok(query) => (query.sql, vec![query.limit, query.offset]),
+        Err(why @ (Unread::NoQuery | Unread::Writes(_) | Unread::Several)) => {
+            return Ok(Some(format!("its `sql` {why}")));
+        }
+        Err(Unread::Syntax(_)) => match Sql::read(&sql.value, Some(catalog.dbms)) {
+            Ok(written) => (written, Vec::new()),
+            Err(_) => return Ok(None),
+        },
+        Err(_) => return Ok(None),
     };
     // MySQL takes no NULL in a LIMIT, and a function may take one number and no NULL.
-    let rows = [&query.limit, &query.offset];
     let is_rows = |name: &str| {
         rows.iter()
             .any(|rows| matches!(rows, Limit::Parameter(own) if own == name))
@@ -266,7 +272,7 @@ async fn refused_sql(
     let nulls = |name: &str| Some(if is_rows(name) { "1" } else { "NULL" }.to_owned());
     let numbers = |_: &str| Some("1".to_owned());
     let mut refused = None;
-    for filled in [query.sql.fill(&nulls), query.sql.fill(&numbers)] {
+    for filled in [written.fill(&nulls), written.fill(&numbers)] {
         match source.describe_answer(&filled).await {
             Ok(_) => return Ok(None),
             Err(error) => {
@@ -275,7 +281,7 @@ async fn refused_sql(
             }
         }
     }
-    Ok(refused)
+    Ok(refused.map(|why| format!("the source refuses this query: {why}")))
 }
 
 /// Why the source refuses a statement; a source that went away is a failure of its own.

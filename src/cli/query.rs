@@ -75,16 +75,16 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
     Ok(Outcome::Well)
 }
 
-/// A table that is not there may not have been loaded yet.
+/// A table that is not there may not have been loaded yet, and one that is there may be of another mapping.
 pub(super) fn refused(error: TargetError) -> Failure {
-    let is_missing = error.code == "ResourceNotFoundException";
-    let failure = Failure::from(error);
-    if is_missing {
-        return failure.with_help(
-            "`dynafold migrate` makes and fills the table; is the target the right one, and the index there?",
-        );
-    }
-    failure
+    let help = match error.code.as_str() {
+        "ResourceNotFoundException" => {
+            "`dynafold migrate` makes and fills the table; is the target the right one, and the index there?"
+        }
+        "ValidationException" => "does the table have the keys and indexes of this mapping?",
+        _ => return error.into(),
+    };
+    Failure::from(error).with_help(help)
 }
 
 /// The values of a pattern's parameters, in their order.

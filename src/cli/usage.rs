@@ -1,5 +1,7 @@
 //! Says what to do about an argument that is missing or not known: clap only says so.
 
+use std::error::Error as _;
+use std::num::ParseIntError;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -27,7 +29,8 @@ const OPTIONS: [&str; 4] = ["source", "target", "output", "deny-warnings"];
 fn unknown(word: &str) -> String {
     match word.strip_prefix("--") {
         None if word.contains(':') => "a database is named by --source URL".to_owned(),
-        None => "all that is said to a command, but for the mapping, has an option".to_owned(),
+        None => "a command takes one mapping, and options; a database is named by --source URL"
+            .to_owned(),
         Some("mapping") => "the mapping file stands without an option".to_owned(),
         Some(option) => match nearest(option, OPTIONS) {
             Some(near) => format!("it may be called '--{near}' here; --help lists the options"),
@@ -52,6 +55,14 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
     {
         let tip = unknown(word).into();
         error.remove(ContextKind::SuggestedArg);
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+        return error;
+    }
+    if error
+        .source()
+        .is_some_and(|cause| cause.is::<ParseIntError>())
+    {
+        let tip = "write a whole number".into();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
         return error;
     }

@@ -136,6 +136,8 @@ codes! {
     NeverMatches = "never-matches", Error;
     /// A parameter of an access pattern is written otherwise than the item's key writes it.
     ParameterForm = "parameter-form", Warning;
+    /// The SQL of an access pattern does not use one of the pattern's parameters.
+    UnusedParameter = "unused-parameter", Warning;
     /// A range of an access pattern takes in other items at its bound than it, or its query, says.
     RangeEnd = "range-end", Warning;
     /// The relational query of an access pattern sorts text otherwise than DynamoDB does.

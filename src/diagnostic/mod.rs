@@ -194,7 +194,10 @@ pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Opt
         return Some(meant);
     }
     let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
-    let is_like = |name: &&str| distance(name) <= name.chars().count().max(3) / 3;
+    let is_like = |name: &&str| {
+        let letters = name.chars().count();
+        distance(name) < letters && distance(name) <= letters.max(3) / 3
+    };
     let like = known.into_iter().filter(is_like);
     like.min_by_key(|name| distance(name))
 }

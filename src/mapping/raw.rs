@@ -155,6 +155,10 @@ impl Raw {
             }
         }
         validate(&root, &MAPPING, "the mapping", &mut faults);
+        // Where a key is indented too far, the other faults come of it.
+        if let Some(at) = faults.iter().position(|fault| fault.code == Code::Yaml) {
+            return (None, vec![faults.swap_remove(at)]);
+        }
         let items = named(root.get("items"));
         let patterns = named(root.get("access_patterns"));
         let raw = read_table(&root).map(|table| Self {

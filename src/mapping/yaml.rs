@@ -197,9 +197,9 @@ impl<'t> Builder<'t> {
                 } else {
                     let message = if info.is_empty() { "not YAML" } else { &info };
                     Diagnostic::new(Code::Yaml, at..at, message)
-                        .with_label("from here on it is no YAML")
+                        .with_label("YAML cannot be read from here on")
                         .with_help(
-                            "check the indentation (spaces, no tabs), and quote texts that hold `: `, `#`, `{` or `[`",
+                            "look here and in the lines above for a key without its colon, a quote that is not closed or is none of \" and ', texts joined by `+`, and wrong indentation (spaces, no tabs); quote texts that hold `: `, `#`, `{` or `[`",
                         )
                 })
             }

@@ -129,6 +129,16 @@ async fn tables_and_columns_that_are_not_there_are_named_with_their_place() {
         ran.stderr
     );
     assert!(ran.stdout.is_empty(), "{}", ran.stdout);
+    for (_, server) in mysql::servers() {
+        let mut url = server.clone();
+        url.set_path("");
+        let ran = dynafold(&["check", MAPPING, "--source", url.as_str()]).exits(1);
+        assert!(
+            ran.stdout.contains("the URL names no database"),
+            "{}",
+            ran.stdout
+        );
+    }
 }
 
 #[tokio::test]

@@ -141,7 +141,7 @@ fn cases() -> Vec<(Code, String, &'static str)> {
         (Code::NeverMatches, user("where: gender = NULL"), "gender = NULL"),
         (Code::NeverMatches, user("where: \"'name' IS NULL\""), "\"'name' IS NULL\""),
         (Code::NeverMatches, user("where: \"'name' = 'Ann'\""), "\"'name' = 'Ann'\""),
-        (Code::UnknownKey, mapping("", "", "  access_patterns: { user: { key: { PK: \"USER#{id}\" } } }"), "access_patterns"),
+        (Code::Yaml, mapping("", "", "  access_patterns: { user: { key: { PK: \"USER#{id}\" } } }"), "access_patterns"),
         (Code::NeverMatches, user("where: id > 3 AND (name IS NULL)"), "id > 3 AND (name IS NULL)"),
         (Code::NeverMatches, user("attributes: { x: { $value: 1, $when: gender <> NULL } }"), "gender <> NULL"),
         (Code::NeverMatches, user("attributes: { x: { $embed: subscribe_users, $where: user_id IS NULL } }"), "user_id IS NULL"),
@@ -185,14 +185,12 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
     vec![
         (
             Code::TextOrder,
-            p(
-                "key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users ORDER BY email COLLATE NOCASE",
-            ),
+            p("key: { PK: USER#1 }, sql: SELECT id FROM users ORDER BY email COLLATE NOCASE"),
             "email COLLATE NOCASE",
         ),
         (
             Code::OtherOrder,
-            p("key: { PK: \"USER#{userId}\" }, limit: 17, sql: SELECT id FROM users LIMIT 18"),
+            p("key: { PK: USER#1 }, limit: 17, sql: SELECT id FROM users LIMIT 18"),
             "17",
         ),
         (
@@ -212,6 +210,16 @@ fn pattern_cases() -> Vec<(Code, String, &'static str)> {
                 "access_patterns: { p: { key: { PK: USERS, SK: { le: \"{name}\" } } } }",
             ),
             "\"{name}\"",
+        ),
+        (
+            Code::UnusedParameter,
+            p("key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users WHERE id = ':userId'"),
+            "SELECT id FROM users WHERE id = ':userId'",
+        ),
+        (
+            Code::UnusedParameter,
+            p("key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users"),
+            "SELECT id FROM users",
         ),
         (Code::UnknownIndex, p("index: GSI1, key: { PK: a }"), "GSI1"),
         (Code::AccessPattern, p("key: { SK: a }"), "p"),

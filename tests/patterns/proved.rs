@@ -300,13 +300,13 @@ async fn what_cannot_be_compared_is_never_called_equal() {
     assert!(!plant.bench.warnings().contains("unproved-answer"));
     plant.change(
         "SELECT bal FROM accounts WHERE user_id = :userId\n",
-        "DELETE FROM accounts WHERE user_id = :userId\n",
+        "SELECT acc_id FROM accounts WHERE user_id = :userId FOR SHARE\n",
     );
-    assert!(reason("listAccountsOfUser").starts_with("its `sql` is no query"));
+    assert!(reason("listAccountsOfUser").starts_with("its `sql` would lock rows"));
     // Neither side finds anything.
     plant.change(
-        "DELETE FROM accounts WHERE user_id",
-        "SELECT acc_id FROM accounts WHERE bal < -99 AND user_id",
+        "WHERE user_id = :userId FOR SHARE",
+        "WHERE bal < -99 AND user_id = :userId",
     );
     plant.change("begins_with: \"ACC#\"", "begins_with: \"ACC#none\"");
     assert!(reason("listAccountsOfUser").contains("nothing was compared"));

@@ -110,7 +110,9 @@ pub(super) fn put(place: &Place, text: &str, output: &Output) -> Result<(), Fail
         Place::File(path) => path,
     };
     write(path, text).map_err(|error| {
-        Failure::failed(format!("cannot write `{}`", path.display())).with_cause(&error)
+        Failure::failed(format!("cannot write `{}`", path.display()))
+            .with_cause(&error)
+            .with_help("is there such a folder, and may it be written to?")
     })?;
     output.note(&format!("wrote {}", path.display()));
     Ok(())

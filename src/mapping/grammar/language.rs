@@ -8,7 +8,7 @@ use super::table::TABLE;
 
 /// A whole mapping file.
 pub(in crate::mapping) const MAPPING: Shape = Record(&[
-    Field::required("dynafold", Word(&["1"])).doc("The language's version."),
+    Field::required("dynafold", Word(&["1"])).doc("The language's version; write `dynafold: 1`."),
     Field::required("table", Record(TABLE)).doc("The DynamoDB table."),
     Field::required("items", Named(&Record(ITEM))).doc("The item types, by name."),
     Field::new("access_patterns", Named(&Record(ACCESS_PATTERN)))

@@ -31,9 +31,7 @@ pub(in crate::mapping) fn validate(
             duplicates(node, faults);
             for entry in entries {
                 if what == "`items`" && is_section(entry) {
-                    let message = format!("`{}` stands under `items`", entry.key);
-                    let help = "indent it less, as far as `items` itself";
-                    faults.add(Code::UnknownKey, entry.key_span.clone(), message, help);
+                    faults.push(too_deep(entry, what));
                     continue;
                 }
                 validate(&entry.value, value, &format!("`{}`", entry.key), faults);
@@ -62,6 +60,13 @@ pub(in crate::mapping) fn validate(
         }
         _ => scalar(node, shape, what, faults),
     }
+}
+
+/// A key that stands one level too deep. What follows may belong to it, so that other faults come of this one.
+fn too_deep(entry: &Entry, what: &str) -> Diagnostic {
+    let message = format!("`{}` stands inside {what}", entry.key);
+    Diagnostic::new(Code::Yaml, entry.key_span.clone(), message)
+        .with_help(format!("indent it less, as far as {what} itself"))
 }
 
 /// Whether what is named like an item type is another section of the mapping.
@@ -129,7 +134,7 @@ fn names(fields: &[Field]) -> String {
 
 fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic>) {
     duplicates(node, faults);
-    for entry in node.entries() {
+    for (at, entry) in node.entries().iter().enumerate() {
         match fields.iter().find(|field| field.name == entry.key) {
             Some(field) => {
                 let what = format!("`{}`", field.name);
@@ -139,10 +144,14 @@ fn record(node: &Node, fields: &[Field], what: &str, faults: &mut Vec<Diagnostic
                 let near = meant(&entry.key, fields);
                 let inside =
                     |field: &Field| field.required && entry.value.get(field.name).is_some();
+                let (before, after) = node.entries().split_at(at);
+                let is_again = |later: &Entry| before.iter().any(|other| other.key == later.key);
+                let is_torn = entry.value.is_empty() && after.iter().any(is_again);
+                if fields.iter().any(inside) || is_torn {
+                    faults.push(too_deep(entry, what));
+                    continue;
+                }
                 let help = match near {
-                    _ if fields.iter().any(inside) => {
-                        format!("it stands inside {what}: indent it less, as far as {what} itself")
-                    }
                     Some(near) => format!("did you mean `{near}`?"),
                     None if is_bare_directive(&entry.key) => format!(
                         "`${0}` is a directive: under `attributes`, say NAME: {{ ${0}: … }}",

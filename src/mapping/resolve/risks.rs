@@ -135,6 +135,9 @@ fn single<'r>(
     within: impl Iterator<Item = &'r Resolved>,
     partition: &[KeyAttribute],
 ) -> Vec<(&'r Resolved, String, bool)> {
+    if partition.is_empty() {
+        return Vec::new();
+    }
     let one = |item: &'r Resolved| Some((item, fixed(&item.item, partition)?));
     let single: Vec<(&Resolved, String)> = within.filter_map(one).collect();
     let is_crowded = |value: &str| {

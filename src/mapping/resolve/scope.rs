@@ -249,8 +249,12 @@ pub(super) fn find_table<'a>(
         let known: Vec<String> = tables
             .map(|table| catalog.display_name(&table.name))
             .collect();
+        let is_mysql = matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb);
         let help = did_you_mean(&name.value, known.iter().map(String::as_str));
         let help = help.unwrap_or_else(|| match known.get(..12) {
+            _ if is_mysql && catalog.search_path.is_empty() && !name.value.contains('.') => {
+                "the URL names no database: name it there, mysql://…/shop, or before the table, shop.orders".to_owned()
+            }
             _ if known.is_empty() => "the source shows no tables to this user".to_owned(),
             Some(first) if known.len() > 12 => {
                 format!("there are {}, … (see `inspect`)", first.join(", "))

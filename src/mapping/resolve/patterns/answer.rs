@@ -136,12 +136,21 @@ impl Binder<'_> {
         if pieces.iter().any(|p| is_word(p, "OR") || is_word(p, "NOT")) {
             return;
         }
-        let why = pieces.windows(3).find_map(|three| match three {
-            [Piece::Name { name, .. }, sign, Piece::Constant(value)]
-            | [Piece::Constant(value), sign, Piece::Name { name, .. }]
+        let why = (0..pieces.len()).find_map(|at| match pieces.get(at..)? {
+            [Piece::Name { name, .. }, sign, Piece::Constant(value), ..]
+            | [Piece::Constant(value), sign, Piece::Name { name, .. }, ..]
                 if is_word(sign, "=") =>
             {
                 self.never(name, value)
+            }
+            [Piece::Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
+                let list = list.iter().take_while(|piece| !is_word(piece, ")"));
+                let values = list.filter(|piece| !matches!(piece, Piece::Word(_)));
+                let never = values.map(|piece| match piece {
+                    Piece::Constant(value) => self.never(name, value),
+                    _ => None,
+                });
+                never.collect::<Option<Vec<_>>>()?.into_iter().next()
             }
             _ => None,
         });

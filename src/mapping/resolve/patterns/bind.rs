@@ -501,9 +501,11 @@ impl Binder<'_> {
             }
             let is_number = matches!(given, Family::Number | Family::Any);
             let is_filtered = !placeholder.filters.is_empty();
+            let is_alone = each.template.parts.len() == 1;
             if each.key.key_type == KeyType::N
                 && !is_number
                 && is_filtered
+                && is_alone
                 && self.diagnostics.len() == faults
             {
                 let (name, given) = (&each.key.name, given.name());

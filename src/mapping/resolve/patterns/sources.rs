@@ -3,7 +3,7 @@
 use super::align::kind_of;
 use super::bind::Binder;
 use crate::catalog::Family;
-use crate::diagnostic::{Code, Diagnostic, did_you_mean};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::model::{Origin, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::resolve::scope::{find_table, unknown_column};
@@ -117,7 +117,8 @@ impl Binder<'_> {
         })
     }
 
-    /// Every parameter of the relational query is one of the pattern's, or a moment.
+    /// Every parameter of the relational query is one of the pattern's, or a moment; and the query uses all of the
+    /// pattern's.
     pub(super) fn sql(&mut self) {
         let Some(sql) = &self.raw.sql else { return };
         let counted = |name: &str| {
@@ -125,6 +126,24 @@ impl Binder<'_> {
             params.any(|(other, from)| other.value == name && from.value.contains('{'))
         };
         let names: Vec<String> = self.parameters.names().map(str::to_owned).collect();
+        let is_unused = |name: &&String| !self.in_sql.contains(*name) && !counted(name);
+        // What cannot be read may use it all the same.
+        if self.query.is_some()
+            && let Some(name) = names.iter().find(is_unused)
+        {
+            let message =
+                format!("its SQL does not use `{name}`: it answers the same for all values");
+            let help = if sql.value.contains(&format!("':{name}'")) {
+                format!("`':{name}'` is text: write `:{name}`, without quotes")
+            } else {
+                format!(
+                    "compare a column with `:{name}`; if the answer is the same: accept: [unused-parameter]"
+                )
+            };
+            let span = sql.span.clone();
+            self.warnings
+                .add(Code::UnusedParameter, span, message, help);
+        }
         let mut told: Vec<String> = Vec::new();
         for name in std::mem::take(&mut self.in_sql) {
             if names.contains(&name) || counted(&name) || told.contains(&name) {
