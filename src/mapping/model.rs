@@ -315,6 +315,24 @@ impl Node {
         found
     }
 
+    /// The letters of DynamoDB's type for what it makes, as far as they are known; `of` says them for a
+    /// value of the source.
+    pub fn type_name(&self, of: &dyn Fn(Family) -> &'static str) -> &'static str {
+        match self {
+            Self::Template(template) => of(template.family()),
+            Self::Constant(value) => value.type_name(),
+            Self::Map { .. } => "M",
+            Self::List(_) => "L",
+            Self::When { value, .. } => value.type_name(of),
+            Self::Typed { wanted, .. } => wanted.word(),
+            Self::Embed(embed) => match embed.gather {
+                Gather::List => "L",
+                Gather::Set => of(Family::Set),
+                Gather::Map(_) => "M",
+            },
+        }
+    }
+
     /// A node without what says when it is there and of which type it is.
     #[must_use]
     pub fn inner(&self) -> &Self {
@@ -715,6 +733,17 @@ pub enum StreamView {
 }
 
 impl StreamView {
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn service_word(self) -> &'static str {
+        match self {
+            Self::KeysOnly => "KEYS_ONLY",
+            Self::NewImage => "NEW_IMAGE",
+            Self::OldImage => "OLD_IMAGE",
+            Self::NewAndOldImages => "NEW_AND_OLD_IMAGES",
+        }
+    }
+
     /// All of them, with the mapping's words.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("keys-only", Self::KeysOnly),
@@ -740,6 +769,15 @@ pub enum TableClass {
 }
 
 impl TableClass {
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn service_word(self) -> &'static str {
+        match self {
+            Self::Standard => "STANDARD",
+            Self::InfrequentAccess => "STANDARD_INFREQUENT_ACCESS",
+        }
+    }
+
     /// All of them, with the mapping's words.
     pub const WORDS: &'static [(&'static str, Self)] = &[
         ("standard", Self::Standard),
@@ -831,9 +869,29 @@ impl Table {
         std::iter::once(&self.partition).chain(&self.sort)
     }
 
+    /// Whether an attribute is of its key.
+    #[must_use]
+    pub fn is_key(&self, name: &str) -> bool {
+        self.key().any(|key| *key.name == *name)
+    }
+
     /// All indexes, the global ones first.
     pub fn all_indexes(&self) -> impl Iterator<Item = &Index> + Clone {
         self.indexes.iter().chain(&self.local_indexes)
+    }
+
+    /// The attributes of all keys, each once: those of the table, then those of its indexes.
+    #[must_use]
+    pub fn key_attributes(&self) -> Vec<&KeyAttribute> {
+        let mut attributes: Vec<&KeyAttribute> = Vec::new();
+        let global = self.indexes.iter().flat_map(Index::key);
+        let local = self.local_indexes.iter().flat_map(|index| &index.sort);
+        for key in self.key().chain(global).chain(local) {
+            if !attributes.iter().any(|known| known.name == key.name) {
+                attributes.push(key);
+            }
+        }
+        attributes
     }
 
     /// The index of a name.
@@ -922,6 +980,18 @@ pub enum Projection {
     Include(Vec<String>),
 }
 
+impl Projection {
+    /// DynamoDB's word for it, and the attributes that it names.
+    #[must_use]
+    pub fn service_words(&self) -> (&'static str, &[String]) {
+        match self {
+            Self::All => ("ALL", &[]),
+            Self::Keys => ("KEYS_ONLY", &[]),
+            Self::Include(names) => ("INCLUDE", names),
+        }
+    }
+}
+
 /// How capacity is paid for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Billing {
@@ -929,6 +999,26 @@ pub enum Billing {
     OnDemand,
     /// By the hour, for this much.
     Provisioned(Throughput),
+}
+
+impl Billing {
+    /// What is provisioned, where that is paid for.
+    #[must_use]
+    pub fn provisioned(self) -> Option<Throughput> {
+        match self {
+            Self::OnDemand => None,
+            Self::Provisioned(units) => Some(units),
+        }
+    }
+
+    /// DynamoDB's word for it.
+    #[must_use]
+    pub fn service_word(self) -> &'static str {
+        match self {
+            Self::OnDemand => "PAY_PER_REQUEST",
+            Self::Provisioned(_) => "PROVISIONED",
+        }
+    }
 }
 
 /// Provisioned capacity, in units a second.

@@ -169,17 +169,15 @@ impl Count {
     }
 
     /// Puts rows of the statement together.
-    pub(super) fn left(&self, rows: &[(u64, u64)]) -> Vec<(usize, LeftBehind)> {
-        let left = rows.iter().filter(|(_, orphans)| *orphans > 0);
-        left.filter_map(|(node, orphans)| {
-            let root = self.roots.get(usize::try_from(*node).ok()?)?;
-            let left = LeftBehind {
-                orphans: *orphans,
-                cut: 0,
+    pub(super) fn left(&self, rows: &[Vec<u64>]) -> Vec<(usize, LeftBehind)> {
+        let left = rows.iter().filter_map(|row| {
+            let &[node, orphans] = row.as_slice() else {
+                return None;
             };
-            Some((*root, left))
-        })
-        .collect()
+            let root = self.roots.get(usize::try_from(node).ok()?)?;
+            (orphans > 0).then_some((*root, LeftBehind { orphans, cut: 0 }))
+        });
+        left.collect()
     }
 }
 
@@ -187,7 +185,8 @@ impl Count {
 fn count(union: &Union<'_>, node: usize) -> String {
     let chain = union.chain(node);
     let mut sql = format!(
-        "SELECT {node} AS c0, count(*) AS c1\nFROM {}",
+        "SELECT {node} AS c0, {} AS c1\nFROM {}",
+        union.dialect.count(),
         union.derived(node, &chain)
     );
     for pair in chain.windows(2) {

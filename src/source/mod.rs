@@ -35,6 +35,7 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+use identity::Count;
 pub(crate) use identity::said;
 pub use identity::{Canceller, Identity};
 pub use range::{By, Range};
@@ -119,9 +120,6 @@ pub enum SourceError {
         /// What has changed, and since when.
         what: String,
     },
-    /// When the schema that the snapshot shows may be another than the one that was read.
-    #[error("the schema was changed after the mapping was checked against it")]
-    Changed,
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
     Lost {
@@ -142,9 +140,7 @@ impl SourceError {
             Self::Lost { .. } => Some(
                 "start the same command again; items already written are written again unchanged",
             ),
-            Self::Moved { .. } | Self::Changed => {
-                Some("start the same command again once that has ended")
-            }
+            Self::Moved { .. } => Some("start the same command again once that has ended"),
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
@@ -187,8 +183,26 @@ pub trait Source: Send {
     /// [`SourceError::Moved`] where its schema in the snapshot is not the one that [`Self::catalog`] gave.
     async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError>;
 
+    /// Runs a query of ours about a scan's relations, which gives whole numbers only, and reads its rows.
+    /// SQL of the mapping's may be in it: more than one statement are refused.
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError>;
+
     /// Counts the rows of a relation, conditions left aside.
-    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError>;
+    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
+        let dialect = self.dialect();
+        let sql = format!(
+            "SELECT {} FROM {} AS q",
+            dialect.count(),
+            dialect.relation(from)
+        );
+        let whole = Scan::of(from.clone(), Vec::new());
+        let counted = self.numbers(&sql, &whole).await?;
+        let counted = counted.first().and_then(|row| row.first()).copied();
+        counted.ok_or_else(|| SourceError::Query {
+            object: "the number of rows".to_owned(),
+            cause: sqlx::Error::RowNotFound,
+        })
+    }
 
     /// Counts the rows of a scan's relation within its range, conditions left aside.
     async fn count_range(&mut self, scan: &Scan) -> Result<u64, SourceError> {
@@ -225,7 +239,13 @@ pub trait Source: Send {
 
     /// Children of a scan's embeds that find no parent, with the index of the embed's column. Of a
     /// pass that is read in ranges nobody else tells them.
-    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError>;
+    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
+        let Some(count) = Count::new(self.dialect(), scan) else {
+            return Ok(Vec::new());
+        };
+        let counted = self.numbers(&count.sql, scan).await?;
+        Ok(count.left(&counted))
+    }
 
     /// Checks, after the last scan of this connection and before anything is claimed, that all that was read
     /// is what the snapshot shows, what SQL has read by itself too.

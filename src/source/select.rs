@@ -29,6 +29,19 @@ pub trait Dialect: Send + Sync {
         format!("{}.{}", self.quote(&name.schema), self.quote(&name.name))
     }
 
+    /// What is read from, for a FROM.
+    fn relation(&self, from: &Relation) -> String {
+        match from {
+            Relation::Table(name) => self.table(name),
+            Relation::Query(sql) => format!("({}\n)", alone(sql)),
+        }
+    }
+
+    /// The expression that counts rows.
+    fn count(&self) -> &'static str {
+        "count(*)"
+    }
+
     /// Whether a UNION wants a type for every NULL of its first part.
     fn types_nulls(&self) -> bool {
         false
@@ -55,6 +68,11 @@ pub trait Dialect: Send + Sync {
         let _ = name;
         format!("CROSS JOIN {derived} ON {on}")
     }
+}
+
+/// A query without the sign that may end it.
+pub(super) fn alone(sql: &str) -> &str {
+    sql.trim().trim_end_matches(';')
 }
 
 /// One relation of a scan with its parents, from which columns can be asked.
@@ -197,10 +215,7 @@ impl<'a> Rows<'a> {
 
     /// The statement that asks for these outputs. `restrict`: only of rows that the scan wants.
     pub(super) fn select(&self, outputs: &[String], restrict: bool) -> String {
-        let from = match &self.scan.from {
-            Relation::Table(name) => self.dialect.table(name),
-            Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
-        };
+        let from = self.dialect.relation(&self.scan.from);
         let base = &self.base;
         let inner = self.flags.iter().enumerate().filter(|(_, flag)| flag.inner);
         let inner: Vec<String> = inner
@@ -341,7 +356,7 @@ pub fn statement(dialect: &dyn Dialect, scan: &Scan) -> String {
 
 /// The parts of a statement.
 pub(super) struct Union<'a> {
-    dialect: &'a dyn Dialect,
+    pub(super) dialect: &'a dyn Dialect,
     scan: &'a Scan,
     layout: &'a Layout<'a>,
 }

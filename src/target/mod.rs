@@ -161,21 +161,10 @@ pub struct Wanted {
     pub partition: Option<Attribute>,
 }
 
-/// A page of a scan.
+/// A page of what was asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// Items, or what was wanted of them: key attributes first, the others by name.
-    pub items: Vec<Item>,
-    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
-    pub next: Option<Key>,
-    /// Read units that it took.
-    pub units: Option<f64>,
-}
-
-/// What one request of an access pattern brought.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Asked {
-    /// Items: the attributes of the table's key first, the others by name.
+    /// Items, or what was wanted of them: the attributes of the table's key first, the others by name.
     pub items: Vec<Item>,
     /// Where the next page begins; `None` at the end. A page may be empty and not the last.
     pub next: Option<Position>,
@@ -198,23 +187,11 @@ impl Wanted {
     /// The keys of all items.
     #[must_use]
     pub fn keys(table: &Table) -> Self {
-        let keys = std::iter::once(&table.partition).chain(&table.sort);
         Self {
-            attributes: Some(keys.map(|key| key.name.clone()).collect()),
+            attributes: Some(table.key().map(|key| key.name.clone()).collect()),
             ..Self::all()
         }
     }
-}
-
-/// The key of an item of a table.
-#[must_use]
-pub fn key_of(table: &Table, item: &Item) -> Option<Key> {
-    let partition = item.get(&table.partition.name)?.clone();
-    let sort = match &table.sort {
-        Some(sort) => Some(item.get(&sort.name)?.clone()),
-        None => None,
-    };
-    Some((partition, sort))
 }
 
 /// A DynamoDB endpoint. See the module's text for the protocol.
@@ -283,7 +260,7 @@ pub trait Target: Send + Sync {
         &self,
         table: &Table,
         wanted: &Wanted,
-        from: Option<Key>,
+        from: Option<Position>,
     ) -> Result<Page, TargetError>;
 
     /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
@@ -292,7 +269,7 @@ pub trait Target: Send + Sync {
         table: &Table,
         request: &Request,
         from: Option<Position>,
-    ) -> Result<Asked, TargetError>;
+    ) -> Result<Page, TargetError>;
 
     /// Deletes a table and waits until it is gone. One that is not there is gone already.
     async fn delete_table(&self, name: &str) -> Result<(), TargetError>;

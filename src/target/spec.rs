@@ -124,21 +124,14 @@ impl fmt::Debug for TargetSpec {
 ///
 /// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
 pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> {
-    match spec {
+    Ok(Arc::new(match spec {
         TargetSpec::Dynamodb {
-            endpoint_url,
+            endpoint_url: url,
             profile,
             region,
-        } => Ok(Arc::new(
-            dynamodb::open(
-                endpoint_url.as_deref(),
-                profile.as_deref(),
-                region.as_deref(),
-            )
-            .await?,
-        )),
-        TargetSpec::Local { file } => Ok(Arc::new(local::open(file.as_deref()).await?)),
-    }
+        } => dynamodb::open(url.as_deref(), profile.as_deref(), region.as_deref()).await?,
+        TargetSpec::Local { file } => local::open(file.as_deref()).await?,
+    }))
 }
 
 /// Refuses what is no endpoint.

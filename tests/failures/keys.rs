@@ -1,6 +1,6 @@
 //! What keys and relations go wrong by.
 
-use dynafold::target::{TargetSpec, Wanted, connect, key_of};
+use dynafold::target::{TargetSpec, Wanted, connect};
 use serde_json::json;
 
 use super::{load_into_both, renamed};
@@ -114,9 +114,10 @@ async fn order(target: &[&str], table: &str) -> Vec<String> {
     let table = target.describe(table).await.unwrap().unwrap().table;
     let keys = Wanted::keys(&table);
     let found = target.scan(&table, &keys, None).await.unwrap().items;
+    let name = table.sort.unwrap().name;
     let sort = found
         .iter()
-        .map(|item| format!("{:?}", key_of(&table, item).unwrap().1.unwrap()));
+        .map(|item| format!("{:?}", item.get(&name).unwrap()));
     sort.collect()
 }
 

@@ -142,7 +142,7 @@ async fn a_schema_that_changes_before_the_snapshot_is_refused() {
         .run("DROP INDEX once; INSERT INTO t VALUES ('x'), ('x')")
         .await;
     let error = source.begin(&[]).await.unwrap_err();
-    assert!(matches!(error, SourceError::Changed), "{error}");
+    assert!(matches!(error, SourceError::Moved { .. }), "{error}");
     drop(source);
     let mut source = open(&database).await;
     source.catalog().await.unwrap();

@@ -13,8 +13,8 @@ use dynafold::source::{
     Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
 };
 use dynafold::target::{
-    Action, Asked, Batch, BatchLimit, Consumed, Difference, ErrorClass, Key, Page,
-    TableDescription, Target, TargetError, Throttle, Wanted, Written,
+    Action, Batch, BatchLimit, Consumed, Difference, ErrorClass, Key, Page, TableDescription,
+    Target, TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
 use futures_util::StreamExt as _;
@@ -62,6 +62,9 @@ impl Source for FakeSource {
     }
     async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
         Ok(())
+    }
+    async fn numbers(&mut self, _: &str, _: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+        unreachable!("what is counted is counted below")
     }
     async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
         let rows = self.relations.get(from).map_or(0, Vec::len);
@@ -287,10 +290,10 @@ impl Target for FakeTarget {
             ..error(ErrorClass::Throttle)
         })
     }
-    async fn scan(&self, _: &Table, _: &Wanted, _: Option<Key>) -> Result<Page, TargetError> {
+    async fn scan(&self, _: &Table, _: &Wanted, _: Option<Position>) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
-    async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Asked, TargetError> {
+    async fn ask(&self, _: &Table, _: &Request, _: Option<Position>) -> Result<Page, TargetError> {
         unreachable!("no load asks for it")
     }
     async fn delete_table(&self, _: &str) -> Result<(), TargetError> {

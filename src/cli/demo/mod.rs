@@ -8,6 +8,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::query::flags::{Stop, parse};
 use super::{Outcome, dispatch, init};
+use crate::format::shell_word;
 use crate::source::sqlite;
 
 const SCHEMA: &str = include_str!("../../../migrations/sqlite/20260101000001_personalization.sql");
@@ -104,7 +105,7 @@ async fn step(output: &Output, question: &str, words: &[&str]) -> Result<Outcome
 
 /// A command as a shell takes it.
 fn shown(words: &[&str]) -> String {
-    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    let words: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
     format!("dynafold {}", words.join(" "))
 }
 
@@ -144,15 +145,5 @@ fn remove(file: &Path) -> Result<(), Failure> {
             Err(Failure::failed(format!("cannot remove `{}`", file.display())).with_cause(&error))
         }
         _ => Ok(()),
-    }
-}
-
-/// A word as a POSIX shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
-    if word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }

@@ -54,8 +54,6 @@ impl Keys {
 }
 
 fn templates(model: &Model, item: &ItemType) -> Vec<String> {
-    let table = &model.table;
-    let keys = std::iter::once(&table.partition).chain(&table.sort);
     let template = |name: &str| {
         let mut attributes = item.attributes.iter();
         match attributes.find(|(other, _)| &**other == name) {
@@ -63,6 +61,7 @@ fn templates(model: &Model, item: &ItemType) -> Vec<String> {
             other => format!("{other:?}"),
         }
     };
+    let keys = model.table.key();
     keys.map(|key| template(&key.name)).collect()
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::format::float;
-use crate::mapping::model::{Billing, Model};
+use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
 use crate::price::{Demand, Need, Prices, Route, Steady, routes, steady};
 
@@ -52,14 +52,10 @@ fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
 }
 
 fn demand(forecast: &Forecast, model: &Model) -> Demand {
-    let table = match model.table.billing {
-        Billing::OnDemand => None,
-        Billing::Provisioned(throughput) => Some(throughput.write),
-    };
+    let table = model.table.billing.provisioned();
     let provisioned = |name: &str| {
-        let index = model.table.indexes.iter().find(|index| index.name == name);
-        let own = index.and_then(|index| index.throughput);
-        table.map(|table| own.map_or(table, |own| own.write))
+        let own = model.table.index(name).and_then(|index| index.throughput);
+        table.map(|table| own.unwrap_or(table).write)
     };
     let needs = global(&forecast.places).map(|place| {
         // What is written to local indexes is the table's.

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 use crate::cli::cells::{fit, pad, shown};
 use crate::cli::format::one_line;
 use crate::item::Item;
-use crate::mapping::model::Table;
+use crate::mapping::model::{Index, Table};
 
 /// The width to which values are cut before columns are left out.
 const NARROWEST: usize = 16;
@@ -76,11 +76,9 @@ fn cap(wide: &[usize], room: Option<usize>) -> usize {
 
 /// The names of the columns, and those of keys that are not shown.
 fn names(items: &[Item], table: &Table, keys: bool) -> (Vec<String>, Vec<String>) {
-    let own = std::iter::once(&table.partition).chain(&table.sort);
-    let own: Vec<&str> = own.map(|key| &*key.name).collect();
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_index: Vec<&str> = indexes
-        .flat_map(|index| index.partition.iter().chain(&index.sort))
+    let own: Vec<&str> = table.key().map(|key| &*key.name).collect();
+    let of_index = table.all_indexes().flat_map(Index::key);
+    let of_index: Vec<&str> = of_index
         .map(|key| &*key.name)
         .filter(|name| !own.contains(name))
         .collect();

@@ -123,8 +123,7 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
 
 /// The names of the table, its global indexes, its local ones.
 pub(super) fn names(table: &Table) -> Vec<String> {
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let indexes = indexes.map(|index| index.name.clone());
+    let indexes = table.all_indexes().map(|index| index.name.clone());
     std::iter::once(table.name.clone()).chain(indexes).collect()
 }
 

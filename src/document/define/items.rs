@@ -8,7 +8,7 @@ use super::places::cells;
 use super::{Ground, places};
 use crate::catalog::Family;
 use crate::item::{partition_fingerprint, readable};
-use crate::mapping::model::{Expired, Gather, Node, Table, Template};
+use crate::mapping::model::{Expired, Node, Table, Template};
 use crate::mapping::{PatternProof, SizeProof, model};
 use crate::preview::{ItemTypeSample, SampleItem};
 use crate::source::{Match, Relation, ScanColumn};
@@ -64,7 +64,7 @@ fn item_type(
         made.attributes.push(Attribute {
             name: name.to_string(),
             roles: places::roles(&ground.model.table, &made.indexes, name),
-            data_type: data_type(node),
+            data_type: node.type_name(&of_family).to_owned(),
             made: written(node, &tracer),
             origins: tracer.of_node(node),
         });
@@ -176,24 +176,6 @@ fn joins(
         (join.alias.clone(), table, on.join(" and "))
     });
     all.collect()
-}
-
-/// The DynamoDB type of what a node makes.
-fn data_type(node: &Node) -> String {
-    let name = match node {
-        Node::Template(template) => of_family(template.family()),
-        Node::Constant(constant) => constant.type_name(),
-        Node::Map { .. } => "M",
-        Node::List(_) => "L",
-        Node::When { value, .. } => return data_type(value),
-        Node::Typed { wanted, .. } => wanted.word(),
-        Node::Embed(embed) => match embed.gather {
-            Gather::List => "L",
-            Gather::Set => "set",
-            Gather::Map(_) => "M",
-        },
-    };
-    name.to_owned()
 }
 
 fn of_family(family: Family) -> &'static str {

@@ -7,10 +7,11 @@ use super::Ground;
 use super::items::tracer;
 use super::places::{plainly, shown};
 use crate::access::{given, plan, to_json};
+use crate::format::shell_word;
 use crate::item::Attribute;
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Node, Operand, ParameterKind, Part, Placeholder,
-    SortCondition, Template,
+    AccessPattern, KeyAttribute, KeyType, Operand, ParameterKind, Part, Placeholder, SortCondition,
+    Template,
 };
 use crate::mapping::{PatternProof, aligned};
 use crate::price::{Rates, monthly};
@@ -197,7 +198,7 @@ fn origins(
         };
         for (name, template) in &asked {
             let node = item.attributes.iter().find(|(other, _)| other == *name);
-            let Some(made) = node.and_then(|(_, node)| template_of(node)) else {
+            let Some(made) = node.and_then(|(_, node)| node.template()) else {
                 continue;
             };
             for (_, asked, made) in aligned(template, made).pairs {
@@ -226,14 +227,6 @@ fn asked(pattern: &AccessPattern) -> Vec<(&std::sync::Arc<str>, &Template)> {
     partition.chain(sort).collect()
 }
 
-fn template_of(node: &Node) -> Option<&Template> {
-    match node {
-        Node::Template(template) => Some(template),
-        Node::When { value, .. } | Node::Typed { value, .. } => template_of(value),
-        _ => None,
-    }
-}
-
 // How an access pattern is asked: the command, and the request without values.
 
 /// The command that asks a pattern, with the example's values where there is one.
@@ -244,13 +237,13 @@ pub(super) fn command(
 ) -> String {
     let mut command = format!(
         "dynafold query {} {}",
-        word(ground.mapping),
-        word(&pattern.name)
+        shell_word(ground.mapping),
+        shell_word(&pattern.name)
     );
     for (at, parameter) in pattern.parameters.iter().enumerate() {
         let value = answer.and_then(|answer| answer.parameters.get(at));
         let value = match value {
-            Some((_, value)) => word(value),
+            Some((_, value)) => shell_word(value),
             None => parameter.kind.placeholder().to_owned(),
         };
         command.push(' ');
@@ -260,19 +253,9 @@ pub(super) fn command(
         command.push_str(" --target TARGET");
     }
     for (option, value) in ground.target {
-        command.push_str(&format!(" --{option} {}", word(value)));
+        command.push_str(&format!(" --{option} {}", shell_word(value)));
     }
     command
-}
-
-/// A word as a POSIX shell takes it.
-fn word(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 /// The request of a pattern with its templates in the place of values; `None`

@@ -59,8 +59,8 @@ pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
     };
     places.extend(table.indexes.iter().map(|i| of(i, PlaceKind::Global)));
     places.extend(table.local_indexes.iter().map(|i| of(i, PlaceKind::Local)));
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let projections = std::iter::once(&Projection::All).chain(indexes.map(|i| &i.projection));
+    let indexes = table.all_indexes().map(|index| &index.projection);
+    let projections = std::iter::once(&Projection::All).chain(indexes);
     for (place, projection) in places.iter_mut().zip(projections) {
         place.collections = collections(ground, choice, place, projection);
     }
@@ -75,7 +75,7 @@ fn key(key: &KeyAttribute) -> Key {
 }
 
 fn billing(billing: Billing, autoscale: Option<Autoscale>) -> String {
-    let Billing::Provisioned(Throughput { read, write }) = billing else {
+    let Some(Throughput { read, write }) = billing.provisioned() else {
         return "on demand".to_owned();
     };
     let scaled = autoscale.map_or(String::new(), |autoscale| {
@@ -131,7 +131,7 @@ pub(super) fn roles(table: &Table, within: &[Member], name: &str) -> Vec<String>
     if table.sort.as_ref().is_some_and(is) {
         roles.push("sort key".to_owned());
     }
-    for index in table.indexes.iter().chain(&table.local_indexes) {
+    for index in table.all_indexes() {
         if within.iter().all(|member| member.name != index.name) {
             continue;
         }
@@ -205,14 +205,10 @@ fn collections(
     projection: &Projection,
 ) -> Vec<Collection> {
     let table = &ground.model.table;
-    let in_table = |name: &str| {
-        let mut keys = std::iter::once(&table.partition).chain(&table.sort);
-        keys.any(|key| &*key.name == name)
-    };
     let projected = |name: &str| match projection {
         Projection::All => true,
-        Projection::Keys => in_table(name),
-        Projection::Include(names) => in_table(name) || names.iter().any(|other| other == name),
+        Projection::Keys => table.is_key(name),
+        Projection::Include(names) => table.is_key(name) || names.iter().any(|other| other == name),
     };
     let mut groups: Vec<Group<'_>> = Vec::new();
     for index in 0..choice.types() {

@@ -4,13 +4,11 @@
 
 use serde_json::{Value, json};
 
-use super::infrastructure::{
-    Bounds, Capacity, Infrastructure, class, key_schema, policy, projection, view_type,
-};
+use super::infrastructure::{Bounds, Capacity, Infrastructure, key_schema, policy};
 use super::names::Names;
 use super::yaml::{document, scalar};
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
-use crate::mapping::model::{Index, KeyAttribute, Projection, Throughput};
+use crate::mapping::model::{Index, KeyAttribute, TableClass, Throughput};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
 const INLINE: usize = 51_200;
@@ -77,11 +75,8 @@ pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> 
 fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
     let table = wanted.table;
     let attributes = wanted.attributes.iter().map(|key| key.name.as_ref());
-    let indexes = table.indexes.iter().chain(&table.local_indexes);
-    let projected = indexes.flat_map(|index| match &index.projection {
-        Projection::Include(names) => names.as_slice(),
-        Projection::All | Projection::Keys => &[],
-    });
+    let indexes = table.all_indexes();
+    let projected = indexes.flat_map(|index| index.projection.service_words().1);
     let names = attributes
         .chain(projected.map(String::as_str))
         .chain(table.ttl.as_deref());
@@ -114,9 +109,9 @@ fn common(wanted: &Infrastructure<'_>) -> Value {
         "TableName": { "Ref": "TableName" },
         "AttributeDefinitions": definitions.collect::<Value>(),
         "KeySchema": schema(own, table.sort.as_slice()),
-        "BillingMode": if wanted.provisioned().is_some() { "PROVISIONED" } else { "PAY_PER_REQUEST" },
+        "BillingMode": table.billing.service_word(),
         "TimeToLiveSpecification": ttl.map(|name| json!({ "AttributeName": name, "Enabled": true })),
-        "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view_type(view) })),
+        "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view.service_word() })),
         "LocalSecondaryIndexes": local.collect::<Value>(),
         "WarmThroughput": warm.map(|units| json!({
             "ReadUnitsPerSecond": units.read,
@@ -127,7 +122,7 @@ fn common(wanted: &Infrastructure<'_>) -> Value {
 
 /// An index of either kind, with what it has besides.
 fn index_of(index: &Index, partition: &[KeyAttribute], further: Value) -> Value {
-    let (kind, names) = projection(&index.projection);
+    let (kind, names) = index.projection.service_words();
     let index = json!({
         "IndexName": index.name,
         "KeySchema": schema(partition, &index.sort),
@@ -152,7 +147,7 @@ fn guards(wanted: &Infrastructure<'_>) -> Value {
         "PointInTimeRecoverySpecification":
             recovery.map(|on| json!({ "PointInTimeRecoveryEnabled": on })),
         "DeletionProtectionEnabled": settings.deletion_protection,
-        "TableClass": settings.class.map(class),
+        "TableClass": settings.class.map(TableClass::service_word),
         "Tags": tags.map(|(key, value)| json!({ "Key": key, "Value": value })).collect::<Value>(),
     })
 }
@@ -188,7 +183,7 @@ fn regional_table(wanted: &Infrastructure<'_>) -> Value {
         )
     });
     let capacity = json!({
-        "ProvisionedThroughput": wanted.provisioned().map(units),
+        "ProvisionedThroughput": wanted.table.billing.provisioned().map(units),
         "GlobalSecondaryIndexes": indexes.collect::<Value>(),
     });
     merged([common(wanted), capacity, guards(wanted)])
@@ -242,7 +237,7 @@ fn global_table(wanted: &Infrastructure<'_>) -> Value {
     let replicas = own.chain(others).map(|region| replica(wanted, &region));
     let further = json!({
         "WriteProvisionedThroughputSettings":
-            wanted.provisioned().map(|units| writes(wanted, None, units)),
+            wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
         "GlobalSecondaryIndexes": indexes.collect::<Value>(),
         "Replicas": replicas.collect::<Value>(),
     });
@@ -257,7 +252,7 @@ fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
     let replica = json!({
         "Region": region,
         "ReadProvisionedThroughputSettings":
-            wanted.provisioned().map(|units| reads(wanted, None, units)),
+            wanted.table.billing.provisioned().map(|units| reads(wanted, None, units)),
         "GlobalSecondaryIndexes": indexes.collect::<Value>(),
     });
     merged([replica, guards(wanted)])

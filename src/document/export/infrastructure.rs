@@ -4,8 +4,7 @@
 //! and what keeps expired items stands beside it.
 
 use crate::mapping::model::{
-    Autoscale, Billing, Expired, Index, KeyAttribute, Model, Projection, StreamView, Table,
-    TableClass, Throughput,
+    Autoscale, Expired, Index, KeyAttribute, Model, StreamView, Table, Throughput,
 };
 
 /// All of it.
@@ -91,7 +90,7 @@ impl<'m> Infrastructure<'m> {
         let (stream, archives) = archive(model, &mut warnings);
         Self {
             table,
-            attributes: attributes(table),
+            attributes: table.key_attributes(),
             stream,
             scaling: scaling(table),
             archives,
@@ -99,17 +98,9 @@ impl<'m> Infrastructure<'m> {
         }
     }
 
-    /// What the capacity of the table is at first; `None` on demand.
-    pub(super) fn provisioned(&self) -> Option<Throughput> {
-        match self.table.billing {
-            Billing::OnDemand => None,
-            Billing::Provisioned(units) => Some(units),
-        }
-    }
-
     /// What the capacity of an index is at first; `None` on demand.
     pub(super) fn provisioned_of(&self, index: &Index) -> Option<Throughput> {
-        let whole = self.provisioned()?;
+        let whole = self.table.billing.provisioned()?;
         Some(index.throughput.unwrap_or(whole))
     }
 
@@ -119,21 +110,6 @@ impl<'m> Infrastructure<'m> {
     }
 }
 
-fn attributes(table: &Table) -> Vec<&KeyAttribute> {
-    let of_indexes = table.indexes.iter().chain(&table.local_indexes);
-    let of_indexes = of_indexes.flat_map(|index| index.partition.iter().chain(&index.sort));
-    let keys = std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .chain(of_indexes);
-    let mut attributes: Vec<&KeyAttribute> = Vec::new();
-    for key in keys {
-        if !attributes.iter().any(|known| known.name == key.name) {
-            attributes.push(key);
-        }
-    }
-    attributes
-}
-
 /// The policy of an index: its own, or the table's.
 pub(super) fn policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> {
     let own = index.and_then(|index| index.autoscale);
@@ -141,7 +117,7 @@ pub(super) fn policy(table: &Table, index: Option<&Index>) -> Option<Autoscale> 
 }
 
 fn scaling(table: &Table) -> Vec<Scaling<'_>> {
-    let Billing::Provisioned(whole) = table.billing else {
+    let Some(whole) = table.billing.provisioned() else {
         return Vec::new();
     };
     let of_table = (None, policy(table, None), whole);
@@ -199,31 +175,4 @@ pub(super) fn key_schema<'k>(
 ) -> impl Iterator<Item = (&'k str, &'static str)> {
     let partition = partition.iter().map(|key| (key.name.as_ref(), "HASH"));
     partition.chain(sort.iter().map(|key| (key.name.as_ref(), "RANGE")))
-}
-
-/// DynamoDB's word for a projection, and the attributes that it names.
-pub(super) fn projection(projection: &Projection) -> (&'static str, &[String]) {
-    match projection {
-        Projection::All => ("ALL", &[]),
-        Projection::Keys => ("KEYS_ONLY", &[]),
-        Projection::Include(names) => ("INCLUDE", names),
-    }
-}
-
-/// DynamoDB's word for what a stream holds.
-pub(super) fn view_type(view: StreamView) -> &'static str {
-    match view {
-        StreamView::KeysOnly => "KEYS_ONLY",
-        StreamView::NewImage => "NEW_IMAGE",
-        StreamView::OldImage => "OLD_IMAGE",
-        StreamView::NewAndOldImages => "NEW_AND_OLD_IMAGES",
-    }
-}
-
-/// DynamoDB's word for a table class.
-pub(super) fn class(class: TableClass) -> &'static str {
-    match class {
-        TableClass::Standard => "STANDARD",
-        TableClass::InfrequentAccess => "STANDARD_INFREQUENT_ACCESS",
-    }
 }

@@ -6,9 +6,7 @@
 //! configuration has it.
 
 use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
-use super::infrastructure::{
-    Capacity, Infrastructure, Scaling, class, key_schema, projection, view_type,
-};
+use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema};
 use super::names::Names;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
 use crate::mapping::model::{Index, Projection};
@@ -85,16 +83,11 @@ fn refuse(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
 
 fn table(wanted: &Infrastructure<'_>) -> String {
     let (table, settings) = (wanted.table, &wanted.table.settings);
-    let units = wanted.provisioned();
-    let billing = if units.is_some() {
-        "PROVISIONED"
-    } else {
-        "PAY_PER_REQUEST"
-    };
+    let units = table.billing.provisioned();
     let sort = table.sort.as_ref();
     let mut body = [
         attribute("name", "var.table_name"),
-        attribute("billing_mode", quoted(billing)),
+        attribute("billing_mode", quoted(table.billing.service_word())),
         maybe("read_capacity", units.map(|units| units.read)),
         maybe("write_capacity", units.map(|units| units.write)),
         attribute("hash_key", quoted(&table.partition.name)),
@@ -102,11 +95,11 @@ fn table(wanted: &Infrastructure<'_>) -> String {
         maybe("stream_enabled", wanted.stream.map(|_| true)),
         maybe(
             "stream_view_type",
-            wanted.stream.map(|view| quoted(view_type(view))),
+            wanted.stream.map(|view| quoted(view.service_word())),
         ),
         maybe(
             "table_class",
-            settings.class.map(|named| quoted(class(named))),
+            settings.class.map(|class| quoted(class.service_word())),
         ),
         maybe("deletion_protection_enabled", settings.deletion_protection),
     ]
@@ -181,7 +174,7 @@ fn global(wanted: &Infrastructure<'_>, index: &Index) -> Vec<String> {
 }
 
 fn projected(projected: &Projection) -> String {
-    let (kind, names) = projection(projected);
+    let (kind, names) = projected.service_words();
     let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
     let names = (!names.is_empty()).then(|| list(&names));
     attribute("projection_type", quoted(kind)) + &maybe("non_key_attributes", names)
@@ -209,7 +202,7 @@ fn lifecycle(wanted: &Infrastructure<'_>) -> String {
 
 /// Whether replicas are resources of their own.
 fn stand_alone(wanted: &Infrastructure<'_>) -> bool {
-    !wanted.table.settings.replicas.is_empty() && wanted.provisioned().is_some()
+    !wanted.table.settings.replicas.is_empty() && wanted.table.billing.provisioned().is_some()
 }
 
 /// What a region's replica is called.

@@ -10,13 +10,11 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 
-use super::infrastructure::{Bounds, policy, projection};
+use super::infrastructure::{Bounds, policy};
 use super::{Export, ExportOptions};
 use crate::catalog::Family;
 use crate::item::{Attribute, item_value};
-use crate::mapping::model::{
-    Billing, Gather, Index, ItemType, KeyAttribute, Model, Node, Table, Throughput,
-};
+use crate::mapping::model::{Billing, Index, ItemType, KeyAttribute, Model, Table, Throughput};
 use crate::preview::ItemTypeSample;
 
 /// What a table has in the Workbench that is paid for by request.
@@ -30,7 +28,7 @@ pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportO
     let attributes = attributes(model, samples, &mut warnings);
     let typed: Vec<Value> = attributes
         .iter()
-        .filter(|(name, _)| !is_key(table, name))
+        .filter(|(name, _)| !table.is_key(name))
         .map(|(name, kind)| json!({ "AttributeName": name.as_ref(), "AttributeType": kind }))
         .collect();
     let facets = model.item_types.iter().map(|item_type| {
@@ -130,11 +128,6 @@ fn is_wide(index: &Index) -> bool {
     index.partition.len() > 1 || index.sort.len() > 1
 }
 
-fn is_key(table: &Table, name: &str) -> bool {
-    let mut keys = std::iter::once(&table.partition).chain(&table.sort);
-    keys.any(|key| *key.name == *name)
-}
-
 fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
     let attribute = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
     let mut members = Map::new();
@@ -154,7 +147,7 @@ fn index(index: &Index) -> Option<Value> {
         [sort] => Some(sort),
         _ => return None,
     };
-    let (kind, names) = projection(&index.projection);
+    let (kind, names) = index.projection.service_words();
     let mut projected = Map::new();
     projected.insert("ProjectionType".to_owned(), json!(kind));
     if !names.is_empty() {
@@ -174,8 +167,8 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
             .attributes
             .iter()
             .find(|(name, _)| *name == key.name);
-        made.and_then(|(_, node)| template(node))
-            .unwrap_or_else(|| key.name.to_string())
+        let made = made.and_then(|(_, node)| node.template());
+        made.map_or_else(|| key.name.to_string(), ToString::to_string)
     };
     let mut aliases = Map::new();
     aliases.insert(
@@ -198,7 +191,7 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
             names.push(name);
         }
     }
-    names.retain(|name| !is_key(table, name));
+    names.retain(|name| !table.is_key(name));
     json!({
         "FacetName": &*item_type.name,
         "KeyAttributeAlias": aliases,
@@ -206,15 +199,6 @@ fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -
         "NonKeyAttributes": names,
         "DataAccess": { "MySql": {} },
     })
-}
-
-/// The template of a key, as the mapping writes it.
-fn template(node: &Node) -> Option<String> {
-    match node {
-        Node::Template(template) => Some(template.to_string()),
-        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
-        _ => None,
-    }
 }
 
 /// All attributes with their types: what key attributes must be, what sampled items show, what the
@@ -250,7 +234,7 @@ fn attributes(
             let values = items().filter_map(|item| item.item.get(name));
             let mut seen = values.map(Attribute::type_name);
             let seen = seen.find(|kind| *kind != "NULL");
-            add(name, seen.unwrap_or_else(|| kind(node)));
+            add(name, seen.unwrap_or_else(|| node.type_name(&of_family)));
         }
         for (name, value) in items().flat_map(|item| &item.item.attributes) {
             add(name, value.type_name());
@@ -265,36 +249,21 @@ fn attributes(
     known
 }
 
-/// The type that a value has as far as the mapping tells; text where only the rows do.
-fn kind(node: &Node) -> &'static str {
-    match node {
-        Node::Template(template) => match template.family() {
-            Family::Number => "N",
-            Family::Boolean => "BOOL",
-            Family::Binary => "B",
-            Family::List => "L",
-            Family::Map | Family::Document => "M",
-            Family::Set => "SS",
-            Family::Text | Family::Time | Family::Any => "S",
-        },
-        Node::Constant(value) => value.type_name(),
-        Node::Map { .. } => "M",
-        Node::List(_) => "L",
-        Node::When { value, .. } => kind(value),
-        Node::Typed { wanted, .. } => wanted.word(),
-        Node::Embed(embed) => match embed.gather {
-            Gather::List => "L",
-            Gather::Set => "SS",
-            Gather::Map(_) => "M",
-        },
+/// The type of a value of the source; text where only the rows tell it.
+fn of_family(family: Family) -> &'static str {
+    match family {
+        Family::Number => "N",
+        Family::Boolean => "BOOL",
+        Family::Binary => "B",
+        Family::List => "L",
+        Family::Map | Family::Document => "M",
+        Family::Set => "SS",
+        Family::Text | Family::Time | Family::Any => "S",
     }
 }
 
 fn capacity(table: &Table) -> Value {
-    let units = match table.billing {
-        Billing::OnDemand => UNPAID,
-        Billing::Provisioned(units) => units,
-    };
+    let units = table.billing.provisioned().unwrap_or(UNPAID);
     let scaling = |first: u64| {
         let bounds = Bounds::of(policy(table, None), first);
         json!({

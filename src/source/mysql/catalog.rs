@@ -10,6 +10,7 @@ use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{AssertSqlSafe, Column as _, Statement as _, TypeInfo as _};
 
 use super::super::Dialect as _;
+use super::super::select::alone;
 use super::Server;
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, prepare};
@@ -426,8 +427,8 @@ pub(super) async fn describe(
     catalog: &Catalog,
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
-    let alone = sql.trim().trim_end_matches(';');
-    prepare(connection, &format!("SELECT * FROM ({alone}\n) AS q")).await?;
+    let sql = alone(sql);
+    prepare(connection, &format!("SELECT * FROM ({sql}\n) AS q")).await?;
     answer(connection, catalog, sql).await
 }
 
@@ -438,7 +439,7 @@ pub(super) async fn answer(
     catalog: &Catalog,
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
-    let sql = sql.trim().trim_end_matches(';');
+    let sql = alone(sql);
     let statement = prepare(connection, sql).await?;
     let mut columns = Vec::new();
     for column in statement.columns() {

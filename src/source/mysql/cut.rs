@@ -9,10 +9,8 @@ use super::catalog::{optional, rows, text};
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, object, prepare};
 use crate::catalog::{DataType, Dbms, TableName};
-use crate::source::identity::Count;
-use crate::source::range::Literal;
-use crate::source::range::{Cutter, Kind, Probe};
-use crate::source::{By, Dialect as _, LeftBehind, Range, Relation, Scan, SourceError, statement};
+use crate::source::range::{Cutter, Kind, Literal, Probe};
+use crate::source::{By, Dialect as _, Range, Relation, Scan, SourceError, statement};
 use crate::value::{Time, TimeError, TimeKind};
 
 /// Children that may be read for every range, where the server would rather do that.
@@ -183,30 +181,4 @@ fn said(row: &MySqlRow, kinds: &[Kind]) -> Result<Option<Vec<String>>, sqlx::Err
 fn is_comparable(text: &str) -> bool {
     let day = text.get(..10).unwrap_or(text);
     Time::from_sql(day, TimeKind::Date, 0) != Err(TimeError::Zero)
-}
-
-/// Counts the children without parents.
-pub(super) async fn orphans(
-    source: &mut Mysql,
-    scan: &Scan,
-) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-    let Some(count) = Count::new(&MysqlDialect, scan) else {
-        return Ok(Vec::new());
-    };
-    let counted = async {
-        prepare(&mut source.connection, &count.sql).await?;
-        let rows = rows(&mut source.connection, count.sql.as_str()).await?;
-        let number = |row, index| {
-            let text = text(row, index)?;
-            text.parse()
-                .map_err(|error| sqlx::Error::Decode(Box::new(error)))
-        };
-        let rows = rows
-            .iter()
-            .map(|row| Ok((number(row, 0)?, number(row, 1)?)));
-        rows.collect::<Result<Vec<_>, sqlx::Error>>()
-    };
-    let counted = counted.await;
-    let counted = counted.map_err(|cause| source.server.fault(object(&scan.from), cause))?;
-    Ok(count.left(&counted))
 }

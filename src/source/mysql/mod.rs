@@ -27,8 +27,8 @@ use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
 use super::identity::PATIENCE;
 use super::identity::Tls;
 use super::{
-    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
-    SourceError, server_url, statement,
+    Canceller, Chunk, Dialect, Identity, Range, Row, Scan, Source, SourceError, server_url,
+    statement,
 };
 use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 
@@ -220,23 +220,6 @@ impl Mysql {
             None => Ok(()),
         }
     }
-
-    async fn count_rows(&mut self, from: &Relation) -> Result<u64, SourceError> {
-        let from_sql = match from {
-            Relation::Table(name) => MysqlDialect.table(name),
-            Relation::Query(sql) => format!("({}\n) AS q", sql.trim().trim_end_matches(';')),
-        };
-        let counted = async {
-            let sql = format!("SELECT COUNT(*) FROM {from_sql}");
-            let rows = rows(&mut self.connection, sql).await?;
-            let row = rows.first().ok_or(sqlx::Error::RowNotFound)?;
-            text(row, 0)?
-                .parse()
-                .map_err(|error| sqlx::Error::Decode(Box::new(error)))
-        };
-        let counted = counted.await;
-        counted.map_err(|cause| self.server.fault(object(from), cause))
-    }
 }
 
 #[async_trait]
@@ -270,8 +253,9 @@ impl Source for Mysql {
         self.open_and_hold(scans).await
     }
 
-    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
-        self.count_rows(from).await
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+        let numbers = scan::numbers(&mut self.connection, sql).await;
+        numbers.map_err(|cause| self.server.fault(object(&scan.from), cause))
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -300,10 +284,6 @@ impl Source for Mysql {
     async fn identity(&mut self) -> Result<Identity, SourceError> {
         let name = self.place.clone();
         Ok(Identity { name, stamp: None })
-    }
-
-    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-        cut::orphans(self, scan).await
     }
 
     fn canceller(&self) -> Option<Canceller> {

@@ -8,12 +8,14 @@ use sqlx::{
     ValueRef as _,
 };
 
+use super::catalog::{self, rows};
 use super::decode::decode;
 use crate::catalog::{Column, DataType};
 use crate::source::chunk::chunks;
 use crate::source::identity::Watch;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
+use crate::source::select::alone;
 use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, statement};
 use crate::value::Value;
 
@@ -134,7 +136,7 @@ pub(super) async fn ask(
     sql: &str,
     columns: &[Column],
 ) -> Result<Vec<Row>, sqlx::Error> {
-    let sql = sql.trim().trim_end_matches(';').to_owned();
+    let sql = alone(sql).to_owned();
     // SQL from outside: preparing takes one statement only. Without the sign there is but one.
     if sql.contains(';') {
         prepare(connection, &sql).await?;
@@ -148,6 +150,21 @@ pub(super) async fn ask(
         values.collect::<Result<Row, sqlx::Error>>()
     };
     rows.iter().map(row).collect()
+}
+
+/// The numbers that a query of ours gives.
+pub(super) async fn numbers(
+    connection: &mut MySqlConnection,
+    sql: &str,
+) -> Result<Vec<Vec<u64>>, sqlx::Error> {
+    // SQL from outside may be in it: preparing takes one statement only.
+    prepare(connection, sql).await?;
+    let number = |row: &MySqlRow, index: usize| {
+        let number = catalog::text(row, index)?.parse();
+        number.map_err(|error| sqlx::Error::Decode(Box::new(error)))
+    };
+    let read = |row: &MySqlRow| (0..row.len()).map(|index| number(row, index)).collect();
+    rows(connection, sql).await?.iter().map(read).collect()
 }
 
 /// What the server sent for one column.
@@ -184,7 +201,7 @@ mod tests {
             (r"'\'", "_utf8mb4 x'5c'"),
             ("'it''s'", "_utf8mb4 x'69742773'"),
             ("''", "_utf8mb4 x''"),
-            ("x'00ff'", "x'00ff'"),
+            ("x'00ff'", "0x00ff"),
             ("-1.5", "-1.5"),
         ] {
             assert_eq!(MysqlDialect.literal(value), sql);

@@ -45,8 +45,7 @@ use self::session::Backend;
 use super::identity::PATIENCE;
 use super::identity::Tls;
 use super::{
-    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
-    SourceError, server_url,
+    Canceller, Chunk, Dialect, Identity, Range, Row, Scan, Source, SourceError, server_url,
 };
 use crate::catalog::{Catalog, Column, Dbms, TableName};
 
@@ -158,6 +157,11 @@ impl Dialect for Sql {
     // `standard_conforming_strings` says.
     fn literal(&self, value: &str) -> String {
         format!("E'{}'", value.replace('\\', r"\\").replace('\'', "''"))
+    }
+
+    // Whatever else the search path finds under this name.
+    fn count(&self) -> &'static str {
+        "pg_catalog.count(*)"
     }
 
     fn place(&self) -> &'static str {
@@ -428,8 +432,8 @@ impl Source for Postgres {
         self.open_and_hold(scans).await
     }
 
-    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
-        scan::count(self, from).await
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+        self.read_numbers(sql, scan).await
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -461,10 +465,6 @@ impl Source for Postgres {
 
     async fn identity(&mut self) -> Result<Identity, SourceError> {
         self.identify().await
-    }
-
-    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-        self.count_orphans(scan).await
     }
 
     async fn confirm(&mut self) -> Result<(), SourceError> {

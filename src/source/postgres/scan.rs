@@ -11,9 +11,8 @@ use super::{Postgres, Sql};
 use crate::catalog::Column;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output};
-use crate::source::{
-    Chunk, Dialect as _, Relation, Row, Scan, Source as _, SourceError, statement,
-};
+use crate::source::select::alone;
+use crate::source::{Chunk, Row, Scan, Source as _, SourceError, statement};
 use crate::value::Value;
 
 /// Sends a scan's SELECT and hands out its rows.
@@ -74,7 +73,7 @@ pub(super) async fn ask(
     columns: &[Column],
 ) -> Result<Vec<Row>, SourceError> {
     let subject = Subject::Query(sql);
-    let alone = sql.trim().trim_end_matches(';');
+    let alone = alone(sql);
     // SQL from outside: the plan proves that it is one statement.
     source.explain(alone, &subject).await?;
     let rows = sqlx::raw_sql(AssertSqlSafe(alone.to_owned()));
@@ -89,32 +88,4 @@ pub(super) async fn ask(
     };
     let rows = rows.and_then(|rows| rows.iter().map(decode).collect());
     rows.map_err(|cause| error::query(cause, &subject, &source.user))
-}
-
-/// Counts a relation's rows. The order of nothing hangs on it, so it may use the server's workers.
-pub(super) async fn count(source: &mut Postgres, from: &Relation) -> Result<u64, SourceError> {
-    source.open_snapshot().await?;
-    let from_sql = match from {
-        Relation::Table(name) => Sql.table(name),
-        Relation::Query(sql) => format!("({}\n) AS q", sql.trim().trim_end_matches(';')),
-    };
-    let sql = format!("SELECT pg_catalog.count(*) FROM {from_sql}");
-    let subject = Subject::Relation(from);
-    source.step_aside().await?;
-    let counted = match source.explain(&sql, &subject).await {
-        Ok(_) => {
-            let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
-            let row = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_one(&mut source.connection);
-            let read = |row: PgRow| {
-                let raw = row.try_get_raw(0)?;
-                let text = raw.as_str().map_err(sqlx::Error::Decode)?;
-                text.parse().map_err(|e| sqlx::Error::Decode(Box::new(e)))
-            };
-            let count = row.await.and_then(read);
-            count.map_err(|cause| error::query(cause, &subject, &source.user))
-        }
-        Err(refused) => Err(refused),
-    };
-    // Going back to the savepoint also takes the setting back.
-    source.step_back(counted).await
 }

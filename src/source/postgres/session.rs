@@ -8,8 +8,8 @@ use serde::Deserialize;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 
-use super::super::identity::{Answer, Count, Watch};
-use super::super::{Canceller, Dialect as _, Identity, LeftBehind, Scan, SourceError};
+use super::super::identity::{Answer, Watch};
+use super::super::{Canceller, Dialect as _, Identity, Scan, SourceError};
 use super::error::Subject;
 use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
 
@@ -89,39 +89,28 @@ impl Postgres {
         })
     }
 
-    /// Counts the children without parents.
-    pub(super) async fn count_orphans(
-        &mut self,
-        scan: &Scan,
-    ) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-        self.open_snapshot().await?;
-        let Some(count) = Count::new(&Sql, scan) else {
-            return Ok(Vec::new());
-        };
-        let subject = Subject::Scan(scan);
-        self.step_aside().await?;
-        let counted = match self.explain(&count.sql, &subject).await {
-            Ok(_) => self.orphan_rows(&count.sql, &subject).await,
-            Err(refused) => Err(refused),
-        };
-        let counted = self.step_back(counted).await?;
-        Ok(count.left(&counted))
-    }
-
-    async fn orphan_rows(
+    /// The numbers that a query of ours gives. The order of nothing hangs on it, so it may use the
+    /// server's workers.
+    pub(super) async fn read_numbers(
         &mut self,
         sql: &str,
-        subject: &Subject<'_>,
-    ) -> Result<Vec<(u64, u64)>, SourceError> {
-        let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
-        let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
-        let rows = rows.await.and_then(|rows| {
-            let rows = rows
-                .iter()
-                .map(|row| Ok((number(row, 0)?, number(row, 1)?)));
-            rows.collect()
-        });
-        rows.map_err(|cause| error::query(cause, subject, &self.user))
+        scan: &Scan,
+    ) -> Result<Vec<Vec<u64>>, SourceError> {
+        self.open_snapshot().await?;
+        let subject = Subject::Scan(scan);
+        self.step_aside().await?;
+        let rows = match self.explain(sql, &subject).await {
+            Ok(_) => {
+                let sql = format!("SET LOCAL max_parallel_workers_per_gather TO DEFAULT; {sql}");
+                let rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch_all(&mut self.connection);
+                let read = |row: &PgRow| (0..row.len()).map(|index| number(row, index)).collect();
+                let rows = rows.await.and_then(|rows| rows.iter().map(read).collect());
+                rows.map_err(|cause| error::query(cause, &subject, &self.user))
+            }
+            Err(refused) => Err(refused),
+        };
+        // Going back to the savepoint also takes the setting back.
+        self.step_back(rows).await
     }
 }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Column as _, Row};
 
 use super::super::SourceError;
+use super::super::select::alone;
 use super::error::Subject;
 use super::{Postgres, error};
 use crate::catalog::{Column, DataType};
@@ -234,7 +235,7 @@ async fn outputs(source: &mut Postgres, sql: &str) -> Result<Vec<Output>, Source
     let subject = Subject::Query(sql);
     let sql = format!(
         "SELECT q.* FROM (SELECT 1) AS one LEFT JOIN ({}\n) AS q ON false",
-        sql.trim().trim_end_matches(';')
+        alone(sql)
     );
     source.explain(&sql, &subject).await?;
     let mut rows = sqlx::raw_sql(AssertSqlSafe(sql)).fetch(&mut source.connection);

@@ -13,6 +13,7 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _};
 
 use super::super::Dialect as _;
+use super::super::select::alone;
 use super::decode::data_type;
 use super::scan::SqliteDialect;
 use crate::catalog::{
@@ -381,7 +382,7 @@ pub(super) async fn describe(
     connection: &mut SqliteConnection,
     sql: &str,
 ) -> Result<Vec<Column>, sqlx::Error> {
-    let wrapped = format!("SELECT * FROM ({}\n)", sql.trim().trim_end_matches(';'));
+    let wrapped = format!("SELECT * FROM ({}\n)", alone(sql));
     answer(connection, wrapped).await
 }
 

@@ -9,10 +9,8 @@ use super::decode::{Stored, stored};
 use super::fault;
 use super::scan::{SqliteDialect, object};
 use crate::catalog::TableName;
-use crate::source::identity::Count;
-use crate::source::range::{Cutter, Kind, Probe};
-use crate::source::range::{Literal, is_number};
-use crate::source::{By, LeftBehind, Range, Relation, Scan, SourceError, statement};
+use crate::source::range::{Cutter, Kind, Literal, Probe, is_number};
+use crate::source::{By, Range, Relation, Scan, SourceError, statement};
 
 /// Cuts a scan's table.
 pub(super) async fn cut(
@@ -154,28 +152,4 @@ fn said(row: &SqliteRow) -> Result<Option<Vec<String>>, sqlx::Error> {
         })
     });
     values.collect()
-}
-
-/// Counts the children without parents.
-pub(super) async fn orphans(
-    source: &mut Sqlite,
-    scan: &Scan,
-) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-    let Some(count) = Count::new(&SqliteDialect, scan) else {
-        return Ok(Vec::new());
-    };
-    let sql = AssertSqlSafe(count.sql.clone());
-    let rows = sqlx::raw_sql(sql).fetch_all(&mut source.connection).await;
-    let number = |row: &SqliteRow, index: usize| {
-        let number = row.try_get::<i64, _>(index)?;
-        Ok::<_, sqlx::Error>(u64::try_from(number).unwrap_or_default())
-    };
-    let counted = rows.and_then(|rows| {
-        let rows = rows
-            .iter()
-            .map(|row| Ok((number(row, 0)?, number(row, 1)?)));
-        rows.collect::<Result<Vec<_>, sqlx::Error>>()
-    });
-    let counted = counted.map_err(|cause| fault(object(&scan.from), cause))?;
-    Ok(count.left(&counted))
 }

@@ -20,16 +20,13 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
-use sqlx::{
-    AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, Row as _, SqlSafeStr as _,
-};
+use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
 use self::scan::{Disagreements, SqliteDialect, Utf16Dialect, object};
 use self::state::State;
 pub use self::state::create;
 use super::{
-    Canceller, Chunk, Dialect, Identity, LeftBehind, Range, Relation, Row, Scan, Source,
-    SourceError, statement,
+    Canceller, Chunk, Dialect, Identity, Range, Row, Scan, Source, SourceError, statement,
 };
 use crate::address;
 use crate::catalog::{Catalog, Column, Dbms};
@@ -195,24 +192,17 @@ impl Source for Sqlite {
             .await?;
         let schema = self.schema().await?;
         if self.schema.is_some_and(|checked| checked != schema) {
-            return Err(SourceError::Changed);
+            return Err(SourceError::Moved {
+                what: "the schema was changed after the mapping was checked against it".to_owned(),
+            });
         }
         self.stamp = State::stamp(before, State::of(&self.file), began);
         Ok(())
     }
 
-    async fn count(&mut self, from: &Relation) -> Result<u64, SourceError> {
-        let from_sql = match from {
-            Relation::Table(name) => SqliteDialect.table(name),
-            Relation::Query(sql) => format!("({}\n)", sql.trim().trim_end_matches(';')),
-        };
-        let sql = AssertSqlSafe(format!("SELECT count(*) FROM {from_sql}"));
-        let counted = async {
-            let row = sqlx::raw_sql(sql).fetch_one(&mut self.connection).await?;
-            row.try_get::<i64, _>(0)
-        };
-        let count = counted.await.map_err(|cause| fault(object(from), cause))?;
-        Ok(u64::try_from(count).unwrap_or(0))
+    async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
+        let numbers = scan::numbers(&mut self.connection, sql).await;
+        numbers.map_err(|cause| fault(object(&scan.from), cause))
     }
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
@@ -242,10 +232,6 @@ impl Source for Sqlite {
             name: format!("sqlite:{}", self.file.display()),
             stamp: self.stamp.clone(),
         })
-    }
-
-    async fn orphans(&mut self, scan: &Scan) -> Result<Vec<(usize, LeftBehind)>, SourceError> {
-        cut::orphans(self, scan).await
     }
 
     fn canceller(&self) -> Option<Canceller> {

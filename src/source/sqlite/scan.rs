@@ -193,6 +193,20 @@ pub(super) async fn ask(
     decoded.collect()
 }
 
+/// The numbers that a query of ours gives.
+pub(super) async fn numbers(
+    connection: &mut SqliteConnection,
+    sql: &str,
+) -> Result<Vec<Vec<u64>>, sqlx::Error> {
+    let number = |row: &SqliteRow, index: usize| {
+        let number = row.try_get::<i64, _>(index)?;
+        Ok::<_, sqlx::Error>(u64::try_from(number).unwrap_or_default())
+    };
+    let read = |row: &SqliteRow| (0..row.len()).map(|index| number(row, index)).collect();
+    let rows = sqlx::raw_sql(AssertSqlSafe(sql.to_owned())).fetch_all(connection);
+    rows.await?.iter().map(read).collect()
+}
+
 fn read(
     row: &SqliteRow,
     output: usize,

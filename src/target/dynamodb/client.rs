@@ -140,7 +140,7 @@ pub(in crate::target) async fn open(
         profile: profile.map(str::to_owned),
     };
     let clients = Clients::new(&config, Vault::new(credentials));
-    Ok(Dynamodb::new(clients, place))
+    Ok(Dynamodb::new(clients, place, None))
 }
 
 async fn find_region(profile: Option<&str>, region: Option<&str>) -> Option<Region> {

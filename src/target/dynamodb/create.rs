@@ -5,20 +5,18 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::{BuildError, ProvideErrorMetadata};
 use aws_sdk_dynamodb::operation::create_table::builders::CreateTableFluentBuilder;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, BillingMode, CreateReplicationGroupMemberAction, GlobalSecondaryIndex,
-    IndexStatus, KeySchemaElement, KeyType as Role, LocalSecondaryIndex,
-    PointInTimeRecoverySpecification, PointInTimeRecoveryStatus, Projection as SdkProjection,
-    ProjectionType, ProvisionedThroughput, ReplicationGroupUpdate, ScalarAttributeType,
-    StreamSpecification, StreamViewType, TableClass as SdkClass, TableDescription as SdkTable,
-    TableStatus, Tag, TimeToLiveSpecification, WarmThroughput,
+    AttributeDefinition, CreateReplicationGroupMemberAction, GlobalSecondaryIndex, IndexStatus,
+    KeySchemaElement, KeyType as Role, LocalSecondaryIndex, PointInTimeRecoverySpecification,
+    PointInTimeRecoveryStatus, Projection as SdkProjection, ProvisionedThroughput,
+    ReplicationGroupUpdate, StreamSpecification, TableClass as SdkClass,
+    TableDescription as SdkTable, TableStatus, Tag, TimeToLiveSpecification, WarmThroughput,
 };
 use tokio::time::{Instant, sleep};
 
 use super::super::{Difference, ErrorClass, TargetError, compare};
 use super::{Dynamodb, describe};
 use crate::mapping::model::{
-    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
-    TableClass, Throughput,
+    Autoscale, Index, KeyAttribute, Projection, Settings, StreamView, Table, TableClass, Throughput,
 };
 
 /// Between two looks at a table that is being made: at first, and at most.
@@ -134,20 +132,14 @@ fn with_keys(
     request: CreateTableFluentBuilder,
     table: &Table,
 ) -> Result<CreateTableFluentBuilder, BuildError> {
-    let provisioned = match table.billing {
-        Billing::OnDemand => None,
-        Billing::Provisioned(units) => Some(units),
-    };
+    let provisioned = table.billing.provisioned();
     Ok(request
         .table_name(&table.name)
         .set_key_schema(Some(schema([&table.partition], table.sort.as_slice())?))
         .set_attribute_definitions(Some(definitions(table)?))
         .set_global_secondary_indexes(some(&table.indexes, |index| global(index, provisioned))?)
         .set_local_secondary_indexes(some(&table.local_indexes, |index| local(table, index))?)
-        .billing_mode(match provisioned {
-            None => BillingMode::PayPerRequest,
-            Some(_) => BillingMode::Provisioned,
-        })
+        .billing_mode(table.billing.service_word().into())
         .set_provisioned_throughput(provisioned.map(throughput).transpose()?))
 }
 
@@ -176,30 +168,13 @@ fn some<T, U>(
 
 /// Exactly the key attributes of the table and its indexes, each once.
 fn definitions(table: &Table) -> Result<Vec<AttributeDefinition>, BuildError> {
-    let keys = std::iter::once(&table.partition)
-        .chain(&table.sort)
-        .chain(
-            table
-                .indexes
-                .iter()
-                .flat_map(|index| index.partition.iter().chain(&index.sort)),
-        )
-        .chain(table.local_indexes.iter().flat_map(|index| &index.sort));
-    let mut definitions: Vec<AttributeDefinition> = Vec::new();
-    for key in keys {
-        if definitions.iter().any(|d| d.attribute_name == *key.name) {
-            continue;
-        }
-        let made = AttributeDefinition::builder()
+    let definition = |key: &KeyAttribute| {
+        AttributeDefinition::builder()
             .attribute_name(&*key.name)
-            .attribute_type(match key.key_type {
-                KeyType::S => ScalarAttributeType::S,
-                KeyType::N => ScalarAttributeType::N,
-                KeyType::B => ScalarAttributeType::B,
-            });
-        definitions.push(made.build()?);
-    }
-    Ok(definitions)
+            .attribute_type(key.key_type.word().into())
+            .build()
+    };
+    table.key_attributes().into_iter().map(definition).collect()
 }
 
 /// A key schema: attributes of one role stand in their order.
@@ -243,15 +218,11 @@ fn local(table: &Table, index: &Index) -> Result<LocalSecondaryIndex, BuildError
 }
 
 fn projection(projection: &Projection) -> SdkProjection {
-    let builder = SdkProjection::builder();
-    match projection {
-        Projection::All => builder.projection_type(ProjectionType::All),
-        Projection::Keys => builder.projection_type(ProjectionType::KeysOnly),
-        Projection::Include(names) => builder
-            .projection_type(ProjectionType::Include)
-            .set_non_key_attributes(Some(names.clone())),
-    }
-    .build()
+    let (kind, names) = projection.service_words();
+    SdkProjection::builder()
+        .projection_type(kind.into())
+        .set_non_key_attributes((!names.is_empty()).then(|| names.to_vec()))
+        .build()
 }
 
 fn throughput(units: Throughput) -> Result<ProvisionedThroughput, BuildError> {
@@ -323,7 +294,7 @@ fn with_settings(
     let stream = settings.stream.map(|view| {
         StreamSpecification::builder()
             .stream_enabled(true)
-            .stream_view_type(view_type(view))
+            .stream_view_type(view.service_word().into())
             .build()
     });
     let warm = settings.warm_throughput.map(|units| {
@@ -335,7 +306,7 @@ fn with_settings(
     Ok(request
         .set_stream_specification(stream.transpose()?)
         .set_deletion_protection_enabled(settings.deletion_protection)
-        .set_table_class(settings.class.map(class))
+        .set_table_class(settings.class.map(|class| class.service_word().into()))
         .set_tags((!tags.is_empty()).then_some(tags))
         .set_warm_throughput(warm))
 }
@@ -541,33 +512,16 @@ fn units_of(units: u64) -> i64 {
     i64::try_from(units).unwrap_or(i64::MAX)
 }
 
-fn view_type(view: StreamView) -> StreamViewType {
-    match view {
-        StreamView::KeysOnly => StreamViewType::KeysOnly,
-        StreamView::NewImage => StreamViewType::NewImage,
-        StreamView::OldImage => StreamViewType::OldImage,
-        StreamView::NewAndOldImages => StreamViewType::NewAndOldImages,
-    }
-}
-
 /// The stream in the mapping's word.
 fn stream(found: &SdkTable) -> String {
     let stream = found.stream_specification.as_ref();
     let view = stream
         .filter(|stream| stream.stream_enabled)
-        .and_then(|stream| stream.stream_view_type.clone());
-    let known = StreamView::WORDS.iter();
-    let word = known.filter(|(_, known)| Some(view_type(*known)) == view);
-    word.map(|(word, _)| (*word).to_owned())
-        .next()
-        .unwrap_or_else(none)
-}
-
-fn class(class: TableClass) -> SdkClass {
-    match class {
-        TableClass::Standard => SdkClass::Standard,
-        TableClass::InfrequentAccess => SdkClass::StandardInfrequentAccess,
-    }
+        .and_then(|stream| stream.stream_view_type());
+    let is_it = |known: StreamView| view.is_some_and(|view| view.as_str() == known.service_word());
+    let mut known = StreamView::WORDS.iter();
+    let found = known.find(|(_, known)| is_it(*known));
+    found.map_or_else(none, |(word, _)| (*word).to_owned())
 }
 
 /// A table without a summary is of the standard class.

@@ -139,9 +139,19 @@ fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
         .collect();
     let (partition, sort) = keys(found.key_schema(), &types)?;
     let billing = billing(found);
-    let whole = match billing {
-        Billing::OnDemand => None,
-        Billing::Provisioned(throughput) => Some(throughput),
+    let whole = billing.provisioned();
+    let global = |found: &GlobalSecondaryIndexDescription| {
+        let own = whole.and(found.provisioned_throughput.as_ref());
+        let own = own.map(throughput).filter(|own| Some(*own) != whole);
+        let (schema, held) = (found.key_schema(), found.projection());
+        Ok(Index {
+            throughput: own,
+            ..index(found.index_name(), schema, held, &types)?
+        })
+    };
+    let local = |found: &LocalSecondaryIndexDescription| {
+        let (schema, held) = (found.key_schema(), found.projection());
+        index(found.index_name(), schema, held, &types)
     };
     Ok(Table {
         name: found.table_name.clone().unwrap_or_else(|| name.to_owned()),
@@ -150,12 +160,12 @@ fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
         indexes: found
             .global_secondary_indexes()
             .iter()
-            .map(|index| global(index, &types, whole))
+            .map(global)
             .collect::<Result<_, _>>()?,
         local_indexes: found
             .local_secondary_indexes()
             .iter()
-            .map(|index| local(index, &types))
+            .map(local)
             .collect::<Result<_, _>>()?,
         ttl: None,
         billing,
@@ -163,30 +173,18 @@ fn translate(name: &str, found: &SdkTable) -> Result<Table, Incomplete> {
     })
 }
 
-fn global(
-    found: &GlobalSecondaryIndexDescription,
+fn index(
+    name: Option<&str>,
+    schema: &[KeySchemaElement],
+    held: Option<&SdkProjection>,
     types: &Types,
-    whole: Option<Throughput>,
 ) -> Result<Index, Incomplete> {
-    let (partition, sort) = keys(found.key_schema(), types)?;
-    let own = whole.and_then(|_| found.provisioned_throughput.as_ref().map(throughput));
+    let (partition, sort) = keys(schema, types)?;
     Ok(Index {
-        name: found.index_name.clone().unwrap_or_default(),
+        name: name.unwrap_or_default().to_owned(),
         partition,
         sort,
-        projection: projection(found.projection.as_ref()),
-        throughput: own.filter(|own| Some(*own) != whole),
-        autoscale: None,
-    })
-}
-
-fn local(found: &LocalSecondaryIndexDescription, types: &Types) -> Result<Index, Incomplete> {
-    let (partition, sort) = keys(found.key_schema(), types)?;
-    Ok(Index {
-        name: found.index_name.clone().unwrap_or_default(),
-        partition,
-        sort,
-        projection: projection(found.projection.as_ref()),
+        projection: projection(held),
         throughput: None,
         autoscale: None,
     })

@@ -23,12 +23,14 @@ use async_trait::async_trait;
 use aws_sdk_dynamodb::Client;
 
 use super::{
-    Asked, Batch, Difference, Key, Page, TableDescription, Target, TargetError, Wanted, Written,
+    Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError, Wanted,
+    Written,
 };
 use crate::access::{Position, Request};
 use crate::item::Item;
 use crate::mapping::model::Table;
 use crate::retry::Patience;
+use crate::target::local::Engine;
 use classify::Attempt;
 use crowd::Crowd;
 pub(super) use wire::Vault;
@@ -46,6 +48,8 @@ pub(super) struct Dynamodb {
     crowd: Crowd,
     patience: Patience,
     place: Place,
+    /// The embedded engine, where that is what answers.
+    engine: Option<Engine>,
 }
 
 /// Where it is, as far as messages need it.
@@ -61,7 +65,7 @@ pub(super) struct Place {
 
 impl Dynamodb {
     /// Puts the clients of an endpoint behind the trait.
-    pub(super) fn new(clients: Clients, place: Place) -> Self {
+    pub(super) fn new(clients: Clients, place: Place, engine: Option<Engine>) -> Self {
         Self {
             control: clients.control,
             wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
@@ -69,6 +73,7 @@ impl Dynamodb {
             crowd: Crowd::default(),
             patience: Patience::default(),
             place,
+            engine,
         }
     }
 
@@ -92,8 +97,20 @@ impl Target for Dynamodb {
         self.place.billed_in.as_deref()
     }
 
+    fn is_passing(&self) -> bool {
+        self.engine.as_ref().is_some_and(Engine::is_passing)
+    }
+
     fn concurrency(&self) -> usize {
-        IN_FLIGHT
+        match self.engine {
+            Some(_) => Engine::IN_FLIGHT,
+            None => IN_FLIGHT,
+        }
+    }
+
+    fn batch_limit(&self) -> BatchLimit {
+        let engine = self.engine.as_ref();
+        engine.map_or(BatchLimit::BATCH_WRITE, Engine::batch_limit)
     }
 
     async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
@@ -108,16 +125,25 @@ impl Target for Dynamodb {
         self.settings_of(table, &[]).await
     }
 
-    async fn start(&self, _table: &Table, _bulk: bool) -> Result<(), TargetError> {
-        Ok(())
+    async fn start(&self, _table: &Table, bulk: bool) -> Result<(), TargetError> {
+        match &self.engine {
+            Some(engine) => engine.start(bulk).await,
+            None => Ok(()),
+        }
     }
 
     async fn finish(&self) -> Result<(), TargetError> {
-        Ok(())
+        match &self.engine {
+            Some(engine) => engine.finish().await,
+            None => Ok(()),
+        }
     }
 
     async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
-        self.write_batch(table, batch).await
+        match self.engine.as_ref().filter(|engine| engine.is_bulk()) {
+            Some(engine) => engine.write(self, table, batch).await,
+            None => self.write_batch(table, batch).await,
+        }
     }
 
     async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
@@ -137,7 +163,7 @@ impl Target for Dynamodb {
         &self,
         table: &Table,
         wanted: &Wanted,
-        from: Option<Key>,
+        from: Option<Position>,
     ) -> Result<Page, TargetError> {
         self.scan_page(table, wanted, from).await
     }
@@ -147,7 +173,7 @@ impl Target for Dynamodb {
         table: &Table,
         request: &Request,
         from: Option<Position>,
-    ) -> Result<Asked, TargetError> {
+    ) -> Result<Page, TargetError> {
         self.ask_page(table, request, from).await
     }
 

@@ -11,7 +11,7 @@ use aws_sdk_dynamodb::types::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::super::{Asked, ErrorClass, Key, TargetError};
+use super::super::{ErrorClass, Key, Page, TargetError};
 use super::Dynamodb;
 use super::classify::Attempt;
 use crate::access::{Position, Query, Request};
@@ -36,17 +36,13 @@ impl Dynamodb {
         table: &Table,
         keys: &[Key],
     ) -> Result<Vec<Item>, TargetError> {
+        let garbled = |error: NotAValue| self.action("BatchGetItem", &table.name).garbled(&error);
         let mut items = Vec::with_capacity(keys.len());
         for keys in keys.chunks(MOST_KEYS) {
-            let fields = keys
-                .iter()
-                .map(|key| key_fields(table, key))
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|error| self.action("BatchGetItem", &table.name).garbled(&error))?;
+            let fields = keys.iter().map(|key| key_fields(table, key));
+            let fields = fields.collect::<Result<_, _>>().map_err(garbled)?;
             for found in self.read_all(table, fields).await? {
-                let item = item(table, found)
-                    .map_err(|error| self.action("BatchGetItem", &table.name).garbled(&error))?;
-                items.push(item);
+                items.push(item(table, found).map_err(garbled)?);
             }
         }
         Ok(items)
@@ -157,45 +153,37 @@ impl Dynamodb {
 
 // Asking as an access pattern does: `GetItem`, or a page of a `Query`.
 
-/// What either operation answers.
-struct Answer {
-    items: Vec<Fields>,
-    next: Option<Fields>,
-    consumed: Option<ConsumedCapacity>,
-}
-
 impl Dynamodb {
     pub(super) async fn ask_page(
         &self,
         table: &Table,
         request: &Request,
         from: Option<Position>,
-    ) -> Result<Asked, TargetError> {
-        let (action, answer) = match request {
+    ) -> Result<Page, TargetError> {
+        match request {
             Request::Get { key, consistent } => {
                 let action = self.action("GetItem", &table.name);
                 let key = fields(key).map_err(|error| action.garbled(&error))?;
                 let call = || self.get_once(table, &key, *consistent);
-                (action, self.persist(&action, call).await?)
+                self.persist(&action, call).await
             }
-            Request::Query(query) => {
-                let action = self.action("Query", &table.name);
-                let from = from.as_ref().map(fields).transpose();
-                let from = from.map_err(|error| action.garbled(&error))?;
-                let call = || self.ask_once(table, query, from.as_ref());
-                (action, self.persist(&action, call).await?)
-            }
-        };
-        let items = answer.items.into_iter().map(|fields| item(table, fields));
-        let next = answer.next.filter(|fields| !fields.is_empty());
-        let next = next.map(members).transpose();
-        Ok(Asked {
-            items: items
-                .collect::<Result<_, _>>()
-                .map_err(|error| action.garbled(&error))?,
-            next: next.map_err(|error| action.garbled(&error))?,
-            units: answer.consumed.and_then(|all| all.capacity_units),
-        })
+            Request::Query(query) => self.query_page(table, query, None, from).await,
+        }
+    }
+
+    /// One page of a query. `projection`: the attributes that are wanted, where not all are.
+    pub(super) async fn query_page(
+        &self,
+        table: &Table,
+        query: &Query,
+        projection: Option<&str>,
+        from: Option<Position>,
+    ) -> Result<Page, TargetError> {
+        let action = self.action("Query", &table.name);
+        let from = from.as_ref().map(fields).transpose();
+        let from = from.map_err(|error| action.garbled(&error))?;
+        let call = || self.query_once(table, query, projection, from.as_ref());
+        self.persist(&action, call).await
     }
 
     async fn get_once(
@@ -203,7 +191,7 @@ impl Dynamodb {
         table: &Table,
         key: &Fields,
         consistent: bool,
-    ) -> Result<Answer, TargetError> {
+    ) -> Result<Page, TargetError> {
         let action = self.action("GetItem", &table.name);
         let request = self
             .data
@@ -213,19 +201,17 @@ impl Dynamodb {
             .consistent_read(consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = request.send().await.map_err(|e| action.classify(&e))?;
-        Ok(Answer {
-            items: answer.item.into_iter().collect(),
-            next: None,
-            consumed: answer.consumed_capacity,
-        })
+        let items = Some(answer.item.into_iter().collect());
+        page(table, &action, items, None, answer.consumed_capacity)
     }
 
-    async fn ask_once(
+    async fn query_once(
         &self,
         table: &Table,
         query: &Query,
+        projection: Option<&str>,
         from: Option<&Fields>,
-    ) -> Result<Answer, TargetError> {
+    ) -> Result<Page, TargetError> {
         let action = self.action("Query", &table.name);
         let values = query
             .values
@@ -244,6 +230,7 @@ impl Dynamodb {
             .set_index_name(query.index.as_ref().map(ToString::to_string))
             .key_condition_expression(&query.condition)
             .set_filter_expression(query.filter.clone())
+            .set_projection_expression(projection.map(str::to_owned))
             .set_expression_attribute_names(Some(names.collect()))
             .set_expression_attribute_values(Some(values))
             .scan_index_forward(!query.descending)
@@ -252,15 +239,31 @@ impl Dynamodb {
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
             .set_exclusive_start_key(from.cloned());
         let answer = request.send().await.map_err(|e| action.classify(&e))?;
-        Ok(Answer {
-            items: answer.items.ok_or_else(|| action.incomplete("Items"))?,
-            next: answer.last_evaluated_key,
-            consumed: answer.consumed_capacity,
-        })
+        let (items, next) = (answer.items, answer.last_evaluated_key);
+        page(table, &action, items, next, answer.consumed_capacity)
     }
 }
 
-fn fields(position: &Position) -> Result<Fields, NotAValue> {
+/// A page as an answer holds it.
+pub(super) fn page(
+    table: &Table,
+    action: &Attempt<'_>,
+    items: Option<Vec<Fields>>,
+    next: Option<Fields>,
+    consumed: Option<ConsumedCapacity>,
+) -> Result<Page, TargetError> {
+    let garbled = |error: NotAValue| action.garbled(&error);
+    let items = items.ok_or_else(|| action.incomplete("Items"))?;
+    let items = items.into_iter().map(|fields| item(table, fields));
+    let next = next.filter(|fields| !fields.is_empty()).map(members);
+    Ok(Page {
+        items: items.collect::<Result<_, _>>().map_err(garbled)?,
+        next: next.transpose().map_err(garbled)?,
+        units: consumed.and_then(|all| all.capacity_units),
+    })
+}
+
+pub(super) fn fields(position: &Position) -> Result<Fields, NotAValue> {
     let fields = position.iter();
     let fields = fields.map(|(name, value)| Ok((name.to_string(), scalar(value)?)));
     fields.collect()
@@ -277,7 +280,7 @@ pub(super) type Fields = HashMap<String, AttributeValue>;
 pub(super) struct NotAValue;
 
 /// The fields of a key. The key's type is the table's, so that it fits.
-pub(super) fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> {
+fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> {
     let mut fields = Fields::new();
     fields.insert(table.partition.name.to_string(), scalar(&key.0)?);
     if let (Some(sort), Some(value)) = (&table.sort, &key.1) {
@@ -287,7 +290,7 @@ pub(super) fn key_fields(table: &Table, key: &Key) -> Result<Fields, NotAValue> 
 }
 
 /// A value that a key may have.
-pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
     match attribute {
         Attribute::S(text) => Ok(AttributeValue::S(text.to_string())),
         Attribute::N(number) => Ok(AttributeValue::N(number.as_str().to_owned())),
@@ -297,7 +300,7 @@ pub(super) fn scalar(attribute: &Attribute) -> Result<AttributeValue, NotAValue>
 }
 
 /// A value that a filter may compare with.
-pub(super) fn value(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
+fn value(attribute: &Attribute) -> Result<AttributeValue, NotAValue> {
     match attribute {
         Attribute::Bool(truth) => Ok(AttributeValue::Bool(*truth)),
         Attribute::Null => Ok(AttributeValue::Null(true)),
@@ -305,35 +308,18 @@ pub(super) fn value(attribute: &Attribute) -> Result<AttributeValue, NotAValue> 
     }
 }
 
-/// The key among an item's fields.
-pub(super) fn key_of(table: &Table, mut fields: Fields) -> Result<Key, NotAValue> {
-    let mut take = |name: &str| fields.remove(name).ok_or(NotAValue).and_then(of_value);
-    let partition = take(&table.partition.name)?;
-    let sort = table
-        .sort
-        .as_ref()
-        .map(|sort| take(&sort.name))
-        .transpose()?;
-    Ok((partition, sort))
-}
-
 /// An item: key attributes first, the others by name, since the SDK keeps no order.
-pub(super) fn item(table: &Table, fields: Fields) -> Result<Item, NotAValue> {
+fn item(table: &Table, fields: Fields) -> Result<Item, NotAValue> {
     let rank = |name: &str| {
-        if name == &*table.partition.name {
-            0
-        } else if table.sort.as_ref().is_some_and(|sort| name == &*sort.name) {
-            1
-        } else {
-            2
-        }
+        let at = table.key().position(|key| *key.name == *name);
+        at.unwrap_or(usize::MAX)
     };
     let mut attributes = members(fields)?;
     attributes.sort_by(|(a, _), (b, _)| rank(a).cmp(&rank(b)).then_with(|| a.cmp(b)));
     Ok(Item { attributes })
 }
 
-pub(super) fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
+fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
     let mut members = fields
         .into_iter()
         .map(|(name, value)| Ok((Arc::<str>::from(name), of_value(value)?)))

@@ -86,7 +86,8 @@ struct Delete<'a> {
 }
 
 impl Dynamodb {
-    pub(super) async fn write_batch(
+    /// Sends a batch as BatchWriteItem.
+    pub(in crate::target) async fn write_batch(
         &self,
         table: &Table,
         batch: &Batch,

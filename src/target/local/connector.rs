@@ -23,20 +23,20 @@ const PREFIX: &str = "DynamoDB_20120810.";
 
 /// The engine as the SDK sees it.
 #[derive(Debug, Clone)]
-pub(super) struct Engine {
+pub(super) struct Connector {
     opener: Arc<Opener>,
 }
 
 /// An HTTP answer: its status and its JSON.
 type Answer = (u16, String);
 
-impl Engine {
+impl Connector {
     pub(super) fn new(opener: Arc<Opener>) -> Self {
         Self { opener }
     }
 }
 
-impl HttpClient for Engine {
+impl HttpClient for Connector {
     fn http_connector(
         &self,
         _settings: &HttpConnectorSettings,
@@ -46,7 +46,7 @@ impl HttpClient for Engine {
     }
 }
 
-impl HttpConnector for Engine {
+impl HttpConnector for Connector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let opener = Arc::clone(&self.opener);
         HttpConnectorFuture::new(async move {

@@ -17,37 +17,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use async_trait::async_trait;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
-use connector::{Engine, unreadable};
+use connector::{Connector, unreadable};
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use parking_lot::Mutex;
 use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
 use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
-use super::{
-    Action, Asked, Batch, BatchLimit, Difference, Entry, ErrorClass, Key, Page, TableDescription,
-    Target, TargetError, Wanted, Written,
-};
-use crate::access::{Position, Request};
-use crate::item::Item;
+use super::{Action, Batch, BatchLimit, Entry, ErrorClass, TargetError, Written};
 use crate::mapping::model::Table;
 use crate::private;
 
-/// One writes while the other's items are parsed.
-const IN_FLIGHT: usize = 2;
-
-/// The embedded engine.
-pub(super) struct Local {
-    protocol: Dynamodb,
+/// The embedded engine, as far as it is another endpoint than DynamoDB's.
+#[derive(Debug)]
+pub(super) struct Engine {
     opener: Arc<Opener>,
     bulk: AtomicBool,
 }
 
 /// Opens the engine in memory, or on a file.
-pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
+pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb, TargetError> {
     let opener = Arc::new(Opener::new(file)?);
     let early = Arc::clone(&opener);
     blocking(move || early.existing().map(drop)).await?;
@@ -56,8 +47,8 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
         .region(Region::from_static("local"))
         .endpoint_url("http://local.invalid")
         .timeout_config(TimeoutConfig::disabled())
-        .http_client(Engine::new(Arc::clone(&opener)));
-    let vault = Vault::new(made_up_credentials());
+        .http_client(Connector::new(Arc::clone(&opener)));
+    let clients = Clients::new(&config, Vault::new(made_up_credentials()));
     let place = Place {
         name: match file {
             Some(file) => format!("local:{}", file.display()),
@@ -66,114 +57,59 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Local, TargetError> {
         billed_in: None,
         profile: None,
     };
-    Ok(Local {
-        protocol: Dynamodb::new(Clients::new(&config, vault), place),
-        opener,
-        bulk: AtomicBool::new(false),
-    })
+    let bulk = AtomicBool::new(false);
+    Ok(Dynamodb::new(clients, place, Some(Engine { opener, bulk })))
 }
 
-#[async_trait]
-impl Target for Local {
-    fn place(&self) -> String {
-        self.protocol.place()
+impl Engine {
+    /// One writes while the other's items are parsed.
+    pub(super) const IN_FLIGHT: usize = 2;
+
+    pub(super) fn is_passing(&self) -> bool {
+        self.opener.file.is_none()
     }
 
-    fn is_passing(&self) -> bool {
-        !self.opener.has_file()
+    /// Whether a load is under way that may go by the import.
+    pub(super) fn is_bulk(&self) -> bool {
+        self.bulk.load(Ordering::Relaxed)
     }
 
-    fn concurrency(&self) -> usize {
-        IN_FLIGHT
-    }
-
-    fn batch_limit(&self) -> BatchLimit {
-        if self.bulk.load(Ordering::Relaxed) {
+    pub(super) fn batch_limit(&self) -> BatchLimit {
+        if self.is_bulk() {
             LIMIT
         } else {
             BatchLimit::BATCH_WRITE
         }
     }
 
-    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
-        self.protocol.describe(name).await
-    }
-
-    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
-        self.protocol.create(table).await
-    }
-
-    async fn compare_settings(&self, table: &Table) -> Vec<Difference> {
-        self.protocol.compare_settings(table).await
-    }
-
-    async fn start(&self, _table: &Table, bulk: bool) -> Result<(), TargetError> {
+    pub(super) async fn start(&self, bulk: bool) -> Result<(), TargetError> {
         self.bulk.store(bulk, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
         blocking(move || opener.writable()).await
     }
 
-    async fn finish(&self) -> Result<(), TargetError> {
+    pub(super) async fn finish(&self) -> Result<(), TargetError> {
         self.bulk.store(false, Ordering::Relaxed);
         let opener = Arc::clone(&self.opener);
         blocking(move || opener.settle()).await
     }
 
-    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
-        if !self.bulk.load(Ordering::Relaxed) {
-            return self.protocol.write(table, batch).await;
-        }
-        let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
-        if batch.entries().iter().any(|e| e.action == Action::Delete) {
-            return self.write_in_parts(table, batch).await;
-        }
-        let batch = batch.clone();
-        blocking(move || import(&opener, &name, &batch)).await
-    }
-
-    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
-        self.protocol.read(table, keys).await
-    }
-
-    async fn put(
+    /// Writes a batch by the import. What that cannot take goes in batches of the ordinary size.
+    pub(super) async fn write(
         &self,
+        protocol: &Dynamodb,
         table: &Table,
         batch: &Batch,
-        index: usize,
     ) -> Result<Written, TargetError> {
-        self.protocol.put(table, batch, index).await
-    }
-
-    async fn scan(
-        &self,
-        table: &Table,
-        wanted: &Wanted,
-        from: Option<Key>,
-    ) -> Result<Page, TargetError> {
-        self.protocol.scan(table, wanted, from).await
-    }
-
-    async fn ask(
-        &self,
-        table: &Table,
-        request: &Request,
-        from: Option<Position>,
-    ) -> Result<Asked, TargetError> {
-        self.protocol.ask(table, request, from).await
-    }
-
-    async fn delete_table(&self, name: &str) -> Result<(), TargetError> {
-        self.protocol.delete_table(name).await
-    }
-}
-
-impl Local {
-    /// Writes what the import cannot, in batches of the ordinary size.
-    async fn write_in_parts(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
+        if batch.entries().iter().all(|e| e.action == Action::Put) {
+            let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
+            let batch = batch.clone();
+            return blocking(move || import(&opener, &name, &batch)).await;
+        }
         let mut all = Written::default();
         let indices: Vec<usize> = (0..batch.len()).collect();
         for part in indices.chunks(BatchLimit::BATCH_WRITE.items) {
-            let written = self.protocol.write(table, &batch.part(part)).await?;
+            let written = protocol.write_batch(table, &batch.part(part)).await?;
             let left = written.unprocessed.iter();
             all.unprocessed
                 .extend(left.filter_map(|at| part.get(*at).copied()));
@@ -291,11 +227,6 @@ impl Opener {
             file,
             open: Mutex::new(Slot::default()),
         })
-    }
-
-    /// Whether there is a file under the engine.
-    fn has_file(&self) -> bool {
-        self.file.is_some()
     }
 
     /// The engine, if there is anything in it: in memory, or on a file that exists.

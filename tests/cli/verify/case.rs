@@ -3,7 +3,7 @@
 
 use dynafold::item::{Attribute, Item, fingerprints, write_item};
 use dynafold::mapping::model::Table;
-use dynafold::target::{Action, Batch, Entry, Target, TargetSpec, Wanted, connect, key_of};
+use dynafold::target::{Action, Batch, Entry, Target, TargetSpec, Wanted, connect};
 use serde_json::Value;
 
 use crate::support::books::hold_compared;
@@ -138,8 +138,9 @@ impl Case {
 }
 
 async fn send(target: &dyn Target, table: &Table, action: Action, item: &Item) {
-    let (partition, sort) = key_of(table, item).unwrap();
-    let (fingerprint, hash) = fingerprints(&partition, sort.as_ref());
+    let partition = item.get(&table.partition.name).unwrap();
+    let sort = table.sort.as_ref().and_then(|sort| item.get(&sort.name));
+    let (fingerprint, hash) = fingerprints(partition, sort);
     let entry = Entry {
         action,
         size: 100,

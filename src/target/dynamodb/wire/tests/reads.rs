@@ -47,7 +47,7 @@ fn target(
         billed_in: Some("eu-west-1".to_owned()),
         profile: None,
     };
-    (http, Dynamodb::new(clients, place))
+    (http, Dynamodb::new(clients, place, None))
 }
 
 fn good(body: String) -> Answer {
