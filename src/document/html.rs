@@ -4,7 +4,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
 
 use super::definition::{Cell, Definition, Part, SourceTable};
-use super::erd::{Options, Shown, draw};
+use super::erd::{Shown, draw};
 use super::sections::{fate, sections};
 use super::tree::{About, Article, Block, Line, Link, Piece, Row, Section, Table, prose};
 use crate::catalog;
@@ -325,11 +325,7 @@ fn drawn(definition: &Definition) -> String {
         Some(source) if source.part == Part::Unread => Shown::Hidden,
         _ => Shown::Full,
     };
-    let options = Options {
-        shown: &shown,
-        ..Options::default()
-    };
-    draw(&definition.catalog, &options)
+    draw(&definition.catalog, &shown)
 }
 
 /// Whether a drawing is printed larger on a page that lies than on one that stands upright.

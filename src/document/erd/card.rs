@@ -2,7 +2,6 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::{Options, Shown};
 use crate::catalog::{Catalog, Column, Table};
 
 /// Font sizes, in pixels.
@@ -27,7 +26,6 @@ pub(super) struct Row<'a> {
     pub(super) keys: String,
     pub(super) name: String,
     pub(super) data_type: String,
-    pub(super) marked: bool,
 }
 
 /// A box.
@@ -49,31 +47,24 @@ pub(super) struct Card<'a> {
 }
 
 impl<'a> Card<'a> {
-    /// Makes the box; of a table with more than `bound` columns keys and marked columns are shown,
-    /// and as many others as there is room for.
-    pub(super) fn new(
-        catalog: &Catalog,
-        table: &'a Table,
-        options: &Options,
-        bound: usize,
-    ) -> Self {
-        let marked = |column: &Column| (options.marked)(table, column);
-        let wanted = |column: &Column| !catalog.keys_of(table, column).is_empty() || marked(column);
-        let needed = table.columns.iter().filter(|column| wanted(column)).count();
+    /// Makes the box; of a table with more than `bound` columns keys are shown, and as many others
+    /// as there is room for.
+    pub(super) fn new(catalog: &Catalog, table: &'a Table, dimmed: bool, bound: usize) -> Self {
+        let is_key = |column: &Column| !catalog.keys_of(table, column).is_empty();
+        let needed = table.columns.iter().filter(|column| is_key(column)).count();
         // One column is not folded: the line that says so would take its place.
         let all = table.columns.len() <= bound.max(needed) + 1;
         let mut others = bound.saturating_sub(needed);
         let mut rows = Vec::new();
         let mut folded = Vec::new();
         for column in &table.columns {
-            let is_wanted = wanted(column);
-            if all || is_wanted || others > 0 {
-                others = others.saturating_sub(usize::from(!is_wanted));
+            let keys = catalog.keys_of(table, column).join(" ");
+            if all || !keys.is_empty() || others > 0 {
+                others = others.saturating_sub(usize::from(keys.is_empty()));
                 rows.push(Row {
-                    keys: catalog.keys_of(table, column).join(" "),
+                    keys,
                     name: fit(&column.name, COLUMN, NAME_ROOM),
                     data_type: fit(&short_type(&column.declared), SMALL, TYPE_ROOM),
-                    marked: marked(column),
                     column,
                 });
             } else {
@@ -107,7 +98,7 @@ impl<'a> Card<'a> {
         let lines = rows.len() + usize::from(!folded.is_empty());
         Self {
             table,
-            dimmed: (options.shown)(table) == Shown::Dimmed,
+            dimmed,
             name,
             title,
             kind,

@@ -4,7 +4,7 @@
 //! around it may set its colours and act on it:
 //!
 //! - Colours are CSS variables: `--erd-line`, `--erd-box`, `--erd-head`, `--erd-text`,
-//!   `--erd-faint`, `--erd-accent`, `--erd-mark`. Without them the system's own colours are used, light or dark.
+//!   `--erd-faint`, `--erd-accent`. Without them the system's own colours are used, light or dark.
 //! - Each table is a `g.erd-table` with `data-table="schema.table"`; its `g.erd-grip` shows the name and is
 //!   what the page may make a button. Each foreign key is a `g.erd-edge` with `data-from`, `data-to`
 //!   (tables) and `data-columns`.
@@ -20,7 +20,7 @@ mod svg;
 #[cfg(test)]
 mod tests;
 
-use crate::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
+use crate::catalog::{Catalog, ForeignKey, Table};
 
 use card::Card;
 use layout::{Layout, Link, READABLE, Shape, lay_out};
@@ -42,39 +42,19 @@ pub enum Shown {
     Hidden,
 }
 
-/// What is drawn.
-#[derive(Clone, Copy)]
-pub struct Options<'a> {
-    /// How each table is drawn. It is asked about views too.
-    pub shown: &'a dyn Fn(&Table) -> Shown,
-    /// Which columns are marked; they are never folded.
-    pub marked: &'a dyn Fn(&Table, &Column) -> bool,
-}
-
-impl Default for Options<'_> {
-    /// All tables, no views, no marks.
-    fn default() -> Self {
-        Self {
-            shown: &|table| match table.kind {
-                TableKind::View | TableKind::MaterializedView => Shown::Hidden,
-                TableKind::Table | TableKind::Partitioned | TableKind::Foreign => Shown::Full,
-            },
-            marked: &|_, _| false,
-        }
-    }
-}
-
-/// Draws the catalog as one SVG element. Without a table to draw it says so.
+/// Draws the catalog as one SVG element. Without a table to draw it says so. `shown` is asked about
+/// views too.
 #[must_use]
-pub fn draw(catalog: &Catalog, options: &Options) -> String {
-    let drawing = drawing(catalog, options);
+pub fn draw(catalog: &Catalog, shown: &dyn Fn(&Table) -> Shown) -> String {
+    let drawing = drawing(catalog, shown);
     drawing.map_or_else(String::new, |drawing| svg::write(catalog, &drawing))
 }
 
 /// The first drawing that is readable, else the one that is most so.
-fn drawing<'a>(catalog: &'a Catalog, options: &Options) -> Option<Drawing<'a>> {
-    let tables: Vec<&Table> = (catalog.tables.iter())
-        .filter(|table| (options.shown)(table) != Shown::Hidden)
+fn drawing<'a>(catalog: &'a Catalog, shown: &dyn Fn(&Table) -> Shown) -> Option<Drawing<'a>> {
+    let tables = catalog.tables.iter().map(|table| (table, shown(table)));
+    let tables: Vec<(&Table, Shown)> = tables
+        .filter(|(_, shown)| *shown != Shown::Hidden)
         .collect();
     let bounds = if tables.len() > MANY {
         FOLDED.as_slice()
@@ -83,7 +63,7 @@ fn drawing<'a>(catalog: &'a Catalog, options: &Options) -> Option<Drawing<'a>> {
     };
     let mut best: Option<Drawing> = None;
     for &bound in bounds {
-        let drawing = Drawing::new(catalog, &tables, options, bound);
+        let drawing = Drawing::new(catalog, &tables, bound);
         let scale = drawing.layout.scale();
         if best.as_ref().is_none_or(|best| scale > best.layout.scale()) {
             best = Some(drawing);
@@ -116,9 +96,9 @@ struct Edge<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    fn new(catalog: &Catalog, tables: &[&'a Table], options: &Options, bound: usize) -> Self {
+    fn new(catalog: &Catalog, tables: &[(&'a Table, Shown)], bound: usize) -> Self {
         let cards: Vec<Card> = (tables.iter())
-            .map(|table| Card::new(catalog, table, options, bound))
+            .map(|(table, shown)| Card::new(catalog, table, *shown == Shown::Dimmed, bound))
             .collect();
         let edges = edges(&cards);
         let shapes: Vec<Shape> = (cards.iter())

@@ -8,6 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use super::layout::Place;
 use super::{Drawing, Edge};
 use crate::catalog::Catalog;
+use crate::format::counted;
 
 /// The widest label of a line; longer ones are cut.
 pub(super) const LABEL_ROOM: i32 = 84;
@@ -49,8 +50,7 @@ pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
 fn description(drawing: &Drawing) -> String {
     let count = |count: usize, noun: &str| match count {
         0 => format!("no {noun}s"),
-        1 => format!("1 {noun}"),
-        count => format!("{count} {noun}s"),
+        count => counted(count, noun),
     };
     let tables = count(drawing.cards.len(), "table");
     let keys = count(drawing.edges.len(), "foreign key");
@@ -157,7 +157,6 @@ fn row(card: &Card, row: &Row, top: i32, wide: i32) -> Markup {
     let is_cut = row.data_type != short_type(&column.declared);
     let declared = is_cut.then_some(column.declared.as_str());
     html! {
-        @if row.marked { rect class="erd-mark" x="1" y=(top) width=(wide - 2) height=(ROW) {} }
         @if !row.keys.is_empty() { (words(key, SIDE, y, &row.keys, None)) }
         (words(class, SIDE + card.keys_width, y, &row.name, name))
         (words("erd-type", wide - SIDE, y, &row.data_type, declared))

@@ -14,8 +14,17 @@ use catalogs::{any_catalog, catalog, rentals};
 use checks::{assert_sound, assert_well_formed, crossings};
 
 fn drawn(catalog: &Catalog, bound: usize) -> Drawing<'_> {
-    let tables: Vec<&Table> = catalog.tables.iter().collect();
-    Drawing::new(catalog, &tables, &Options::default(), bound)
+    let tables: Vec<(&Table, Shown)> = catalog.tables.iter().map(|t| (t, Shown::Full)).collect();
+    Drawing::new(catalog, &tables, bound)
+}
+
+/// All tables, no views.
+fn stored(table: &Table) -> Shown {
+    if table.is_stored() {
+        Shown::Full
+    } else {
+        Shown::Hidden
+    }
 }
 
 /// The element that begins so.
@@ -33,7 +42,7 @@ fn element(svg: &str, start: &str) -> String {
 
 #[test]
 fn a_table_and_a_foreign_key_are_drawn() {
-    let svg = draw(&shop(), &Options::default());
+    let svg = draw(&shop(), &stored);
     insta::assert_snapshot!(element(&svg, "<g class=\"erd-table\" data-table=\"public.users\""), @r#"
     <g class="erd-table" data-table="public.users" role="group" aria-label="table users, 2 columns, referred to by orders, profiles" transform="translate(0 258)">
     <rect class="erd-box" width="143" height="58" rx="4"/>
@@ -84,7 +93,7 @@ fn trees_have_no_crossings() {
 #[test]
 fn a_database_of_common_size_is_readable_and_hardly_crosses() {
     let catalog = rentals();
-    let drawing = drawing(&catalog, &Options::default()).unwrap();
+    let drawing = drawing(&catalog, &stored).unwrap();
     assert_sound(&drawing);
     assert!(
         crossings(&drawing) <= 9,
@@ -120,57 +129,35 @@ fn cycles_loops_and_several_keys_between_two_tables_are_drawn() {
 }
 
 #[test]
-fn keys_and_marked_columns_are_not_folded() {
+fn keys_are_not_folded() {
     let catalog = catalog(&[("long", 40), ("short", 0)], &[("long", "short")]);
-    let options = Options {
-        marked: &|_, column| column.name == "column_39",
-        ..Options::default()
-    };
-    let tables: Vec<&Table> = catalog.tables.iter().collect();
-    let drawing = Drawing::new(&catalog, &tables, &options, 6);
+    let drawing = drawn(&catalog, 5);
     let shown: Vec<&str> = (drawing.cards[0].rows.iter())
         .map(|row| row.column.name.as_str())
         .collect();
-    assert_eq!(
-        shown,
-        [
-            "id",
-            "short_0",
-            "column_0",
-            "column_1",
-            "column_2",
-            "column_39"
-        ]
-    );
-    let svg = draw(&catalog, &options);
-    assert!(svg.contains("class=\"erd-mark\""));
+    assert_eq!(shown, ["id", "short_0", "column_0", "column_1", "column_2"]);
+    let svg = draw(&catalog, &stored);
     assert!(svg.contains(" more columns</text>"), "{svg}");
 }
 
 #[test]
 fn tables_are_dimmed_or_left_out() {
-    let options = Options {
-        shown: &|table| match table.name.name.as_str() {
-            "users" => Shown::Dimmed,
-            "profiles" => Shown::Hidden,
-            _ => Shown::Full,
-        },
-        ..Options::default()
+    let shown = |table: &Table| match table.name.name.as_str() {
+        "users" => Shown::Dimmed,
+        "profiles" => Shown::Hidden,
+        _ => Shown::Full,
     };
-    let svg = draw(&shop(), &options);
+    let svg = draw(&shop(), &shown);
     assert!(svg.contains("class=\"erd-table erd-dimmed\" data-table=\"public.users\""));
     assert!(!svg.contains("profiles"));
     assert!(svg.contains("aria-label=\"view recent, 1 column\""));
-    let svg = draw(&shop(), &Options::default());
-    assert!(
-        !svg.contains("recent"),
-        "views are drawn only where asked for"
-    );
+    let svg = draw(&shop(), &stored);
+    assert!(!svg.contains("recent"));
 }
 
 #[test]
 fn a_unique_foreign_key_is_one_to_one_and_a_nullable_one_optional() {
-    let svg = draw(&shop(), &Options::default());
+    let svg = draw(&shop(), &stored);
     let edge = |from: &str| {
         let start = format!("<g class=\"erd-edge\" data-from=\"public.{from}\"");
         element(&svg, &start)
@@ -187,7 +174,7 @@ fn a_unique_foreign_key_is_one_to_one_and_a_nullable_one_optional() {
 fn nothing_to_draw_is_said() {
     let mut empty = shop();
     empty.tables.clear();
-    let svg = draw(&empty, &Options::default());
+    let svg = draw(&empty, &stored);
     assert_well_formed(&svg);
     assert!(svg.contains("No table to draw"));
 }
@@ -205,7 +192,7 @@ fn three_hundred_tables_are_drawn_in_less_than_a_second() {
     let catalog = catalog(&tables, &keys);
     let timed = || {
         let begun = Instant::now();
-        (draw(&catalog, &Options::default()), begun.elapsed())
+        (draw(&catalog, &stored), begun.elapsed())
     };
     // The machine may be busy with something else.
     let (svg, taken) = (0..3)
@@ -228,7 +215,7 @@ fn widths_are_conservative_and_long_names_are_cut() {
     assert!(cut.ends_with('…') && card::width(&cut, 11) <= 100, "{cut}");
     assert_eq!(card::fit("short", 11, 100), "short");
     let catalog = catalog(&[(&long, 0)], &[]);
-    let svg = draw(&catalog, &Options::default());
+    let svg = draw(&catalog, &stored);
     assert!(svg.contains(&format!("<title>{long}</title>aaa")));
 }
 
@@ -267,9 +254,8 @@ proptest! {
             let rows = i32::try_from(card.rows.len()).unwrap();
             prop_assert!(card.height > HEAD + rows * ROW);
         }
-        let options = Options::default();
-        let svg = draw(&catalog, &options);
+        let svg = draw(&catalog, &stored);
         assert_well_formed(&svg);
-        prop_assert_eq!(svg, draw(&catalog, &options));
+        prop_assert_eq!(svg, draw(&catalog, &stored));
     }
 }
