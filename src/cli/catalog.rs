@@ -21,8 +21,25 @@ pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>,
     Ok(source::connect(url).await?)
 }
 
+/// The catalog, and the source unless the catalog is read from a file.
+pub(super) async fn source_or_file(
+    source: &SourceArguments,
+    file: Option<&Path>,
+) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
+    if let Some(file) = file {
+        return Ok((None, from_file(file)?));
+    }
+    if source.source.is_none() {
+        return Err(Failure::usage("no source is named").with_help(
+            "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
+        ));
+    }
+    let (source, catalog) = read(source).await?;
+    Ok((Some(source), catalog))
+}
+
 /// Reads a catalog that `inspect --format json` wrote.
-pub(super) fn from_file(path: &Path) -> Result<Catalog, Failure> {
+fn from_file(path: &Path) -> Result<Catalog, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| {
         Failure::failed(format!("cannot read the catalog `{}`", path.display())).with_cause(&error)
     })?;

@@ -15,28 +15,19 @@ use crate::source::Source;
 use crate::verify::patterns::{Ground, Proving, foresee};
 
 pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
-    let checked = match &arguments.catalog {
-        Some(path) => {
-            let catalog = catalog::from_file(path)?;
-            mapping::check(&arguments.mapping, &catalog, None).await?
+    if arguments.catalog.is_none() && arguments.source.source.is_none() {
+        // What is wrong whatever the schema is told all the same.
+        if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
+            found.tell(&arguments.mapping, output);
         }
-        None if arguments.source.source.is_none() => {
-            // What is wrong whatever the schema is told all the same.
-            if let Ok(found) = mapping::Outlined::read(&arguments.mapping) {
-                found.tell(&arguments.mapping, output);
-            }
-            return Err(Failure::usage("no source is named").with_help(
-                "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
-            ));
-        }
-        None => {
-            let (mut source, catalog) = catalog::read(&arguments.source).await?;
-            let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut()));
-            let mut checked = checked.await?;
-            Box::pin(answers(&mut checked, &catalog, source.as_mut())).await?;
-            checked
-        }
-    };
+    }
+    let file = arguments.catalog.as_deref();
+    let (mut source, catalog) = catalog::source_or_file(&arguments.source, file).await?;
+    let checked = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut());
+    let mut checked = checked.await?;
+    if let Some(source) = &mut source {
+        Box::pin(answers(&mut checked, &catalog, source.as_mut())).await?;
+    }
     if checked.model.is_none() {
         catalog::tell(&checked.notices, output);
     }

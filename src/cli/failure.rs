@@ -62,6 +62,19 @@ impl Failure {
         }
     }
 
+    /// Refuses the first of these names that the mapping does not have.
+    pub(super) fn unless_known<'n>(
+        what: &str,
+        names: &[String],
+        known: impl Iterator<Item = &'n str> + Clone,
+    ) -> Result<(), Self> {
+        let is_unknown = |name: &&String| known.clone().all(|other| other != *name);
+        match names.iter().find(is_unknown) {
+            Some(name) => Err(Self::unknown(what, name, known)),
+            None => Ok(()),
+        }
+    }
+
     /// A name that the mapping does not have: the nearest one, or all that it has.
     pub(super) fn unknown<'n>(
         what: &str,

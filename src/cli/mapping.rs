@@ -16,6 +16,7 @@ use crate::source::{Source, SourceError};
 use crate::sql::{Limit, Query, Sql, Unread};
 
 /// A mapping file, checked as far as it goes.
+#[derive(Default)]
 pub(super) struct Checked {
     pub(super) path: PathBuf,
     pub(super) text: String,
@@ -162,13 +163,8 @@ pub(super) async fn check(
         return Ok(Checked {
             path: path.to_owned(),
             text,
-            variables: Vec::new(),
-            model: None,
             diagnostics: faults,
-            accepted: Vec::new(),
-            proofs: None,
-            answers: Vec::new(),
-            notices: Vec::new(),
+            ..Checked::default()
         });
     };
     let variables = raw.variables();

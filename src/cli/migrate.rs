@@ -20,7 +20,7 @@ use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
 use crate::catalog::Catalog;
 use crate::load::state::Selection;
-use crate::load::{self, Cancel, Doing, KeyCheck, Load, Options, Prune};
+use crate::load::{self, Doing, KeyCheck, Load, Options, Prune};
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::source::Source;
@@ -158,8 +158,7 @@ impl Ready {
             json: keys.json(),
         });
         let resumable = state.is_some();
-        let cancel = Cancel::default();
-        stop_on_signals(cancel.clone());
+        let cancel = stop_on_signals();
         let begun = load::begin(Load {
             source: Some(self.source),
             begun: true,
@@ -176,10 +175,7 @@ impl Ready {
                 selection: self.selection,
                 readers: arguments.readers.map(usize::from),
                 chunk_rows: arguments.chunk_rows,
-                ceiling: arguments
-                    .max_wcu
-                    .map(f64::from)
-                    .or_else(|| target::ceiling(target.as_ref(), &model.table)),
+                ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
                 prune,
                 remember,
                 ..Options::default()

@@ -13,13 +13,13 @@ use std::path::Path;
 
 use comfy_table::Table;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
 use super::output::{Output, shown};
 use super::{Outcome, catalog, mapping, selection, target};
-use crate::item::{item_value, write_item};
+use crate::item::write_item;
 use crate::mapping::model::Expired;
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 
@@ -67,7 +67,7 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
                 }
             }
         }
-        PreviewFormat::Json => put_json(file, &document(&samples), output)?,
+        PreviewFormat::Json => put_json(file, &json!({ "item_types": samples }), output)?,
     }
     for warning in source.warnings() {
         output.warning(&warning);
@@ -152,35 +152,4 @@ fn life(sample: &ItemTypeSample) -> Vec<String> {
         )
     });
     expired.chain(compressed).collect()
-}
-
-fn document(samples: &[ItemTypeSample]) -> Value {
-    let item = |item: &crate::preview::SampleItem| {
-        json!({
-            "row": item.row,
-            "size": item.size,
-            "write_units": item.units,
-            "compressed": item.compressed.iter().map(AsRef::as_ref).collect::<Vec<&str>>(),
-            "item": item_value(&item.item),
-        })
-    };
-    let reject = |reject: &SampleReject| {
-        json!({
-            "row": reject.row,
-            "code": reject.reject.code,
-            "message": reject.reject.message,
-            "help": reject.reject.help,
-            "attribute": reject.reject.attribute,
-        })
-    };
-    let sample = |sample: &ItemTypeSample| {
-        json!({
-            "item_type": sample.item_type,
-            "from": sample.from,
-            "items": sample.items.iter().map(item).collect::<Vec<_>>(),
-            "expired": sample.expired.iter().map(item).collect::<Vec<_>>(),
-            "rejects": sample.rejects.iter().map(reject).collect::<Vec<_>>(),
-        })
-    };
-    json!({ "item_types": samples.iter().map(sample).collect::<Vec<_>>() })
 }

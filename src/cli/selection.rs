@@ -8,13 +8,7 @@ use crate::value::Number;
 /// Every item type that is named is one of the mapping's.
 pub(super) fn check(names: &[String], model: &Model) -> Result<(), Failure> {
     let known = model.item_types.iter().map(|item| &*item.name);
-    match names
-        .iter()
-        .find(|name| known.clone().all(|other| other != *name))
-    {
-        Some(name) => Err(Failure::unknown("item type", name, known)),
-        None => Ok(()),
-    }
+    Failure::unless_known("item type", names, known)
 }
 
 /// Leaves out of a mapping the item types that are not named, if any are.

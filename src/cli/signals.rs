@@ -4,10 +4,12 @@ use super::output::tell;
 use crate::load::Cancel;
 
 /// Ctrl-C, or SIGTERM, once: finish what is in flight and report. Twice: stop at once.
-pub(super) fn stop_on_signals(cancel: Cancel) {
+pub(super) fn stop_on_signals() -> Cancel {
+    let cancel = Cancel::default();
+    let wish = cancel.clone();
     tokio::spawn(async move {
         stop_signal().await;
-        cancel.cancel();
+        wish.cancel();
         tell("stopping: finishing what is in flight; once more stops at once");
         stop_signal().await;
         #[expect(
@@ -16,6 +18,7 @@ pub(super) fn stop_on_signals(cancel: Cancel) {
         )]
         std::process::exit(130);
     });
+    cancel
 }
 
 #[cfg(unix)]

@@ -10,6 +10,7 @@ use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
 use super::output::Output;
 use super::{catalog, format, prices};
+use crate::load;
 use crate::mapping::model::{Billing, Model, Table};
 use crate::mapping::template::{Context, Filter, Secret};
 use crate::preview;
@@ -73,15 +74,26 @@ fn spec(arguments: &TargetArguments) -> Result<TargetSpec, Failure> {
     .map_err(|error| Failure::usage(error.to_string()))
 }
 
-/// The rate at which a table is written to unless told otherwise; `None`: as fast as it takes.
-pub(super) fn ceiling(target: &dyn Target, table: &Table) -> Option<f64> {
+/// The rate at which a table is written to: what `--max-wcu` says, or a share of what a provisioned
+/// one has; `None`: as fast as it takes.
+pub(super) fn ceiling(said: Option<u32>, target: &dyn Target, table: &Table) -> Option<f64> {
     match table.billing {
+        _ if said.is_some() => said.map(f64::from),
         Billing::Provisioned(capacity) if target.is_billed() => {
             let units = u32::try_from(capacity.write).map_or(f64::from(u32::MAX), f64::from);
             Some(units * SHARE)
         }
         _ => None,
     }
+}
+
+/// Makes sure that there is a table as the mapping says it.
+pub(super) async fn filled(target: &dyn Target, table: &Table) -> Result<(), Failure> {
+    let found = load::ensure_table(target, table, false).await;
+    found.map(drop).map_err(|error| Failure {
+        help: Some("`dynafold migrate` makes and fills it".to_owned()),
+        ..Failure::from(error)
+    })
 }
 
 /// What templates need besides the row. `now`: what `--now` says; the clock without it.
@@ -130,14 +142,9 @@ pub(super) async fn confirm(
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    if !target.is_billed() {
+    let Some(prices) = priced(target, &model.table, yes, output).await? else {
         return Ok(());
-    }
-    if yes || output.can_ask() {
-        // Whoever cannot log in should not be asked about money first.
-        target.describe(&model.table.name).await?;
-    }
-    let prices = prices::of(target)?;
+    };
     let estimate = estimate(source, model, context, usage, &prices).await?;
     let question = match usage {
         Use::Writes => format!("Write to the table `{}`?", model.table.name),
@@ -159,13 +166,9 @@ pub(super) async fn confirm_calls(
     yes: bool,
     output: &Output,
 ) -> Result<(), Failure> {
-    if !target.is_billed() {
+    let Some(prices) = priced(target, table, yes, output).await? else {
         return Ok(());
-    }
-    if yes || output.can_ask() {
-        target.describe(&table.name).await?;
-    }
-    let prices = prices::of(target)?;
+    };
     let estimate = format!(
         "about {} of access patterns, {} read units at least{} on demand ({}), and a scan of the keys of the whole table where all values of a pattern are asked",
         format::counted(calls, "call"),
@@ -175,6 +178,23 @@ pub(super) async fn confirm_calls(
     );
     let question = format!("Ask the table `{}`?", table.name);
     agree(target, &estimate, &question, yes, output)
+}
+
+/// The prices of a target that costs money.
+async fn priced(
+    target: &dyn Target,
+    table: &Table,
+    yes: bool,
+    output: &Output,
+) -> Result<Option<Prices>, Failure> {
+    if !target.is_billed() {
+        return Ok(None);
+    }
+    if yes || output.can_ask() {
+        // Whoever cannot log in should not be asked about money first.
+        target.describe(&table.name).await?;
+    }
+    prices::of(target).map(Some)
 }
 
 /// Shows an estimate and asks, unless that was answered already.

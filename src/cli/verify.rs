@@ -10,7 +10,7 @@ use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
-use crate::load::{self, Cancel, KeyCheck};
+use crate::load::KeyCheck;
 use crate::verify::{self, VerifyOutcome, VerifyReport};
 
 /// Findings that are named; all are counted.
@@ -33,12 +33,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let nothing = partition.map(|value| selection::nothing_under(value, &model));
     let partition = selection::partition(partition, &model)?;
     let target = target::open_loaded(&arguments.target).await?;
-    load::ensure_table(target.as_ref(), &model.table, false)
-        .await
-        .map_err(|error| Failure {
-            help: Some("`dynafold migrate` makes and fills it".to_owned()),
-            ..Failure::from(error)
-        })?;
+    target::filled(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
     target::confirm(
         target.as_ref(),
@@ -50,8 +45,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         output,
     )
     .await?;
-    let cancel = Cancel::default();
-    stop_on_signals(cancel.clone());
+    let cancel = stop_on_signals();
     let report = verify::verify(verify::Verify {
         source: Some(source),
         context,
@@ -60,10 +54,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             partition,
             sample: arguments.sample,
             repair: arguments.repair,
-            ceiling: arguments
-                .max_wcu
-                .map(f64::from)
-                .or_else(|| target::ceiling(target.as_ref(), &model.table)),
+            ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
             readers: arguments.readers.map(usize::from),
             row_security: catalog::row_security(&model, &catalog),
             ..verify::Options::default()

@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use super::{Item, RenderError};
 
 /// The code of a NULL in a key of the table.
 pub(crate) const KEY_NULL: &str = "key-null";
 
 /// A row that became no item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reject {
     /// Stable kebab-case code, or the service's error code.
     pub code: Cow<'static, str>,
@@ -20,6 +22,7 @@ pub struct Reject {
     /// The attribute at fault.
     pub attribute: Option<String>,
     /// The item as far as it got.
+    #[serde(skip)]
     pub item_so_far: Option<Item>,
 }
 

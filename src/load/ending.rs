@@ -1,5 +1,6 @@
-//! How a run ends: the report.
+//! Why a run ends: the wish of its caller, or what failed.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,131 +8,11 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
-use super::Load;
-use super::claims::claims;
-use super::ledger::Closed;
 use super::prune::Unowned;
-use super::report::{Books, KeysReport, Left, LimitedBy, Outcome, Report, Times, Waits, odd, rate};
 use super::state::StateError;
+use crate::proof::ProofError;
 use crate::source::SourceError;
 use crate::target::TargetError;
-use crate::throttle::Limit;
-
-/// The share of a run's time that it waited for hot partitions alone, from which they held it back.
-const HOT: f64 = 0.2;
-
-/// What a report is made from, besides the ledger.
-pub(super) struct Ending<'e> {
-    pub(super) why: Option<Why>,
-    pub(super) times: &'e Times,
-    pub(super) warnings: Vec<String>,
-    pub(super) left: Left,
-    pub(super) rows: u64,
-    pub(super) elapsed: Duration,
-    pub(super) keys: KeysReport,
-    pub(super) paced: Limit,
-    /// How long the run waited for nothing but hot partitions.
-    pub(super) hot: Duration,
-    /// Whether the run came to its first row.
-    pub(super) begun: bool,
-    /// Whether an earlier attempt had done a part.
-    pub(super) resumed: bool,
-}
-
-impl Ending<'_> {
-    pub(super) fn report(self, load: &Load, closed: Closed) -> Report {
-        let why = match (self.why, closed.failure) {
-            (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
-            (why, None) => why,
-        };
-        let mut total = Books::default();
-        for books in &closed.books {
-            total.add(books);
-        }
-        let outcome = match why {
-            Some(Why::Cancelled) => Outcome::Interrupted,
-            Some(Why::TooManyRejects) => Outcome::Stopped {
-                reason: match (self.begun, self.keys.faults, self.keys.shared) {
-                    (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
-                    (false, faults, shared) => {
-                        let rows = match (faults, shared) {
-                            (0, _) => "rows share keys",
-                            (_, 0) => "rows make no item",
-                            _ => "rows make no item or share keys",
-                        };
-                        let what = if self.resumed {
-                            "nothing more"
-                        } else {
-                            "nothing"
-                        };
-                        format!("{rows}, and {what} was written")
-                    }
-                },
-            },
-            Some(Why::Failed(failure)) => Outcome::Failed(failure),
-            None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
-            None if total.rejected == 0 => Outcome::Complete,
-            None => Outcome::CompleteWithRejects,
-        };
-        let waits = Waits {
-            source_seconds: self.times.source().as_secs_f64(),
-            fold_seconds: self.times.fold().as_secs_f64(),
-            target_seconds: self.times.target().as_secs_f64(),
-        };
-        let hot = self.hot > self.elapsed.mul_f64(HOT);
-        let sent = &closed.traffic;
-        // More than there is of noise, where the requests were too few for a pace.
-        let throttled = sent.throttled * 5 > sent.requests + sent.throttled + sent.transient;
-        let mut report = Report {
-            outcome,
-            claims: Vec::new(),
-            table: load.model.table.name.clone(),
-            place: load.target.place(),
-            now: load.context.now.to_string(),
-            doing: load.options.doing,
-            resumed: self.resumed,
-            keys: self.keys,
-            warnings: [self.warnings, odd(&closed.books)].concat(),
-            left: self.left,
-            total,
-            balanced: false,
-            rejects: closed.notes,
-            rejects_file: closed.rejects_file,
-            archive_file: closed.archive_file,
-            limited_by: limit(&waits, self.paced, throttled, hot),
-            throttled_by: closed.reasons,
-            traffic: closed.traffic,
-            waits,
-            elapsed_seconds: self.elapsed.as_secs_f64(),
-            rows_per_second: rate(self.rows, self.elapsed),
-            item_types: closed.books,
-        };
-        report.balanced = report.balances();
-        report.claims = claims(load, &report);
-        report
-    }
-}
-
-fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
-    let Waits {
-        source_seconds,
-        fold_seconds,
-        target_seconds,
-    } = *waits;
-    if target_seconds >= source_seconds && target_seconds >= fold_seconds {
-        match paced {
-            Limit::Ceiling => LimitedBy::Ceiling,
-            _ if hot => LimitedBy::Partition,
-            Limit::Table => LimitedBy::Throttling,
-            Limit::Nothing if throttled => LimitedBy::Throttling,
-            Limit::Nothing => LimitedBy::Target,
-        }
-    } else if fold_seconds >= source_seconds {
-        LimitedBy::Fold
-    } else {
-        LimitedBy::Source
-    }
-}
 
 // Why a run ends early, told to all its tasks. The first reason stays, save that a failure
 // overrides the gentler ones.
@@ -176,6 +57,19 @@ pub(crate) enum Why {
     TooManyRejects,
     /// Something failed: nothing more is sent.
     Failed(Failure),
+}
+
+impl From<ProofError> for Why {
+    fn from(error: ProofError) -> Self {
+        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    }
+}
+
+/// A file without a name, for what does not fit into the memory, could not be written.
+impl From<std::io::Error> for Why {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::scratch(&error))
+    }
 }
 
 /// How far a run is on its way out, once its caller wishes it to end.
@@ -251,6 +145,15 @@ impl Halt {
         self.0.why.borrow().is_some()
     }
 
+    /// Whether whoever works for the run goes on.
+    pub(crate) fn flow(&self) -> ControlFlow<()> {
+        if self.is_set() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
     pub(crate) fn has_failed(&self) -> bool {
         matches!(*self.0.why.borrow(), Some(Why::Failed(_)))
     }
@@ -258,6 +161,15 @@ impl Halt {
     /// Waits until the run is to end.
     pub(crate) async fn stopped(&self) {
         let _ = self.0.why.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Waits until all of the run's tasks have ended; the run has failed where one died.
+    pub(crate) async fn join(&self, mut tasks: JoinSet<()>, died: &str) {
+        while let Some(ended) = tasks.join_next().await {
+            if ended.is_err() {
+                self.set(Why::Failed(Failure::internal(died)));
+            }
+        }
     }
 
     /// Waits until nothing more may be sent: something has failed, or the wish to end was heard a

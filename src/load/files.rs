@@ -6,13 +6,12 @@
 //! when it goes on. Archived items go to `FILE.part`, which takes the archive's place when the run
 //! has read everything: a run that is cut short leaves the archive of an earlier one as it was.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ending::Failure;
 use super::ledger::Lines;
 use super::rejects::{self, refuse_unless};
-use super::state::{Annex, AnnexError, Extent, sync_folder};
+use super::state::{Annex, AnnexError, Extent, sync_folder, with};
 use crate::mapping::model::Table;
 use crate::value::quote;
 
@@ -32,11 +31,8 @@ impl Which {
         }
     }
 
-    fn code(self) -> &'static str {
-        match self {
-            Self::Rejects => "rejects-file",
-            Self::Archive => "archive-file",
-        }
+    fn code(self) -> String {
+        format!("{}-file", self.name())
     }
 
     fn help(self) -> &'static str {
@@ -105,7 +101,7 @@ impl LineFile {
             self.clear(&place).map(|()| None)
         } else if moved() && Annex::resume(&self.path, extent).is_ok() {
             std::fs::rename(&self.path, &place)
-                .map_err(|cause| unwritable(&place, cause))
+                .map_err(|cause| AnnexError::unwritable(&place, cause))
                 .and_then(|()| Annex::resume(&place, extent).map(Some))
         } else {
             Annex::resume(&place, extent).map(Some)
@@ -118,7 +114,8 @@ impl LineFile {
     fn clear(&self, place: &Path) -> Result<(), AnnexError> {
         let is_file = std::fs::metadata(place).is_ok_and(|metadata| metadata.is_file());
         if is_file && refuse_unless(&self.beginning, "", place).is_ok() {
-            return std::fs::remove_file(place).map_err(|cause| unwritable(place, cause));
+            return std::fs::remove_file(place)
+                .map_err(|cause| AnnexError::unwritable(place, cause));
         }
         Ok(())
     }
@@ -173,7 +170,7 @@ impl LineFile {
             // good.
             std::fs::rename(&place, &self.path)
                 .and_then(|()| sync_folder(&self.path))
-                .map_err(|cause| self.failure(&unwritable(&self.path, cause)))?;
+                .map_err(|cause| self.failure(&AnnexError::unwritable(&self.path, cause)))?;
             return Ok(Some(self.path.clone()));
         }
         Ok(Some(place))
@@ -183,7 +180,7 @@ impl LineFile {
         let place = self.place();
         let why = "the file is there and holds something else";
         refuse_unless(&self.beginning, why, &place)
-            .map_err(|cause| unwritable(&place, cause))
+            .map_err(|cause| AnnexError::unwritable(&place, cause))
             .and_then(|()| Annex::create(&place))
             .map_err(|error| self.failure(&error))
     }
@@ -204,33 +201,24 @@ impl LineFile {
 
 /// The rejects file could not be looked at or removed.
 pub(super) fn rejects_failure(path: &Path, cause: std::io::Error) -> Failure {
-    failure(Which::Rejects, &unwritable(path, cause))
-}
-
-fn unwritable(path: &Path, cause: std::io::Error) -> AnnexError {
-    AnnexError::Unwritable {
-        path: path.to_owned(),
-        cause,
-    }
+    failure(Which::Rejects, &AnnexError::unwritable(path, cause))
 }
 
 fn failure(which: Which, error: &AnnexError) -> Failure {
     match error {
         AnnexError::Unread { cause } => Failure::scratch(cause),
         AnnexError::Unwritable { path, .. } => {
-            let mut failure = Failure::new(which.code(), error, Some(which.help()));
+            let mut failure = Failure::new(&which.code(), error, Some(which.help()));
             failure.message = format!("cannot write the {} file {}", which.name(), path.display());
             failure
         }
-        other => Failure::new(which.code(), other, Some(other.help())),
+        other => Failure::new(&which.code(), other, Some(other.help())),
     }
 }
 
 /// The file beside the archive that a run writes.
 fn part(path: &Path) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(".part");
-    PathBuf::from(name)
+    with(path, ".part")
 }
 
 /// How every line of a table's archive begins: with the item's partition key.
@@ -253,6 +241,6 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
     [path, &part(path)].into_iter().try_for_each(|path| {
         let why = "the file is there and holds no archive of this table";
         refuse_unless(&beginning, why, path)
-            .map_err(|cause| failure(Which::Archive, &unwritable(path, cause)))
+            .map_err(|cause| failure(Which::Archive, &AnnexError::unwritable(path, cause)))
     })
 }

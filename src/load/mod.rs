@@ -64,11 +64,9 @@ pub(crate) use lanes::{Issue, Lanes, Read as Reading, spread};
 pub(crate) use ledger::{ChunkId, Ticket};
 pub(crate) use mend::{Mended, Mender, Mending};
 pub(crate) use prove::{CODE as DUPLICATE_KEY, Contest, Keys as KeyPass, Unproved, shares_key};
-pub(crate) use prune::{
-    Broken, STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected,
-};
 pub(crate) use prune::{Owners, Unowned};
-pub(crate) use rejects::{NOTED, Rejected, json, line, note, raw, row_json};
+pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected};
+pub(crate) use rejects::{NOTED, Rejected, key_json, line, note, raw, row_json};
 pub(crate) use report::{UNCLEAR_WHY, rate};
 pub(crate) use start::{Part, Plan};
 pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
@@ -184,10 +182,7 @@ impl Default for Options {
             estimates: Vec::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
-            proof: proof::Options {
-                memory: KEY_MEMORY,
-                folder: std::env::temp_dir(),
-            },
+            proof: proof::Options::of(KEY_MEMORY),
             doing: Doing::default(),
             selection: Selection::default(),
             prune: None,

@@ -26,7 +26,7 @@ use super::report::{Progress, Step};
 use super::start::Plan;
 use super::worker::Selection;
 use crate::item::{Folded, Folder, Item};
-use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass, Template};
+use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass};
 use crate::mapping::template::Context;
 use crate::proof;
 use crate::proof::{Groups, Proof, ProofError};
@@ -310,8 +310,7 @@ impl Keys<'_> {
 /// tells expired items stay.
 pub(crate) fn narrow(model: &Model) -> Model {
     let mut narrow = model.clone();
-    let mut keys: Vec<&str> = vec![&model.table.partition.name];
-    keys.extend(model.table.sort.iter().map(|sort| &*sort.name));
+    let keys: Vec<&str> = model.table.key().map(|key| &*key.name).collect();
     // Items stand for rows without a key: they must be whole.
     let keyed = |item_type: &&mut ItemType| !item_type.is_keyless();
     for item_type in narrow.item_types.iter_mut().filter(keyed) {
@@ -349,34 +348,22 @@ fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
         );
         used.extend(item_type.spreads.iter().map(|place| place.column));
         for (_, node) in &item_type.attributes {
-            node.visit(&mut |node| places(node, &mut used));
+            used.extend(node.places().iter().map(|place| place.column));
+            node.visit(&mut |node| match node {
+                Node::Embed(embed) => {
+                    if let Gather::Map(name) = &embed.gather {
+                        used.extend(name.placeholders().map(|name| name.place.column));
+                    }
+                    used.insert(embed.column);
+                }
+                Node::When { flag, .. } => {
+                    used.insert(*flag);
+                }
+                _ => {}
+            });
         }
     }
     used
-}
-
-fn places(node: &Node, used: &mut HashSet<usize>) {
-    let mut take = |template: &Template| {
-        used.extend(
-            template
-                .placeholders()
-                .map(|placeholder| placeholder.place.column),
-        );
-    };
-    match node {
-        Node::Template(template) => take(template),
-        Node::Embed(embed) => {
-            if let Gather::Map(name) = &embed.gather {
-                take(name);
-            }
-            used.insert(embed.column);
-        }
-        Node::When { flag, .. } => {
-            used.insert(*flag);
-        }
-        Node::Map { spreads, .. } => used.extend(spreads.iter().map(|place| place.column)),
-        Node::Constant(_) | Node::List(_) | Node::Typed { .. } => {}
-    }
 }
 
 fn thin(scan: &mut Scan, used: &HashSet<usize>) {
@@ -607,10 +594,7 @@ mod tests {
             (Some(shared), NAMED + 100),
             (None, NAMED + 100),
         ] {
-            let mut proof = Proof::new(proof::Options {
-                memory: crate::load::KEY_MEMORY,
-                folder: std::env::temp_dir(),
-            });
+            let mut proof = Proof::new(proof::Options::of(crate::load::KEY_MEMORY));
             for key in 0..shared {
                 proof.push(key.into(), 1).unwrap();
                 proof.push(key.into(), 2).unwrap();

@@ -17,8 +17,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::Prune;
-use super::ending::Cancel;
-use super::ending::Failure;
+use super::ending::{Cancel, Failure, Why};
 use super::journal::Journal;
 use super::ledger::Ticket;
 use super::parcel::Outbox;
@@ -27,7 +26,7 @@ use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
 use super::writer::{Delivery, count};
 use crate::item::{Attribute, Item, Secret, fingerprints, write_item};
 use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
-use crate::proof::{Options, Proof, ProofError};
+use crate::proof::{Options, Proof};
 use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
 
 /// Segments that are scanned side by side.
@@ -100,25 +99,6 @@ pub(crate) struct Spool {
     line: Vec<u8>,
 }
 
-/// Why the comparison did not come to its end.
-#[derive(Debug)]
-pub(crate) enum Broken {
-    Cancelled,
-    Failed(Failure),
-}
-
-impl From<ProofError> for Broken {
-    fn from(error: ProofError) -> Self {
-        Self::Failed(Failure::new("keys", &error, Some(error.help())))
-    }
-}
-
-impl From<std::io::Error> for Broken {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(Failure::scratch(&error))
-    }
-}
-
 impl Spool {
     fn new() -> std::io::Result<Self> {
         Ok(Self {
@@ -156,7 +136,7 @@ fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
 
 impl Scan<'_> {
     /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
-    pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Broken> {
+    pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Why> {
         let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
         let mut tasks = JoinSet::new();
         let segments = if self.partition.is_some() {
@@ -180,11 +160,11 @@ impl Scan<'_> {
         loop {
             let page = tokio::select! {
                 biased;
-                () = self.cancel.cancelled() => return Err(Broken::Cancelled),
+                () = self.cancel.cancelled() => return Err(Why::Cancelled),
                 page = pages.recv() => page,
             };
             let Some(page) = page else { return Ok(spool) };
-            let page = page.map_err(|error| Broken::Failed(Failure::from(&error)))?;
+            let page = page.map_err(|error| Why::Failed(Failure::from(&error)))?;
             for item in page.items {
                 let owner = self.owners.and_then(|owners| owners.owner(&item));
                 let unclear = |owners: &Owners| owner.is_none() && owners.may_be(&item);
@@ -219,10 +199,7 @@ impl Scan<'_> {
         }
         let table = &self.model.table;
         let mut names: Vec<Arc<str>> = match self.owners {
-            None => std::iter::once(&table.partition)
-                .chain(&table.sort)
-                .map(|key| key.name.clone())
-                .collect(),
+            None => keys(table),
             Some(owners) => owners.attributes(),
         };
         if let Some(ttl) = &table.ttl
@@ -244,8 +221,7 @@ impl Scan<'_> {
 
     /// The key of an item, partition key first.
     fn key(&self, item: Item) -> Item {
-        let table = &self.model.table;
-        let names = std::iter::once(&table.partition).chain(&table.sort);
+        let names = self.model.table.key();
         let mut attributes = item.attributes;
         let values = names.filter_map(|key| {
             let at = attributes.iter().position(|(name, _)| *name == key.name)?;
@@ -281,8 +257,8 @@ pub(crate) async fn compare(
     spool: Spool,
     forgotten: &HashSet<u64>,
     mut each: impl AsyncFnMut(Stray) -> bool,
-) -> Result<u64, Broken> {
-    let died = |_| Broken::Failed(Failure::internal("the comparison of keys died"));
+) -> Result<u64, Why> {
+    let died = |_| Why::Failed(Failure::internal("the comparison of keys died"));
     let mut groups = tokio::task::spawn_blocking(|| keys.finish())
         .await
         .map_err(died)??;
@@ -315,7 +291,7 @@ pub(crate) async fn compare(
             })
             .await
         {
-            return Err(Broken::Cancelled);
+            return Err(Why::Cancelled);
         }
     }
 }
@@ -342,7 +318,7 @@ pub(super) async fn prune(
     delivery: &Arc<Delivery>,
     mut keys: Proof,
     pruning: Pruning<'_>,
-) -> Result<(u64, Left), Broken> {
+) -> Result<(u64, Left), Why> {
     let (model, cancel) = (&delivery.model, pruning.cancel);
     // Who asks for a deletion is not asked who has written the item.
     let journal = delivery.journal.as_ref();
@@ -392,11 +368,11 @@ pub(super) async fn prune(
 struct Strays {
     digests: Proof,
     spool: Spool,
-    failed: Option<Broken>,
+    failed: Option<Why>,
 }
 
 impl Strays {
-    fn new(proof: &Options) -> Result<Self, Broken> {
+    fn new(proof: &Options) -> Result<Self, Why> {
         Ok(Self {
             digests: Proof::new(proof.clone()),
             spool: Spool::new()?,
@@ -406,7 +382,7 @@ impl Strays {
 
     /// Takes one in; `false` where that fails, which [`Strays::sent`] tells.
     fn take(&mut self, stray: &Stray) -> bool {
-        let mut push = || -> Result<(), Broken> {
+        let mut push = || -> Result<(), Why> {
             let place = self.spool.push(stray)?;
             Ok(self.digests.push(stray.digest, IN_TABLE | place)?)
         };
@@ -415,12 +391,12 @@ impl Strays {
     }
 
     /// Adds what has been sent.
-    fn sent(mut self, journal: &Journal) -> Result<(Proof, Spool), Broken> {
+    fn sent(mut self, journal: &Journal) -> Result<(Proof, Spool), Why> {
         if let Some(failed) = self.failed {
             return Err(failed);
         }
         if self.spool.length > 0 {
-            journal.read(&mut self.digests).map_err(Broken::Failed)?;
+            journal.read(&mut self.digests).map_err(Why::Failed)?;
         }
         Ok((self.digests, self.spool))
     }
@@ -460,7 +436,7 @@ impl Left {
 }
 
 /// Looks for items that were written over another, where all were written already.
-pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, Broken> {
+pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, Why> {
     compare(keys, Spool::new()?, forgotten, async |_| true).await
 }
 
@@ -492,7 +468,7 @@ impl Deletions {
     /// Begins; the pace hears what a deletion may cost at most.
     fn new(delivery: &Arc<Delivery>, doing: Doing) -> Self {
         let table = &delivery.model.table;
-        let entries = count(table.indexes.len() + table.local_indexes.len() + 1);
+        let entries = count(table.all_indexes().count() + 1);
         let largest = delivery.ledger.largest().unwrap_or(LARGEST);
         let most = largest.div_ceil(1024) * entries;
         delivery.pace.expect_deletions(entries, most);
@@ -623,8 +599,7 @@ impl Owners {
     pub(crate) fn foreign(&self, item_type: usize, item: &Item) -> Option<&Arc<str>> {
         let name = self.type_attribute.as_ref()?;
         let mark = self.marks.get(item_type)?;
-        let says = matches!(item.get(name), Some(Attribute::S(text)) if **text == *mark.name);
-        (!says).then_some(name)
+        (!says(item, name, &mark.name)).then_some(name)
     }
 
     /// The item type that has made an item; `None` for items from elsewhere. A type attribute says it,
@@ -671,10 +646,7 @@ fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {
 }
 
 fn keys(table: &Table) -> Vec<Arc<str>> {
-    let sort = table.sort.iter().map(|sort| sort.name.clone());
-    std::iter::once(table.partition.name.clone())
-        .chain(sort)
-        .collect()
+    table.key().map(|key| key.name.clone()).collect()
 }
 
 /// Whether the keys of an item type begin with a text of their own.

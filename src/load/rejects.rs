@@ -126,8 +126,8 @@ pub(crate) fn line(out: &mut String, model: &Model, reject: &Rejected) {
 }
 
 /// An item's key as a JSON object: `{"PK":{"S":"USER#7"}}`.
-pub(super) fn key_json(table: &Table, item: &Item) -> String {
-    let keys = std::iter::once(&table.partition).chain(&table.sort);
+pub(crate) fn key_json(table: &Table, item: &Item) -> String {
+    let keys = table.key();
     let attributes = keys.filter_map(|key| Some((key.name.clone(), item.get(&key.name)?.clone())));
     let attributes = attributes.collect();
     json(&Item { attributes })

@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::ending::Failure;
 use super::{Doing, KeyCheck};
 use crate::claim::Claim;
-use crate::format::float;
+use crate::format::{counted_as, float};
 use crate::item::{Expiry, Folded};
 use crate::mapping::model::Model;
 use crate::target::Consumed;
@@ -180,13 +180,17 @@ impl Left {
             (self.expired, "their rows have expired"),
         ];
         let some = lines.into_iter().filter(|(items, _)| *items > 0);
-        let stale = some.map(|(items, why)| match items {
-            1 => format!("1 stale item stays in the table: {why}"),
-            items => format!("{items} stale items stay in the table: {why}"),
+        let stale = some.map(|(items, why)| {
+            let items = counted_as(items, "stale item stays", "stale items stay");
+            format!("{items} in the table: {why}")
         });
-        let unclear = (self.unclear > 0).then(|| match self.unclear {
-            1 => format!("1 item that no row makes stays in the table: {UNCLEAR_WHY}"),
-            items => format!("{items} items that no row makes stay in the table: {UNCLEAR_WHY}"),
+        let (one, many) = (
+            "item that no row makes stays",
+            "items that no row makes stay",
+        );
+        let unclear = (self.unclear > 0).then(|| {
+            let items = counted_as(self.unclear, one, many);
+            format!("{items} in the table: {UNCLEAR_WHY}")
         });
         stale.chain(unclear).collect()
     }
@@ -449,44 +453,29 @@ impl Books {
 
 // Where the time of a run goes, over all its tasks.
 
-/// Microseconds, counted by whoever waits or works.
+/// Where the time of a run goes.
 #[derive(Debug, Default)]
 pub(super) struct Times {
-    source: AtomicU64,
-    fold: AtomicU64,
-    target: AtomicU64,
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
-}
-
-impl Times {
-    pub(super) fn add_source(&self, time: Duration) {
-        self.source.fetch_add(micros(time), Ordering::Relaxed);
-    }
-
-    pub(super) fn add_fold(&self, time: Duration) {
-        self.fold.fetch_add(micros(time), Ordering::Relaxed);
-    }
-
-    pub(super) fn add_target(&self, time: Duration) {
-        self.target.fetch_add(micros(time), Ordering::Relaxed);
-    }
-
     /// Waiting for rows.
-    pub(super) fn source(&self) -> Duration {
-        Duration::from_micros(self.source.load(Ordering::Relaxed))
-    }
-
+    pub(super) source: Timer,
     /// Making items.
-    pub(super) fn fold(&self) -> Duration {
-        Duration::from_micros(self.fold.load(Ordering::Relaxed))
+    pub(super) fold: Timer,
+    /// Waiting for the target to take items.
+    pub(super) target: Timer,
+}
+
+/// Microseconds, counted by whoever waits or works.
+#[derive(Debug, Default)]
+pub(super) struct Timer(AtomicU64);
+
+impl Timer {
+    pub(super) fn add(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.0.fetch_add(micros, Ordering::Relaxed);
     }
 
-    /// Waiting for the target to take items.
-    pub(super) fn target(&self) -> Duration {
-        Duration::from_micros(self.target.load(Ordering::Relaxed))
+    pub(super) fn total(&self) -> Duration {
+        Duration::from_micros(self.0.load(Ordering::Relaxed))
     }
 }
 
@@ -533,37 +522,26 @@ pub(super) fn odd(books: &[Books]) -> Vec<String> {
 
 /// Hears how a run goes. Called for each chunk or batch, never for each row; every method may be
 /// called from any thread.
+#[expect(unused_variables, reason = "nobody has to hear everything")]
 pub trait Progress: Send + Sync {
     /// A pass begins: its index and name, the item types that it serves, and about how many rows
     /// it will read.
-    fn pass(&self, pass: usize, name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
-        let _ = (pass, name, item_types, estimated_rows);
-    }
+    fn pass(&self, pass: usize, name: &str, item_types: &[usize], estimated_rows: Option<u64>) {}
 
     /// So many more rows were read for an item type.
-    fn rows(&self, item_type: usize, rows: u64) {
-        let _ = (item_type, rows);
-    }
+    fn rows(&self, item_type: usize, rows: u64) {}
 
     /// So many more rows of an item type became no item.
-    fn rejected(&self, item_type: usize, rows: u64) {
-        let _ = (item_type, rows);
-    }
+    fn rejected(&self, item_type: usize, rows: u64) {}
 
     /// So many more items of an item type are in the table (or compared, for `verify`).
-    fn written(&self, item_type: usize, items: u64) {
-        let _ = (item_type, items);
-    }
+    fn written(&self, item_type: usize, items: u64) {}
 
     /// So many items were held back by throttling and wait to be sent again.
-    fn throttled(&self, items: u64) {
-        let _ = items;
-    }
+    fn throttled(&self, items: u64) {}
 
     /// The run turns to something else than reading and writing.
-    fn step(&self, step: Step) {
-        let _ = step;
-    }
+    fn step(&self, step: Step) {}
 }
 
 /// What a run does besides reading and writing.

@@ -6,31 +6,35 @@ use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
-use super::ending::Ending;
-use super::ending::Failure;
-use super::ending::Why;
+use super::claims::claims;
+use super::ending::{Failure, Why};
 use super::lanes::{End, Issue, Lanes, Read, spread};
-use super::ledger::{ChunkId, Ledger, Opening, Ticket};
+use super::ledger::{ChunkId, Closed, Ledger, Opening, Ticket};
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
 use super::probe::Probe;
 use super::prune::Owners;
-use super::prune::{Broken, Pruning, overwritten};
-use super::report::Step;
-use super::report::Times;
-use super::report::{KeysReport, Left, Report};
+use super::prune::{Pruning, overwritten};
+use super::report::{
+    Books, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
+};
 use super::start::Begun;
 use super::start::{Setting, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, work};
 use super::writer::{Delivery, count, write};
 use super::{Load, processors, prune};
+use crate::format::counted;
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
 use crate::retry::Patience;
+use crate::throttle::Limit;
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
+
+/// The share of a run's time that it waited for hot partitions alone, from which they held it back.
+const HOT: f64 = 0.2;
 
 /// What is said of a load whose source may have changed between attempts, where items that no row makes
 /// cannot be told from others.
@@ -39,10 +43,8 @@ const OVERLOOKED: &str = "rows may have gone from the source since an earlier at
 /// What is said of items that no row makes and that are not known to be what this load has sent, where
 /// the table was empty when it began.
 fn left_behind(items: u64) -> String {
-    let (items, are) = match items {
-        1 => ("1 item".to_owned(), "is"),
-        items => (format!("{items} items"), "are"),
-    };
+    let are = if items == 1 { "is" } else { "are" };
+    let items = counted(items, "item");
     format!(
         "{items} of the mapping's item types that no row makes {are} in the table, and this load is not known to have written what {are} there now. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
     )
@@ -50,12 +52,9 @@ fn left_behind(items: u64) -> String {
 
 /// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
 fn forgotten_types(items: u64) -> String {
-    let items = match items {
-        1 => "1 item".to_owned(),
-        items => format!("{items} items"),
-    };
     format!(
-        "{items} that an earlier attempt of this load wrote, as it wrote them, of no item type that the mapping has now, deleted"
+        "{} that an earlier attempt of this load wrote, as it wrote them, of no item type that the mapping has now, deleted",
+        counted(items, "item")
     )
 }
 
@@ -67,7 +66,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         before,
         mut setting,
         refused,
-        mut keys,
+        keys,
         resumed,
         at,
     } = begun;
@@ -109,13 +108,15 @@ pub(super) async fn run(begun: Begun) -> Report {
         rows: 0,
         disowned: false,
         begun: setting.is_some(),
+        keys,
+        resumed,
         load,
     };
     if let Some(refused) = refused {
         run.delivery.ledger.tell(&run.delivery.halt, refused);
     }
     if let Some(setting) = setting {
-        keys.overwritten = run.load(setting).await;
+        run.keys.overwritten = run.load(setting).await;
         run.delivery.progress.step(Step::Finishing);
         if let Err(error) = run.load.target.finish().await {
             // Nothing that it took is known to be there.
@@ -123,7 +124,7 @@ pub(super) async fn run(begun: Begun) -> Report {
             run.delivery.halt.set(Why::Failed(Failure::from(&error)));
         }
     }
-    run.end(keys, resumed, at.elapsed())
+    run.end(at.elapsed())
 }
 
 /// A run that goes on.
@@ -139,10 +140,13 @@ struct Run {
     rows: u64,
     /// Batches in flight, at most.
     writers: usize,
-    /// Whether rows were read to be written.
+    /// Whether the run came to its first row.
     begun: bool,
     /// Whether the target could not end its load.
     disowned: bool,
+    keys: KeysReport,
+    /// Whether an earlier attempt had done a part.
+    resumed: bool,
 }
 
 impl Run {
@@ -188,11 +192,11 @@ impl Run {
         }
         // Workers end when no block can come, writers when no parcel can.
         drop(blocks);
-        self.join(workers, "a worker died").await;
+        self.delivery.halt.join(workers, "a worker died").await;
         let waiting = Instant::now();
-        self.join(writers, "a writer died").await;
+        self.delivery.halt.join(writers, "a writer died").await;
         self.delivery.park.settle(&self.delivery.halt).await;
-        self.times.add_target(waiting.elapsed());
+        self.times.target.add(waiting.elapsed());
         match Arc::try_unwrap(rules) {
             Ok(rules) if !self.delivery.halt.is_set() => self.after(rules, stale).await,
             _ => 0,
@@ -220,7 +224,7 @@ impl Run {
         self.delivery.progress.step(step);
         let compared = if looks {
             match (Owners::of(&self.load.model), &prune) {
-                (Err(unowned), Some(_)) => Err(Broken::Failed(Failure::unowned(&unowned))),
+                (Err(unowned), Some(_)) => Err(Why::Failed(Failure::unowned(&unowned))),
                 (owners, prune) => {
                     let pruning = Pruning {
                         prune: prune.as_ref(),
@@ -251,19 +255,15 @@ impl Run {
                 self.left = left;
                 overwritten
             }
-            Err(Broken::Cancelled) => {
-                self.delivery.halt.set(Why::Cancelled);
-                0
-            }
-            Err(Broken::Failed(failure)) => {
-                self.delivery.halt.set(Why::Failed(failure));
+            Err(why) => {
+                self.delivery.halt.set(why);
                 0
             }
         }
     }
 
-    fn end(self, keys: KeysReport, resumed: bool, elapsed: Duration) -> Report {
-        let delivery = self.delivery;
+    fn end(self, elapsed: Duration) -> Report {
+        let delivery = &self.delivery;
         delivery.ledger.enter_rest();
         let finished = delivery.halt.why().is_none();
         let mut closed = delivery.ledger.close(finished);
@@ -291,20 +291,80 @@ impl Run {
         {
             journal.end();
         }
-        let ending = Ending {
-            why: delivery.halt.why(),
-            times: &self.times,
-            warnings: self.warnings,
-            left: self.left,
-            rows: self.rows,
-            elapsed,
-            keys,
-            paced: delivery.pace.summary().limit,
-            hot: delivery.park.waited(),
-            resumed,
-            begun: self.begun,
+        self.report(closed, elapsed)
+    }
+
+    fn report(self, closed: Closed, elapsed: Duration) -> Report {
+        let why = match (self.delivery.halt.why(), closed.failure) {
+            (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
+            (why, None) => why,
         };
-        ending.report(&self.load, closed)
+        let mut total = Books::default();
+        for books in &closed.books {
+            total.add(books);
+        }
+        let outcome = match why {
+            Some(Why::Cancelled) => Outcome::Interrupted,
+            Some(Why::TooManyRejects) => Outcome::Stopped {
+                reason: match (self.begun, self.keys.faults, self.keys.shared) {
+                    (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
+                    (false, faults, shared) => {
+                        let rows = match (faults, shared) {
+                            (0, _) => "rows share keys",
+                            (_, 0) => "rows make no item",
+                            _ => "rows make no item or share keys",
+                        };
+                        let what = if self.resumed {
+                            "nothing more"
+                        } else {
+                            "nothing"
+                        };
+                        format!("{rows}, and {what} was written")
+                    }
+                },
+            },
+            Some(Why::Failed(failure)) => Outcome::Failed(failure),
+            None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
+            None if total.rejected == 0 => Outcome::Complete,
+            None => Outcome::CompleteWithRejects,
+        };
+        let waits = Waits {
+            source_seconds: self.times.source.total().as_secs_f64(),
+            fold_seconds: self.times.fold.total().as_secs_f64(),
+            target_seconds: self.times.target.total().as_secs_f64(),
+        };
+        let hot = self.delivery.park.waited() > elapsed.mul_f64(HOT);
+        let paced = self.delivery.pace.summary().limit;
+        let sent = &closed.traffic;
+        // More than there is of noise, where the requests were too few for a pace.
+        let throttled = sent.throttled * 5 > sent.requests + sent.throttled + sent.transient;
+        let mut report = Report {
+            outcome,
+            claims: Vec::new(),
+            table: self.load.model.table.name.clone(),
+            place: self.load.target.place(),
+            now: self.load.context.now.to_string(),
+            doing: self.load.options.doing,
+            resumed: self.resumed,
+            keys: self.keys,
+            warnings: [self.warnings, odd(&closed.books)].concat(),
+            left: self.left,
+            total,
+            balanced: false,
+            rejects: closed.notes,
+            rejects_file: closed.rejects_file,
+            archive_file: closed.archive_file,
+            limited_by: limit(&waits, paced, throttled, hot),
+            throttled_by: closed.reasons,
+            traffic: closed.traffic,
+            waits,
+            elapsed_seconds: elapsed.as_secs_f64(),
+            rows_per_second: rate(self.rows, elapsed),
+            item_types: closed.books,
+        };
+        report.balanced = report.balances();
+        report.claims = claims(&self.load, &report);
+        report
     }
 
     fn writers(&self) -> (mpsc::Sender<Parcel>, JoinSet<()>) {
@@ -340,13 +400,26 @@ impl Run {
         }
         (sender, tasks)
     }
+}
 
-    async fn join(&mut self, mut tasks: JoinSet<()>, died: &str) {
-        while let Some(ended) = tasks.join_next().await {
-            if ended.is_err() {
-                self.delivery.halt.set(Why::Failed(Failure::internal(died)));
-            }
+fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
+    let Waits {
+        source_seconds,
+        fold_seconds,
+        target_seconds,
+    } = *waits;
+    if target_seconds >= source_seconds && target_seconds >= fold_seconds {
+        match paced {
+            Limit::Ceiling => LimitedBy::Ceiling,
+            _ if hot => LimitedBy::Partition,
+            Limit::Table => LimitedBy::Throttling,
+            Limit::Nothing if throttled => LimitedBy::Throttling,
+            Limit::Nothing => LimitedBy::Target,
         }
+    } else if fold_seconds >= source_seconds {
+        LimitedBy::Fold
+    } else {
+        LimitedBy::Source
     }
 }
 
@@ -367,7 +440,7 @@ impl Run {
                 () = halt.stopped() => return,
                 read = lanes.next() => read,
             };
-            self.times.add_source(from.elapsed());
+            self.times.source.add(from.elapsed());
             match read {
                 None => return,
                 Some(Read::Rows {

@@ -104,7 +104,7 @@ impl Work for Worker {
             rows,
         } = block;
         let begun = Instant::now();
-        let waited = self.times.target();
+        let waited = self.times.target.total();
         self.batcher.limit_units(self.delivery.pace.batch_units());
         let mut tally = Tally::default();
         let forgotten = ticket.page().forgotten;
@@ -114,8 +114,8 @@ impl Work for Worker {
             self.rows(&ticket, rows, &mut tally).await
         };
         let entered = self.enter(&ticket, number, tally);
-        let waited = self.times.target().saturating_sub(waited);
-        self.times.add_fold(begun.elapsed().saturating_sub(waited));
+        let waited = self.times.target.total().saturating_sub(waited);
+        self.times.fold.add(begun.elapsed().saturating_sub(waited));
         if let Err(failure) = entered {
             ticket.spoil();
             self.delivery.halt.set(Why::Failed(failure));
@@ -125,7 +125,7 @@ impl Work for Worker {
         }
         self.delivery.let_go(&ticket, 1);
         flow?;
-        self.go_on()
+        self.delivery.halt.flow()
     }
 
     async fn flush(&mut self) {
@@ -330,18 +330,7 @@ impl Worker {
                 }
             }
         }
-        if self.delivery.halt.is_set() {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-
-    fn go_on(&self) -> ControlFlow<()> {
-        if self.delivery.halt.is_set() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        self.delivery.halt.flow()
     }
 }
 
@@ -506,7 +495,7 @@ impl Worker {
             let failure = Failure::internal("the writers ended before the last item");
             self.delivery.halt.set(Why::Failed(failure));
         }
-        self.times.add_target(from.elapsed());
+        self.times.target.add(from.elapsed());
     }
 }
 

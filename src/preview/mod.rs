@@ -14,4 +14,4 @@ pub use forecast::{
 };
 pub use sample::{ItemTypeSample, Most, SampleItem, SampleReject, sample, sample_within};
 pub use sketch::{Heavy, Sketch};
-pub use survey::{ItemSink, Survey, SurveyOptions, Surveyed, survey};
+pub use survey::{ItemSink, Survey, Surveyed, survey};

@@ -12,16 +12,15 @@ use super::survey::{
     ItemSink, Survey, Surveyed, Tally, proof_failure, sink_failure, unless_unwanted,
 };
 use crate::claim::{Claim, ClaimKind, Verdict};
-use crate::item::{Attribute, Elements, Folded, Folder, write_attribute};
+use crate::item::{Elements, Folded, Folder};
 use crate::load::{
     Cancel, ChunkId, DUPLICATE_KEY, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading,
-    RejectNote, Rejected, RowKey, Sieve, Unproved, Walk, count, line, meets, note, raw, row_json,
-    row_key, shares_key, subject,
+    RejectNote, Rejected, RowKey, Sieve, Unproved, Walk, count, key_json, line, meets, note, raw,
+    row_json, row_key, shares_key, subject,
 };
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::proof::{Proof, ProofError};
 use crate::source::{Chunk, Source};
-use crate::value::quote;
 
 /// Rejects of an item type and code that the report names.
 const NOTED: u64 = 5;
@@ -61,19 +60,17 @@ impl Run {
             from: from(index),
             ..ItemTypeForecast::default()
         });
-        let mut rates = survey.options.rates.clone();
-        rates.resize(model.item_types.len(), None);
         Self {
             books: books.collect(),
             cancel: survey.cancel.clone(),
             progress: survey.progress.clone(),
             sieve: Sieve::new(Folder::new(&model, survey.context.clone())),
             embeds: model.item_types.iter().map(ItemType::embeds).collect(),
-            tally: Tally::new(&model.table, rates),
-            proof: Some(Proof::new(survey.options.proof.clone())),
+            tally: Tally::new(&model.table, model.write_rates()),
+            proof: Some(Proof::new(survey.proof.clone())),
             met: 0,
             notes: Vec::new(),
-            rejects: survey.options.rejects_file.clone().map(LineFile::rejects),
+            rejects: survey.rejects_file.clone().map(LineFile::rejects),
             sink: None,
             source: None,
             warnings: Vec::new(),
@@ -301,16 +298,6 @@ impl Run {
         Ok(found)
     }
 
-    pub(super) async fn name(&mut self, found: &mut Found) -> Result<(), Failure> {
-        let naming = Naming {
-            model: &self.model,
-            folder: self.sieve.folder.clone(),
-            cancel: &self.cancel,
-            rejects: self.rejects.as_mut(),
-        };
-        naming.name(found, &mut self.source).await
-    }
-
     pub(super) fn forecast(
         self,
         mut end: Option<ForecastOutcome>,
@@ -452,57 +439,42 @@ pub(super) fn prove(proof: Proof, types: usize, named: usize) -> Result<Found, P
 }
 
 /// A key whose rows are looked for.
+#[derive(Default)]
 struct Wanted {
-    at: usize,
-    left: u64,
     key: Option<String>,
     rows: Vec<(usize, RowKey)>,
 }
 
-/// Looks for the rows of keys.
-pub(super) struct Naming<'n> {
-    pub(super) model: &'n Arc<Model>,
-    pub(super) folder: Folder,
-    pub(super) cancel: &'n Cancel,
-    /// Where every row but the first of each key goes.
-    pub(super) rejects: Option<&'n mut LineFile>,
-}
-
-impl Naming<'_> {
+impl Run {
     /// Reads again. What cannot be found, because the source failed or the caller ended it, stays
-    /// unnamed.
-    pub(super) async fn name(
-        mut self,
-        found: &mut Found,
-        source: &mut Option<Box<dyn Source>>,
-    ) -> Result<(), Failure> {
-        let mut wanted: HashMap<u128, Wanted> = HashMap::new();
-        for (at, (fingerprint, items)) in found.wanted.iter().enumerate() {
-            let rows = Wanted {
-                at,
-                left: *items,
-                key: None,
-                rows: Vec::new(),
-            };
-            wanted.insert(*fingerprint, rows);
-        }
+    /// unnamed. Every row but the first of each key goes to the rejects.
+    pub(super) async fn name(&mut self, found: &mut Found) -> Result<(), Failure> {
+        let keys = found.wanted.iter();
+        let mut wanted: HashMap<u128, Wanted> =
+            keys.map(|(key, _)| (*key, Wanted::default())).collect();
         let mut left: u64 = found.wanted.iter().map(|(_, items)| items).sum();
-        let (model, plan) = (self.model, Plan::whole(self.model));
+        let (model, plan) = (&self.model, Plan::whole(&self.model));
+        let rejects = &mut self.rejects;
         let mut unwritten = None;
         let walk = Walk {
             model,
-            folder: self.folder.clone(),
+            folder: self.sieve.folder.clone(),
             plan: &plan,
             lanes: 1,
-            cancel: self.cancel,
+            cancel: &self.cancel,
         };
-        let read = walk.each(source, |index, row, fate| {
+        let read = walk.each(&mut self.source, |index, row, fate| {
             if let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index))
                 && let Some(wanted) = wanted.get_mut(&folded.fingerprint)
             {
                 left = left.saturating_sub(1);
-                let met = self.met(wanted, index, row_key(item_type, row), &folded);
-                unwritten = met.err();
+                let row = row_key(item_type, row);
+                if let (Some(rejects), Some(first)) = (&mut *rejects, wanted.rows.first()) {
+                    let first = model.item_types.get(first.0).map(|item| (item, &first.1));
+                    let reject = shares_key(model, index, row.clone(), first, HELP, &folded);
+                    unwritten = write(rejects, model, &reject).err();
+                }
+                wanted.meet(model, index, row, &folded);
             }
             Ok(left > 0 && unwritten.is_none())
         });
@@ -511,59 +483,28 @@ impl Naming<'_> {
         if let Some(unwritten) = unwritten {
             return Err(unwritten);
         }
-        let mut all: Vec<Wanted> = wanted.into_values().collect();
-        all.sort_by_key(|wanted| wanted.at);
-        let named = all.into_iter().zip(&found.wanted);
-        found.collisions.named = named
-            .map(|(wanted, (_, items))| self.collision(wanted, *items))
-            .collect();
+        let keys = found.wanted.iter();
+        let named =
+            keys.filter_map(|(key, items)| Some(wanted.remove(key)?.collision(model, *items)));
+        found.collisions.named = named.collect();
         Ok(())
     }
+}
 
-    /// Enters a row of a wanted key.
-    fn met(
-        &mut self,
-        wanted: &mut Wanted,
-        index: usize,
-        row: RowKey,
-        folded: &Folded,
-    ) -> Result<(), Failure> {
-        wanted.left = wanted.left.saturating_sub(1);
-        if wanted.key.is_none() {
-            wanted.key = self.folder.key(&folded.item).map(|key| self.key(&key));
+impl Wanted {
+    /// Enters a row of the key.
+    fn meet(&mut self, model: &Model, index: usize, row: RowKey, folded: &Folded) {
+        if self.key.is_none() {
+            self.key = Some(key_json(&model.table, &folded.item));
         }
-        if let (Some(rejects), Some(first)) = (self.rejects.as_deref_mut(), wanted.rows.first()) {
-            let model = self.model;
-            let first = model.item_types.get(first.0).map(|item| (item, &first.1));
-            let reject = shares_key(model, index, row.clone(), first, HELP, folded);
-            write(rejects, model, &reject)?;
+        if self.rows.len() < ROWS {
+            self.rows.push((index, row));
         }
-        if wanted.rows.len() < ROWS {
-            wanted.rows.push((index, row));
-        }
-        Ok(())
     }
 
-    fn key(&self, (partition, sort): &(Attribute, Option<Attribute>)) -> String {
-        let table = &self.model.table;
-        let sort = table.sort.as_ref().zip(sort.as_ref());
-        let parts = std::iter::once((&table.partition, partition)).chain(sort);
-        let mut out = String::from("{");
-        for (at, (key, value)) in parts.enumerate() {
-            if at > 0 {
-                out.push(',');
-            }
-            quote(&mut out, &key.name);
-            out.push(':');
-            write_attribute(&mut out, value);
-        }
-        out.push('}');
-        out
-    }
-
-    fn collision(&self, wanted: Wanted, items: u64) -> Collision {
-        let rows = wanted.rows.iter().filter_map(|(index, row)| {
-            let item_type = self.model.item_types.get(*index)?;
+    fn collision(self, model: &Model, items: u64) -> Collision {
+        let rows = self.rows.iter().filter_map(|(index, row)| {
+            let item_type = model.item_types.get(*index)?;
             Some(SourceRow {
                 item_type: item_type.name.to_string(),
                 row: raw(row_json(item_type, row)),
@@ -571,7 +512,7 @@ impl Naming<'_> {
         });
         Collision {
             rows: rows.collect(),
-            key: raw(wanted.key.unwrap_or_else(|| "null".to_owned())),
+            key: raw(self.key.unwrap_or_else(|| "null".to_owned())),
             items,
         }
     }

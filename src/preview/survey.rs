@@ -34,29 +34,20 @@ pub struct Survey {
     pub model: Arc<Model>,
     /// What templates need besides the row.
     pub context: Context,
-    /// How to survey.
-    pub options: SurveyOptions,
-    /// Who takes the items, if anybody wants them.
-    pub items: Option<Box<dyn ItemSink>>,
-    /// The caller's way to end it.
-    pub cancel: Cancel,
-    /// Who hears how it goes.
-    pub progress: Arc<dyn Progress>,
-}
-
-/// How to survey.
-#[derive(Debug, Clone)]
-pub struct SurveyOptions {
     /// Memory and disk of the comparison of keys.
     pub proof: proof::Options,
     /// Where rejects go, if they are wanted. The file is made when there is one.
     pub rejects_file: Option<PathBuf>,
     /// Keys that several items have and whose rows are named; all are counted.
     pub named: usize,
-    /// Writes a second of each item type, where they are known.
-    pub rates: Vec<Option<f64>>,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
+    /// Who takes the items, if anybody wants them.
+    pub items: Option<Box<dyn ItemSink>>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
 }
 
 /// Takes the items as they are made, those of rows that share a key among them.
@@ -106,10 +97,7 @@ pub async fn survey(survey: Survey) -> Forecast {
     let begun = Instant::now();
     let mut run = Run::new(&survey);
     run.sink = survey.items;
-    let mut end = run
-        .read(survey.source, &survey.options.estimates)
-        .await
-        .err();
+    let mut end = run.read(survey.source, &survey.estimates).await.err();
     if let (None, Some(sink)) = (&end, &mut run.sink) {
         let finished = unless_unwanted(sink.finish());
         end = finished
@@ -119,7 +107,7 @@ pub async fn survey(survey: Survey) -> Forecast {
     let mut found = None;
     if end.is_none() {
         run.progress.step(Step::ComparingKeys);
-        match run.prove(survey.options.named).await {
+        match run.prove(survey.named).await {
             Ok(proved) => found = Some(proved),
             Err(ended) => end = Some(ended),
         }

@@ -28,6 +28,17 @@ pub struct Options {
     pub folder: PathBuf,
 }
 
+impl Options {
+    /// So much memory, and the folder for temporary files.
+    #[must_use]
+    pub fn of(memory: usize) -> Self {
+        Self {
+            memory,
+            folder: std::env::temp_dir(),
+        }
+    }
+}
+
 /// Fewest bytes of memory that a proof works with.
 pub const LEAST_MEMORY: usize = 64 << 10;
 

@@ -226,12 +226,6 @@ pub struct VerifyReport {
 }
 
 impl VerifyReport {
-    /// Whether the table holds what the source makes, and did before.
-    #[must_use]
-    pub fn all_equal(&self) -> bool {
-        self.outcome == VerifyOutcome::Equal
-    }
-
     /// Whether every row and every item is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::material::{Material, opened};
+use super::material::Material;
 use crate::cli::args::{Docs, DocsFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::{mapping, target};
+use crate::cli::{catalog, mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, Tenant, export};
 use crate::mapping::model::Model;
 use crate::preview::{ItemTypeSample, sample};
@@ -40,7 +40,8 @@ pub(super) async fn ground(
             samples,
         });
     }
-    let (mut source, catalog) = opened(arguments).await?;
+    let (mut source, catalog) =
+        catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
     let model = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
     let model = model.into_model(output)?;
     let mut samples = Vec::new();

@@ -15,14 +15,12 @@ use crate::cli::signals::stop_on_signals;
 use crate::cli::{catalog, mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::{Definition, Examples, Ground, Warning, define};
-use crate::load::Cancel;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
-    Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, SurveyOptions, sample_within, survey,
+    Forecast, ForecastOutcome, ItemTypeSample, Most, Survey, sample_within, survey,
 };
 use crate::proof;
-use crate::source::Source;
 
 /// Rows of each item type that are read: enough for parameters that find something.
 const ROWS: u64 = 1_000;
@@ -51,7 +49,8 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
             .as_deref()
             .or(arguments.region.as_deref()),
     )?;
-    let (mut source, catalog) = opened(arguments).await?;
+    let (mut source, catalog) =
+        catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
     let path = &arguments.mapping;
     let checked = mapping::check(path, &catalog, source.as_deref_mut()).await?;
     let warnings = told(&checked, &checked.diagnostics);
@@ -129,22 +128,6 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
     })
 }
 
-/// The source, unless the catalog is read from a file, and the catalog.
-pub(super) async fn opened(
-    arguments: &Docs,
-) -> Result<(Option<Box<dyn Source>>, Catalog), Failure> {
-    if let Some(file) = &arguments.catalog {
-        return Ok((None, catalog::from_file(file)?));
-    }
-    if arguments.source.source.is_none() {
-        return Err(Failure::usage("no source is named").with_help(
-            "say --source URL or set DATABASE_URL, or say --catalog FILE with what `dynafold inspect --format json` wrote",
-        ));
-    }
-    let (source, catalog) = catalog::read(&arguments.source).await?;
-    Ok((Some(source), catalog))
-}
-
 /// Diagnostics as the document has them.
 fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
     match to_json("", &checked.text, diagnostics) {
@@ -181,21 +164,14 @@ async fn all_rows(
     context: Context,
 ) -> Result<Forecast, Failure> {
     let source = catalog::open(&arguments.source).await?;
-    let cancel = Cancel::default();
-    stop_on_signals(cancel.clone());
+    let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,
         context,
-        options: SurveyOptions {
-            proof: proof::Options {
-                memory: KEY_MEMORY,
-                folder: std::env::temp_dir(),
-            },
-            rejects_file: None,
-            named: 0,
-            rates: model.write_rates(),
-            estimates: catalog::estimates(model, known),
-        },
+        proof: proof::Options::of(KEY_MEMORY),
+        rejects_file: None,
+        named: 0,
+        estimates: catalog::estimates(model, known),
         items: None,
         cancel,
         progress: progress::progress(model),

@@ -13,9 +13,9 @@ use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, catalog, prices, progress, selection, target};
-use crate::load::{self, Cancel};
+use crate::load;
 use crate::mapping::model::Model;
-use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, SurveyOptions, survey};
+use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, survey};
 use crate::proof;
 use crate::source::Source;
 
@@ -58,25 +58,18 @@ pub(super) async fn run(
     if let Some(rejects) = &arguments.rejects {
         load::clear_rejects(rejects)?;
     }
-    let cancel = Cancel::default();
-    stop_on_signals(cancel.clone());
+    let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,
         context,
-        options: SurveyOptions {
-            proof: proof::Options {
-                memory: usize::from(arguments.key_memory) << 20,
-                folder: std::env::temp_dir(),
-            },
-            rejects_file: arguments.rejects.clone(),
-            named: if arguments.rejects.is_some() {
-                NAMED_IN_FILE
-            } else {
-                NAMED
-            },
-            rates: model.write_rates(),
-            estimates: catalog::estimates(&model, catalog),
+        proof: proof::Options::of(usize::from(arguments.key_memory) << 20),
+        rejects_file: arguments.rejects.clone(),
+        named: if arguments.rejects.is_some() {
+            NAMED_IN_FILE
+        } else {
+            NAMED
         },
+        estimates: catalog::estimates(&model, catalog),
         items,
         cancel,
         progress: progress::progress(&model),

@@ -167,16 +167,11 @@ impl<'t> Layout<'t> {
 
     /// An item's attributes but the key, names above values, as many side by side as fit.
     fn attributes(&self, item: &Item, output: &Output) -> Vec<String> {
-        let is_key = |name: &str| {
-            let sort = self.table.sort.as_ref();
-            name == self.table.partition.name.as_ref()
-                || sort.is_some_and(|sort| sort.name.as_ref() == name)
-        };
         let widest = WIDEST.min(self.attributes);
         let mut lines = Vec::new();
         let (mut names, mut values, mut used) = (String::new(), String::new(), 0);
         for (name, value) in &item.attributes {
-            if is_key(name) {
+            if self.table.is_key(name) {
                 continue;
             }
             let (name, value) = (

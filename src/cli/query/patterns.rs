@@ -47,17 +47,15 @@ impl Ground {
 /// Reads the patterns of a mapping, with the schema if one is named.
 pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<Ground, Failure> {
     let path = &arguments.mapping;
-    let checked = match (&arguments.catalog, &arguments.source) {
-        (None, None) => return outlined(path, Some(output)),
-        (Some(file), _) => mapping::check(path, &catalog::from_file(file)?, None).await?,
-        (None, Some(url)) => {
-            let source = SourceArguments {
-                source: Some(url.clone()),
-            };
-            let (mut source, catalog) = catalog::read(&source).await?;
-            mapping::check(path, &catalog, Some(source.as_mut())).await?
-        }
+    let file = arguments.catalog.as_deref();
+    if file.is_none() && arguments.source.is_none() {
+        return outlined(path, Some(output));
+    }
+    let source = SourceArguments {
+        source: arguments.source.clone(),
     };
+    let (mut source, catalog) = catalog::source_or_file(&source, file).await?;
+    let checked = mapping::check(path, &catalog, source.as_deref_mut()).await?;
     let model = checked.into_model(output)?;
     Ok(Ground {
         table: model.table,

@@ -6,8 +6,6 @@ use super::super::format::whole;
 use super::super::output::{Output, tell};
 use super::super::signals::stop_on_signals;
 use super::super::{Outcome, catalog, mapping, report, target};
-use crate::load::{self, Cancel};
-use crate::mapping::model::Model;
 use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
 
 /// Differences that are named, of each pattern and of each call; all are counted.
@@ -25,14 +23,10 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         .map(|proofs| proofs.patterns.clone());
     let proofs = proofs.unwrap_or_default();
     let model = checked.into_model(output)?;
-    known(&model, &arguments.answers.pattern)?;
+    let known = model.patterns.iter().map(|pattern| &*pattern.name);
+    Failure::unless_known("access pattern", &arguments.answers.pattern, known)?;
     let target = target::open(&arguments.target).await?;
-    load::ensure_table(target.as_ref(), &model.table, false)
-        .await
-        .map_err(|error| Failure {
-            help: Some("`dynafold migrate` makes and fills it".to_owned()),
-            ..Failure::from(error)
-        })?;
+    target::filled(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
     let calls = u64::from(arguments.answers.values) + BESIDES;
     let asked = model
@@ -62,8 +56,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         output,
     )
     .await?;
-    let cancel = Cancel::default();
-    stop_on_signals(cancel.clone());
+    let cancel = stop_on_signals();
     let progress = |number: usize, all: usize, pattern: &str, calls: usize| {
         tell(&format!("{number} of {all}: {pattern}, {calls} calls"));
     };
@@ -86,18 +79,6 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         Format::Json => output.json(&report)?,
     }
     ended(report)
-}
-
-/// Every pattern that is named is one of the mapping's.
-fn known(model: &Model, names: &[String]) -> Result<(), Failure> {
-    let known = model.patterns.iter().map(|pattern| &*pattern.name);
-    match names
-        .iter()
-        .find(|name| known.clone().all(|other| other != *name))
-    {
-        Some(name) => Err(Failure::unknown("access pattern", name, known)),
-        None => Ok(()),
-    }
 }
 
 fn ended(report: PatternsReport) -> Result<Outcome, Failure> {

@@ -72,6 +72,11 @@ pub enum AnnexError {
 }
 
 impl AnnexError {
+    pub(in crate::load) fn unwritable(path: &Path, cause: io::Error) -> Self {
+        let path = path.to_owned();
+        Self::Unwritable { path, cause }
+    }
+
     /// What to do about it.
     #[must_use]
     pub fn help(&self) -> &'static str {
@@ -97,7 +102,7 @@ impl Annex {
             }
             Ok(annex)
         });
-        made.map_err(|cause| unwritable(path, cause))
+        made.map_err(|cause| AnnexError::unwritable(path, cause))
     }
 
     /// Goes on after an extent that counts, and cuts off what is beyond.
@@ -106,7 +111,7 @@ impl Annex {
     ///
     /// [`AnnexError::Changed`] when the file does not hold that extent; [`AnnexError::Unwritable`].
     pub fn resume(path: &Path, extent: &Extent) -> Result<Self, AnnexError> {
-        let failed = |cause| unwritable(path, cause);
+        let failed = |cause| AnnexError::unwritable(path, cause);
         let changed = |what: &str| AnnexError::Changed {
             path: path.to_owned(),
             what: what.to_owned(),
@@ -162,7 +167,8 @@ impl Annex {
     ///
     /// [`AnnexError::Unwritable`].
     pub fn commit(&self) -> Result<(), AnnexError> {
-        self.sync().map_err(|cause| unwritable(&self.path, cause))
+        self.sync()
+            .map_err(|cause| AnnexError::unwritable(&self.path, cause))
     }
 
     fn append(&mut self, lines: impl Read, commits: bool) -> Result<(), AnnexError> {
@@ -191,7 +197,7 @@ impl Annex {
     /// Writes; gives the bytes, and keeps the last of them.
     fn write(&self, mut lines: impl Read, tail: &mut Vec<u8>) -> Result<u64, AnnexError> {
         let kept = usize::try_from(TAIL).unwrap_or(usize::MAX);
-        let failed = |cause| unwritable(&self.path, cause);
+        let failed = |cause| AnnexError::unwritable(&self.path, cause);
         let mut piece = vec![0; PIECE];
         let mut added = 0;
         loop {
@@ -268,11 +274,4 @@ fn tail(file: &mut File, end: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(end - begin).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn unwritable(path: &Path, cause: io::Error) -> AnnexError {
-    AnnexError::Unwritable {
-        path: path.to_owned(),
-        cause,
-    }
 }

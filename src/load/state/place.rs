@@ -25,9 +25,9 @@ const FOLDER: &str = ".dynafold";
 #[must_use]
 pub fn default_path(mapping: &Path) -> PathBuf {
     let stem = mapping.file_stem().unwrap_or_else(|| "mapping".as_ref());
-    let mut name = OsString::from(stem);
-    name.push(".state");
-    mapping.with_file_name(FOLDER).join(name)
+    mapping
+        .with_file_name(FOLDER)
+        .join(with(Path::new(stem), ".state"))
 }
 
 /// What is at a path.
@@ -163,7 +163,8 @@ pub(in crate::load) fn sync_folder(path: &Path) -> std::io::Result<()> {
     }
 }
 
-fn with(path: &Path, end: &str) -> PathBuf {
+/// The path with this at its end.
+pub(in crate::load) fn with(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     PathBuf::from(name)

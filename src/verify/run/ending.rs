@@ -10,42 +10,32 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
 use super::worker::name;
-use super::{Options, Verify};
+use super::{Options, Run, Verify};
 use crate::claim::{Claim, ClaimKind, Verdict};
+use crate::format::counted;
 use crate::item::{Item, partition_fingerprint};
 use crate::load::{
-    Broken, ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray,
-    TableScan, Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected,
-    subject,
+    ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
+    Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected, subject,
 };
 use crate::mapping::model::{Model, Table};
 use crate::proof::Proof;
 
-/// Everything that a run has come to.
-pub(super) struct Ending {
-    pub(super) why: Option<Why>,
-    pub(super) found: Found,
-    pub(super) mended: Mended,
-    pub(super) unexpected: Unexpected,
-    pub(super) warnings: Vec<String>,
-    pub(super) elapsed: Duration,
-    /// Whether every chunk was read.
-    pub(super) whole: bool,
-}
-
-impl Ending {
-    pub(super) fn report(self, verify: &Verify) -> VerifyReport {
-        let item_types = books(&verify.model, self.found.books, &self.mended);
+impl Run {
+    pub(super) fn report(self, elapsed: Duration) -> VerifyReport {
+        let verify = &self.verify;
+        let found = std::mem::replace(&mut *self.ledger.lock(), Found::new(0, 0, 0));
+        let item_types = books(&verify.model, found.books, &self.mended);
         let mut total = Compared::default();
         for books in &item_types {
             total.add(books);
         }
         let unexpected = self.unexpected;
-        let outcome = outcome(self.why, &total, &unexpected);
-        let mut findings = self.found.findings.into_vec();
+        let outcome = outcome(self.halt.why(), &total, &unexpected);
+        let mut findings = found.findings.into_vec();
         findings.extend(unexpected.findings);
         findings.truncate(verify.examples);
-        let mut rejects = self.found.rejects.into_vec();
+        let mut rejects = found.rejects.into_vec();
         rejects.extend(self.mended.refused);
         let balanced = item_types.iter().all(Compared::balances);
         let mut report = VerifyReport {
@@ -65,8 +55,8 @@ impl Ending {
             rejects,
             repair: verify.options.repair.then_some(self.mended.traffic),
             warnings: self.warnings,
-            elapsed_seconds: self.elapsed.as_secs_f64(),
-            items_per_second: rate(total.expected - total.uncompared, self.elapsed),
+            elapsed_seconds: elapsed.as_secs_f64(),
+            items_per_second: rate(total.expected - total.uncompared, elapsed),
             total,
             item_types,
         };
@@ -108,10 +98,6 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
 
 fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     let total = &report.total;
-    let counted = |items: u64, what: &str| match items {
-        1 => format!("1 {what}"),
-        items => format!("{items} {what}s"),
-    };
     match &report.outcome {
         VerifyOutcome::Failed(failure) => return (Verdict::NotProved, failure.message.clone()),
         VerifyOutcome::Interrupted => {
@@ -508,7 +494,7 @@ pub(super) async fn look(
         now: verify.context.now.as_second(),
         cancel: &verify.cancel,
     };
-    let spool = scan.read(&mut keys, &selected).await.map_err(why)?;
+    let spool = scan.read(&mut keys, &selected).await?;
     let (mut items, mut elsewhere, mut unclear, mut lingering) = (0_u64, 0_u64, 0_u64, 0_u64);
     let mut findings = Vec::new();
     let forgotten = HashSet::new();
@@ -527,7 +513,7 @@ pub(super) async fn look(
         }
         !verify.cancel.is_cancelled()
     });
-    compared.await.map_err(why)?;
+    compared.await?;
     Ok(Unexpected {
         items: Some(items),
         why_not: None,
@@ -568,13 +554,6 @@ fn stale(stale: Stale, options: &Options) -> &'static str {
         Stale::Gone | Stale::Filtered => "no row makes it",
         Stale::Rejected => "its row makes no item",
         Stale::Expired => "its row has expired, and its TTL is not over",
-    }
-}
-
-fn why(broken: Broken) -> Why {
-    match broken {
-        Broken::Cancelled => Why::Cancelled,
-        Broken::Failed(failure) => Why::Failed(failure),
     }
 }
 

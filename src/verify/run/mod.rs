@@ -6,14 +6,11 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ending::Ending;
-use ending::{Draw, thin};
-use ending::{Found, Ledger, Sheet};
-use ending::{Unexpected, excused, look};
+use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
-use tokio::time::{Duration, Instant};
+use tokio::time::Instant;
 use worker::{Block, Worker, judge};
 
 use super::report::VerifyReport;
@@ -152,7 +149,7 @@ impl Run {
         }
         // Workers end when no block can come.
         drop(blocks);
-        self.join(workers).await;
+        self.halt.join(workers, "a worker died").await;
         if let Some(mender) = mender {
             let Some(mender) = Arc::into_inner(mender) else {
                 let failure = Failure::internal("what was repaired cannot be added up");
@@ -293,30 +290,6 @@ impl Run {
             progress.pass(pass, &this.name, &this.item_types, estimate);
         }
     }
-
-    async fn join(&self, mut tasks: JoinSet<()>) {
-        while let Some(ended) = tasks.join_next().await {
-            if ended.is_err() {
-                let failure = Failure::internal("a worker died");
-                self.halt.set(Why::Failed(failure));
-            }
-        }
-    }
-
-    fn report(self, elapsed: Duration) -> VerifyReport {
-        let mut found = Found::new(0, 0, 0);
-        std::mem::swap(&mut found, &mut *self.ledger.lock());
-        let ending = Ending {
-            why: self.halt.why(),
-            found,
-            mended: self.mended,
-            unexpected: self.unexpected,
-            warnings: self.warnings,
-            elapsed,
-            whole: self.whole,
-        };
-        ending.report(&self.verify)
-    }
 }
 
 // What a comparison is given by its caller: source, target, mapping, and how to compare.
@@ -378,10 +351,7 @@ impl Default for Options {
             row_security: Vec::new(),
             retry: Policy::default(),
             ceiling: None,
-            proof: proof::Options {
-                memory: KEY_MEMORY,
-                folder: std::env::temp_dir(),
-            },
+            proof: proof::Options::of(KEY_MEMORY),
         }
     }
 }

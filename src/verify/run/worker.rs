@@ -11,7 +11,7 @@ use super::ending::{Place, Sheet};
 use crate::item::{Elements, Expiry, Folded, Folder, Item};
 use crate::load::{
     Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey, Sieve, Why,
-    Work, is_same, json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
+    Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
 use crate::source::{Chunk, Row};
@@ -97,11 +97,7 @@ impl Work for Worker {
             }
         }
         self.enter(&sheet, &pass.item_types, &tally);
-        if shared.halt.is_set() {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        shared.halt.flow()
     }
 
     async fn flush(&mut self) {
@@ -295,7 +291,7 @@ impl Worker {
                 kind,
                 item_type: item_type.map(|t| t.name.to_string()),
                 row: item_type.map(|t| raw(row_json(t, &origin.row))),
-                key: raw(json(&key_item(model, &folded.item))),
+                key: raw(key_json(&model.table, &folded.item)),
                 attributes,
                 stale: None,
                 made_by,
@@ -311,15 +307,6 @@ impl Worker {
 pub(super) fn name(model: &Model, index: usize) -> Option<String> {
     let name = |item_type: &ItemType| item_type.name.to_string();
     model.item_types.get(index).map(name)
-}
-
-/// An item's key as an item of its own.
-fn key_item(model: &Model, item: &Item) -> Item {
-    let is_key = |name: &str| model.table.key().any(|key| *key.name == *name);
-    let attributes = item.attributes.iter().filter(|(name, _)| is_key(name));
-    Item {
-        attributes: attributes.cloned().collect(),
-    }
 }
 
 // What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
