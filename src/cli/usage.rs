@@ -1,6 +1,6 @@
 //! Says what to do about an argument that is missing or not known: clap only says so.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
@@ -58,10 +58,7 @@ pub(super) fn explained(mut error: clap::Error) -> clap::Error {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
         return error;
     }
-    if error
-        .source()
-        .is_some_and(|cause| cause.is::<ParseIntError>())
-    {
+    if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) {
         let tip = "write a whole number".into();
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
         return error;

@@ -104,21 +104,7 @@ impl Work<'_, '_> {
             .await?;
         }
         if self.report.differences > 0 {
-            let notes = self.collations(&shape);
-            self.report.notes.extend(notes);
-            if judge.order.as_ref().is_some_and(|order| !order.is_known) {
-                let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
-                self.report.notes.push(note.to_owned());
-            }
-            return Ok(Found {
-                verdict: Verdict::Differs,
-                because: format!(
-                    "{} of {} calls have another answer",
-                    self.report.different_calls, self.report.calls
-                ),
-                reach: None,
-                agrees: Verdict::Differs,
-            });
+            return Ok(self.differs(&shape, judge.order.as_ref()));
         }
         self.all_held(&projections, &columns, &unheld)?;
         let mut doubts = Vec::new();
@@ -149,6 +135,24 @@ impl Work<'_, '_> {
                 .filter(|_| is_proved && !pattern.parameters.is_empty()),
             agrees,
         })
+    }
+
+    fn differs(&mut self, shape: &Shape<'_>, order: Option<&Order>) -> Found {
+        let notes = self.collations(shape);
+        self.report.notes.extend(notes);
+        if order.is_some_and(|order| !order.is_known) {
+            let note = "its ORDER BY is not made of columns of the result alone: rows that are equal under it are not told, and have to stand as they do in the SQL's answer";
+            self.report.notes.push(note.to_owned());
+        }
+        Found {
+            verdict: Verdict::Differs,
+            because: format!(
+                "{} of {} calls have another answer",
+                self.report.different_calls, self.report.calls
+            ),
+            reach: None,
+            agrees: Verdict::Differs,
+        }
     }
 
     /// The collations by which the SQL finds other texts than the keys, where a variant of a value has another answer.
