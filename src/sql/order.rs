@@ -125,8 +125,16 @@ fn sorted_output(output: &Output) -> Option<Sorted> {
     }
 }
 
+/// The name of a column of the result, where it is plain.
+fn name_of(output: &Output) -> Option<&Name> {
+    match output {
+        Output::One { name, .. } => name.as_ref(),
+        Output::All | Output::AllOf(_) => None,
+    }
+}
+
 fn is_called(output: &Output, name: &Name) -> bool {
-    matches!(output, Output::One { name: Some(own), .. } if own.is(&name.text))
+    name_of(output).is_some_and(|own| own.is(&name.text))
 }
 
 /// What a column of a table is in the result, if the result has it as it is.
@@ -135,22 +143,15 @@ fn passed_on(column: &ColumnRef, outputs: &[Output]) -> InResult {
     let is_other = |output: &Output| is_called(output, &column.name) && !is_it(output);
     let hides = outputs.iter().any(is_other);
     let place = outputs.iter().position(is_it);
-    let before = outputs
-        .get(..place.unwrap_or(outputs.len()))
-        .unwrap_or_default();
-    let mut stars = before
-        .iter()
-        .filter(|output| !matches!(output, Output::One { .. }));
-    match place.map(|at| (at, outputs.get(at))) {
+    let before = outputs.iter().take(place.unwrap_or(outputs.len()));
+    let mut stars = before.filter(|output| !matches!(output, Output::One { .. }));
+    match place {
         Some(_) if hides && column.owner.is_none() => InResult::Expression,
-        Some((at, _)) if stars.next().is_none() => InResult::Number(at + 1),
-        Some((
-            _,
-            Some(Output::One {
-                name: Some(name), ..
-            }),
-        )) => InResult::Named(name.text.clone()),
-        Some(_) => InResult::Expression,
+        Some(at) if stars.next().is_none() => InResult::Number(at + 1),
+        Some(at) => match outputs.get(at).and_then(name_of) {
+            Some(name) => InResult::Named(name.text.clone()),
+            None => InResult::Expression,
+        },
         None => {
             let has = |star: &Output| match (star, &column.owner) {
                 (Output::AllOf(of), Some(owner)) => of.last().is_some_and(|of| of.is(&owner.text)),

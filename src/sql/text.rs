@@ -58,17 +58,15 @@ impl Sql {
             let colon = colon.filter(|colon| {
                 colon.token == Token::Colon && colon.span.end == token.span.start && !is_part
             });
-            let (Some(start), Token::Word(word)) =
-                (colon.map(|colon| colon.span.start), &token.token)
-            else {
-                tokens.push(token);
-                continue;
+            let (start, name) = match (colon, &token.token) {
+                (Some(colon), Token::Word(word)) if word.quote_style.is_none() => {
+                    (colon.span.start, word.value.clone())
+                }
+                _ => {
+                    tokens.push(token);
+                    continue;
+                }
             };
-            if word.quote_style.is_some() {
-                tokens.push(token);
-                continue;
-            }
-            let name = word.value.clone();
             let span = Span::new(start, token.span.end);
             tokens.pop();
             tokens.push(TokenWithSpan {

@@ -57,16 +57,12 @@ fn of(shape: &Shape) -> Value {
 /// A map of attributes or of directives.
 fn tree() -> Value {
     let names: Vec<&str> = DIRECTIVES.iter().map(|field| field.name).collect();
+    let names = json!({ "anyOf": [{ "not": { "pattern": "^\\$" } }, { "enum": names }] });
+    let node = json!({ "$ref": "#/definitions/node" });
     let mut tree = record(DIRECTIVES);
     if let Value::Object(tree) = &mut tree {
-        tree.insert(
-            "propertyNames".into(),
-            json!({ "anyOf": [{ "not": { "pattern": "^\\$" } }, { "enum": names }] }),
-        );
-        tree.insert(
-            "additionalProperties".into(),
-            json!({ "$ref": "#/definitions/node" }),
-        );
+        tree.insert("propertyNames".into(), names);
+        tree.insert("additionalProperties".into(), node);
     }
     tree
 }
@@ -82,11 +78,8 @@ fn record(fields: &[Field]) -> Value {
             (field.name.to_owned(), schema)
         })
         .collect();
-    let required: Vec<&str> = fields
-        .iter()
-        .filter(|field| field.required)
-        .map(|f| f.name)
-        .collect();
+    let required = fields.iter().filter(|field| field.required);
+    let required: Vec<&str> = required.map(|field| field.name).collect();
     let mut schema = json!({
         "type": "object",
         "properties": properties,

@@ -76,11 +76,9 @@ pub(in crate::mapping) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
                 pairs.left += 1;
                 continue;
             }
-            let [a, b] = if earlier.place < later.place {
-                [*earlier, later]
-            } else {
-                [later, *earlier]
-            };
+            let mut both = [*earlier, later];
+            both.sort_by_key(|keys| keys.place);
+            let [a, b] = both;
             let apart = compare.apart(&a.attributes, &b.attributes);
             pairs.compared.push(([a.place, b.place], apart));
         }
@@ -99,9 +97,7 @@ struct Keys<'t> {
 type Sorted<'k, 't> = (&'k str, &'k Keys<'t>);
 
 /// Item types in the order of these texts.
-struct Order<'k, 't> {
-    sorted: Vec<Sorted<'k, 't>>,
-}
+struct Order<'k, 't>(Vec<Sorted<'k, 't>>);
 
 impl<'k, 't> Order<'k, 't> {
     fn new(keys: &'k [Keys<'t>], attribute: usize) -> Self {
@@ -111,7 +107,7 @@ impl<'k, 't> Order<'k, 't> {
         };
         let mut sorted: Vec<_> = keys.iter().map(|keys| (beginning(keys), keys)).collect();
         sorted.sort_by_key(|(text, _)| *text);
-        Self { sorted }
+        Self(sorted)
     }
 
     /// How many pairs there are of which one text begins with the other.
@@ -124,13 +120,11 @@ impl<'k, 't> Order<'k, 't> {
     /// Hands over each item type with all before it whose text its own begins with.
     fn walk(&self, act: &mut dyn FnMut(&[Sorted<'k, 't>], &'k Keys<'t>)) {
         let mut before: Vec<Sorted<'k, 't>> = Vec::new();
-        for (text, keys) in &self.sorted {
+        for (text, keys) in &self.0 {
             while before
-                .last()
-                .is_some_and(|(last, _)| !text.starts_with(last))
-            {
-                before.pop();
-            }
+                .pop_if(|(last, _)| !text.starts_with(*last))
+                .is_some()
+            {}
             act(&before, keys);
             before.push((text, keys));
         }

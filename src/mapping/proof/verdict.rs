@@ -19,24 +19,18 @@ impl Injectivity {
 }
 
 pub(super) fn keyless(origin: Origin) -> Injectivity {
-    let (shown, because) = match origin {
-        Origin::Table => (
-            Shown::Broken,
-            "the table has no primary or unique key, so that two rows may be equal",
-        ),
-        Origin::Inherited => (
-            Shown::Open,
-            "other tables inherit from this one, and its keys do not hold over their rows",
-        ),
-        Origin::Multiplied => (Shown::Open, "a join may give several rows for one of ours"),
-        Origin::View => (
-            Shown::Open,
-            "a view or a foreign table has no key that tells its rows apart",
-        ),
-        Origin::Query | Origin::Unknown => (
-            Shown::Open,
-            "the query names no `key` that tells its rows apart",
-        ),
+    let because = match origin {
+        Origin::Table => "the table has no primary or unique key, so that two rows may be equal",
+        Origin::Inherited => {
+            "other tables inherit from this one, and its keys do not hold over their rows"
+        }
+        Origin::Multiplied => "a join may give several rows for one of ours",
+        Origin::View => "a view or a foreign table has no key that tells its rows apart",
+        Origin::Query | Origin::Unknown => "the query names no `key` that tells its rows apart",
+    };
+    let shown = match origin {
+        Origin::Table => Shown::Broken,
+        _ => Shown::Open,
     };
     Injectivity::new(shown, because)
 }

@@ -56,7 +56,8 @@ impl Binder<'_> {
             )],
         };
         keys.retain(|(_, columns, _)| !columns.is_empty());
-        let positions = || scope.elements.iter().map(|element| element.index);
+        let positions = scope.elements.iter().map(|element| element.index);
+        let positions: Vec<usize> = positions.collect();
         let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
             One::Supposed(doubt) => Some(doubt),
             One::Enforced | One::Unknown => None,
@@ -64,11 +65,7 @@ impl Binder<'_> {
         let unique = keys.into_iter().map(|(called, columns, doubt)| UniqueKey {
             called,
             doubt: doubt.or(of_joins),
-            columns: self
-                .indices(columns)
-                .into_iter()
-                .chain(positions())
-                .collect(),
+            columns: [self.indices(columns), positions.clone()].concat(),
         });
         unique.collect()
     }
@@ -173,10 +170,8 @@ impl Binder<'_> {
                 if !parent.on.iter().all(|on| self.is_exact(parent, on)) {
                     continue;
                 }
-                let ours = parent
-                    .on
-                    .iter()
-                    .map(|on| self.index(on.owner.as_deref(), &on.ours));
+                let ours = parent.on.iter();
+                let ours = ours.map(|on| self.index(on.owner.as_deref(), &on.ours));
                 let ours: Vec<usize> = ours.collect();
                 match doubt {
                     None => determined.push((theirs, ours)),
@@ -243,12 +238,11 @@ impl Binder<'_> {
             .filter_map(|column| self.pass.find(None, &column.name))
             .collect();
         for parent in &scope.joins {
-            let columns = parent.table.columns.iter();
-            let columns =
-                columns.filter(|column| parent.optional || may_be_null(Some(parent.table), column));
-            nullable.extend(
-                columns.filter_map(|column| self.pass.find(Some(&parent.alias), &column.name)),
-            );
+            let is_it =
+                |column: &&Column| parent.optional || may_be_null(Some(parent.table), column);
+            let columns = parent.table.columns.iter().filter(is_it);
+            let place = |column: &Column| self.pass.find(Some(&parent.alias), &column.name);
+            nullable.extend(columns.filter_map(place));
         }
         nullable.extend(scope.elements.iter().map(|element| element.value));
         nullable

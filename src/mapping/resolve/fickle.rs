@@ -26,7 +26,7 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     let mut conditions = scan.conditions.iter().chain(flags).peekable();
     let is_conditional = conditions.peek().is_some();
     let is_read = |name: &str| {
-        let mut columns = scan.columns.iter();
+        let is_it = |column: &ScanColumn| matches!(column, ScanColumn::Column { name: own, .. } if own == name);
         let embeds = scan.embeds().map(|(_, embed)| &embed.on);
         let mut matches = scan
             .joins
@@ -36,21 +36,15 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
             .flatten();
         // Which columns a condition names is not looked for.
         is_conditional
-            || columns
-                .any(|column| matches!(column, ScanColumn::Column { name: own, .. } if own == name))
+            || scan.columns.iter().any(is_it)
             || matches.any(|Match { ours, theirs, .. }| ours == name || theirs == name)
     };
-    let is_made = |table: &&Table| {
-        let mut generated = table
-            .columns
-            .iter()
-            .filter(|column| column.generated.is_some());
-        generated.any(|column| is_read(&column.name))
+    let is_steady = |table: &&Table| {
+        let mut columns = table.columns.iter();
+        let is_made = columns.any(|column| column.generated.is_some() && is_read(&column.name));
+        stores(table) && !table.row_security && !is_made
     };
-    !tables
-        .iter()
-        .all(|table| stores(table) && !table.row_security)
-        || tables.iter().any(is_made)
+    !tables.iter().all(is_steady)
         || conditions.any(|sql| reads_more(sql, catalog.dbms))
         || scan
             .embeds()

@@ -225,30 +225,25 @@ fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
 /// The one foreign key on just these columns, or what is wrong and how to mend it.
 fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (String, String)> {
     let fits = |key: &&ForeignKey| {
-        key.columns.len() == wanted.len()
-            && key
-                .columns
-                .iter()
-                .all(|column| wanted.contains(&column.as_str()))
+        let mut columns = key.columns.iter();
+        columns.len() == wanted.len() && columns.all(|column| wanted.contains(&column.as_str()))
     };
     let written = wanted.join(", ");
     let mut fitting = base.foreign_keys.iter().filter(fits);
     let Some(key) = fitting.next() else {
         let declared = base.foreign_keys.iter().map(|key| key.columns.join(", "));
         let declared: Vec<String> = declared.collect();
+        let table = &base.name.name;
+        let there = match declared.as_slice() {
+            [] => format!("`{table}` declares no foreign keys; say"),
+            declared => format!(
+                "its foreign keys are on {}; for another say",
+                declared.join("; ")
+            ),
+        };
         return Err((
-            format!("`{written}` is no foreign key of `{}`", base.name.name),
-            if declared.is_empty() {
-                format!(
-                    "`{}` declares no foreign keys; say {{ table: …, match: {{ their_column: {written} }} }}",
-                    base.name.name
-                )
-            } else {
-                format!(
-                    "its foreign keys are on {}; for another say {{ table: …, match: {{ their_column: {written} }} }}",
-                    declared.join("; ")
-                )
-            },
+            format!("`{written}` is no foreign key of `{table}`"),
+            format!("{there} {{ table: …, match: {{ their_column: {written} }} }}"),
         ));
     };
     match fitting.find(|other| other.references != key.references) {

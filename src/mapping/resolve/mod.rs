@@ -165,11 +165,9 @@ pub fn resolve(
     let broken = diagnostics.iter().any(is_error);
     let conditions = resolved.iter().flat_map(|item| &item.conditions);
     let conditions = conditions.cloned().collect();
-    let places = |pass: usize| {
-        let mut within = resolved.iter().filter(|each| each.item.pass == pass);
-        within.next().map(|first| first.name_span.clone())
-    };
-    let places = (0..).map_while(places).collect();
+    let first = |pass| resolved.iter().find(|each| each.item.pass == pass);
+    let firsts = (0..).map_while(first);
+    let places = firsts.map(|first| first.name_span.clone()).collect();
     let proofs = (!broken).then(|| {
         let mut proofs = proofs::report(&whole, &subjects, &pairs);
         for (bound, finds) in bound.iter().zip(finds) {

@@ -113,23 +113,10 @@ fn other_parents<'t>(
 }
 
 fn header(catalog: &Catalog, names: &Names) -> String {
-    let mut table: String = catalog
-        .database
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
-        .split('.')
-        .next()
-        .unwrap_or_default()
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
+    let file = catalog.database.rsplit(['/', '\\']).next();
+    let name = file.and_then(|file| file.split('.').next());
+    let is_odd = |c: char| !c.is_ascii_alphanumeric() && !matches!(c, '_' | '-');
+    let mut table = name.unwrap_or_default().replace(is_odd, "-");
     while table.len() < 3 {
         table.push('_');
     }
@@ -275,11 +262,10 @@ fn commented(
 /// The SQL that a pattern answers; `None` where a name would need more than quotes.
 fn sql(catalog: &Catalog, table: &Table, by: &[String]) -> Option<String> {
     let is_word = |name: &str| {
-        let mut letters = name.chars();
-        let first = letters
-            .next()
-            .is_some_and(|c| c.is_ascii_lowercase() || c == '_');
-        first && letters.all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(is_inner)
     };
     let quote = match catalog.dbms {
         Dbms::Mysql | Dbms::Mariadb => '`',
@@ -296,18 +282,12 @@ fn sql(catalog: &Catalog, table: &Table, by: &[String]) -> Option<String> {
     let is_found = catalog
         .find(name)
         .is_some_and(|found| found.name == table.name);
-    if by.is_empty()
-        || !is_found
-        || ![name]
-            .into_iter()
-            .chain(by.iter().map(String::as_str))
-            .all(is_word)
-    {
+    let are_words = is_word(name) && by.iter().all(|column| is_word(column));
+    if by.is_empty() || !is_found || !are_words {
         return None;
     }
-    let each = by
-        .iter()
-        .map(|column| format!("{} = :{column}", identifier(column)));
+    let each = by.iter();
+    let each = each.map(|column| format!("{} = :{column}", identifier(column)));
     let each: Vec<String> = each.collect();
     Some(format!(
         "SELECT * FROM {} WHERE {}",
@@ -389,14 +369,9 @@ fn written_name(catalog: &Catalog, name: &TableName) -> String {
 
 /// A YAML scalar: plain where that is safe, else in double quotes.
 pub(super) fn scalar(text: &str) -> String {
-    let first = text
-        .chars()
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    let plain = first
-        && text
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let is_inner = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+    let begins = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let plain = begins && text.chars().all(is_inner);
     let word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     if plain && !word.contains(&text.to_lowercase().as_str()) {
         text.to_owned()

@@ -8,7 +8,7 @@ use super::align::{Make, attributes_like};
 use super::bind::Binder;
 use super::keys::Keys;
 use crate::catalog::{DataType, Dbms, Family};
-use crate::diagnostic::{Code, Diagnostic, nearest};
+use crate::diagnostic::{Code, nearest};
 use crate::item::Attribute;
 use crate::mapping::expression::{self, Against, Piece};
 use crate::mapping::model::{FilterExpression, Operand, ParameterKind, Part};
@@ -77,6 +77,10 @@ impl Binder<'_> {
             values: Vec::new(),
         };
         for piece in pieces {
+            let mut value = |operand| {
+                filter.values.push(operand);
+                format!(" :f{}", filter.values.len() - 1)
+            };
             let written = match piece {
                 Piece::Word(word) => {
                     if !filter.text.is_empty() {
@@ -106,13 +110,9 @@ impl Binder<'_> {
                 }
                 Piece::Parameter { name, against } => {
                     let at = self.compared(&name, &against);
-                    filter.values.push(Operand::Parameter(at));
-                    format!(" :f{}", filter.values.len() - 1)
+                    value(Operand::Parameter(at))
                 }
-                Piece::Constant(value) => {
-                    filter.values.push(Operand::Constant(value));
-                    format!(" :f{}", filter.values.len() - 1)
-                }
+                Piece::Constant(constant) => value(Operand::Constant(constant)),
             };
             filter.text.push_str(&written);
         }
@@ -122,9 +122,8 @@ impl Binder<'_> {
                 "the filter has {} bytes, its names and values replaced, and DynamoDB takes {MOST_BYTES}",
                 filter.text.len()
             );
-            let fault = Diagnostic::new(Code::Filter, anchor.range(&(0..text.len())), message);
             let help = "leave a part of it to the application";
-            self.diagnostics.push(fault.with_help(help));
+            self.tell(Code::Filter, anchor.range(&(0..text.len())), message, help);
         }
         Some(filter)
     }
@@ -156,8 +155,7 @@ impl Binder<'_> {
         });
         if let Some((why, help)) = why {
             let message = format!("the filter never holds, so that no item comes back: {why}");
-            let fault = Diagnostic::new(Code::NeverMatches, span, message);
-            self.diagnostics.push(fault.with_help(help));
+            self.tell(Code::NeverMatches, span, message, help);
         }
     }
 

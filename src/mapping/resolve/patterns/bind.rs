@@ -520,7 +520,8 @@ impl Binder<'_> {
     pub(super) fn settings(&mut self, keys: &Keys<'_>) {
         if let Some(said) = &self.raw.consistent
             && said.value
-            && let Some((index, false)) = keys.index
+            && let Some(index) = keys.index
+            && self.ground.table.indexes.contains(index)
         {
             let message = format!(
                 "`{}` is a global index, which has no consistent reads",

@@ -8,7 +8,7 @@ use super::bind::Binder;
 use super::keys::Keys;
 use crate::catalog::{Catalog, DataType, Dbms, TableName};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{Placeholder, Projection};
+use crate::mapping::model::{Index, Placeholder, Projection};
 use crate::mapping::template::Filter;
 use crate::sql::{
     Bound, ColumnRef, Condition, Limit, Operand, Output, Query, Select, SortKey, Value,
@@ -104,10 +104,8 @@ impl Binder<'_> {
         else {
             return;
         };
-        if keys
-            .index
-            .is_none_or(|(index, _)| index.projection == Projection::All)
-        {
+        let is_whole = |index: &Index| index.projection == Projection::All;
+        if keys.index.is_none_or(is_whole) {
             return;
         }
         // What `answer` calls otherwise is held against the index there.

@@ -13,40 +13,27 @@ use crate::mapping::raw::{RawPattern, Spanned};
 use crate::mapping::yaml::{Content, Entry, Node};
 
 /// The key that a pattern asks by: the table's own or an index's.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Keys<'t> {
-    pub(super) partition: Vec<&'t KeyAttribute>,
-    pub(super) sort: Vec<&'t KeyAttribute>,
-    /// The index with whether it is a local one.
-    pub(super) index: Option<(&'t Index, bool)>,
+    pub(super) partition: &'t [KeyAttribute],
+    pub(super) sort: &'t [KeyAttribute],
+    pub(super) index: Option<&'t Index>,
 }
 
 impl<'t> Keys<'t> {
-    fn of_table(table: &'t Table) -> Self {
+    fn of(table: &'t Table, index: Option<&'t Index>) -> Self {
+        let (partition, sort) = match index {
+            None => (
+                std::slice::from_ref(&table.partition),
+                table.sort.as_slice(),
+            ),
+            Some(index) => (index.partition.as_slice(), index.sort.as_slice()),
+        };
         Self {
-            partition: vec![&table.partition],
-            sort: table.sort.iter().collect(),
-            index: None,
+            partition,
+            sort,
+            index,
         }
-    }
-
-    fn of_index(index: &'t Index, is_local: bool) -> Self {
-        Self {
-            partition: index.partition.iter().collect(),
-            sort: index.sort.iter().collect(),
-            index: Some((index, is_local)),
-        }
-    }
-
-    /// The table's key and those of all indexes.
-    fn all(table: &'t Table) -> Vec<Self> {
-        let global = table.indexes.iter().map(|index| (index, false));
-        let local = table.local_indexes.iter().map(|index| (index, true));
-        let indexes = global.chain(local);
-        let indexes = indexes.map(|(index, is_local)| Self::of_index(index, is_local));
-        std::iter::once(Self::of_table(table))
-            .chain(indexes)
-            .collect()
     }
 
     /// The key that a pattern names.
@@ -56,21 +43,16 @@ impl<'t> Keys<'t> {
         diagnostics: &mut Vec<Diagnostic>,
     ) -> Option<Self> {
         let Some(wanted) = &pattern.index else {
-            return Some(Self::of_table(table));
+            return Some(Self::of(table, None));
         };
-        let mut all = Self::all(table);
-        let name = |keys: &Self| keys.index.map(|(index, _)| index.name.as_str());
-        if let Some(at) = all
-            .iter()
-            .position(|keys| name(keys) == Some(&wanted.value))
-        {
-            return Some(all.swap_remove(at));
+        if let Some(index) = table.index(&wanted.value) {
+            return Some(Self::of(table, Some(index)));
         }
-        let names: Vec<&str> = all.iter().filter_map(name).collect();
-        let mut fault = not_there(wanted, "index", names.iter().copied());
+        let names = table.all_indexes().map(|index| index.name.as_str());
+        let mut fault = not_there(wanted, "index", names.clone());
         fault.code = Code::UnknownIndex;
         if let Some(serving) = serving(pattern, table)
-            && nearest(&wanted.value, names.iter().copied()).is_none()
+            && nearest(&wanted.value, names).is_none()
         {
             fault.help = Some(serving);
         }
@@ -82,12 +64,12 @@ impl<'t> Keys<'t> {
     pub(super) fn called(&self) -> String {
         match self.index {
             None => "the table".to_owned(),
-            Some((index, _)) => format!("`{}`", index.name),
+            Some(index) => format!("`{}`", index.name),
         }
     }
 
-    pub(super) fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone {
-        self.partition.clone().into_iter().chain(self.sort.clone())
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone + use<'t> {
+        self.partition.iter().chain(self.sort)
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -96,8 +78,7 @@ impl<'t> Keys<'t> {
 
     /// Whether what is asked holds an attribute.
     pub(super) fn holds(&self, name: &str, table: &Table) -> bool {
-        self.index
-            .is_none_or(|(index, _)| table.projects(index, name))
+        self.index.is_none_or(|index| table.projects(index, name))
     }
 
     /// Tells of what is wrong with a condition; whether it can be asked.
@@ -114,7 +95,7 @@ impl<'t> Keys<'t> {
             let help = serving.clone().unwrap_or_else(|| help.to_owned());
             Diagnostic::new(Code::AccessPattern, span, message).with_help(help)
         };
-        for key in &self.partition {
+        for key in self.partition {
             match entry(pattern, key) {
                 None => diagnostics.push(fault(
                     pattern.key_span.clone(),
@@ -163,7 +144,7 @@ impl<'t> Keys<'t> {
     fn sorts(&self, pattern: &RawPattern, diagnostics: &mut Vec<Diagnostic>) {
         let mut last: Option<&Entry> = None;
         let mut gap: Option<&KeyAttribute> = None;
-        for key in &self.sort {
+        for key in self.sort {
             let Some(entry) = entry(pattern, key) else {
                 gap.get_or_insert(key);
                 continue;
@@ -254,23 +235,20 @@ fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
         let asked = |key: &KeyAttribute| entry(pattern, key).is_some();
         let equalities = keys.sort.iter().take_while(|key| equal(key)).count();
         let sorts = keys.sort.iter().filter(|key| asked(key)).count();
-        let after = keys.sort.get(equalities).is_some_and(|key| asked(key));
-        keys.partition.iter().all(|key| equal(key))
+        let after = keys.sort.get(equalities).is_some_and(asked);
+        keys.partition.iter().all(equal)
             && pattern.key.iter().all(|entry| keys.has(&entry.key))
             && sorts == equalities + usize::from(after)
     };
     let named = pattern.index.as_ref().map(|name| name.value.as_str());
-    let all = Keys::all(table);
-    let other = all.iter().find(|keys| serves(keys))?;
-    match other.index {
-        Some((index, _)) if named == Some(&index.name) => None,
-        None if named.is_none() => None,
-        Some((index, _)) => Some(format!(
-            "the index {0} would serve it: index: {0}",
-            index.name
-        )),
-        None => Some("the table itself would serve it: leave `index` out".to_owned()),
-    }
+    let indexes = std::iter::once(None).chain(table.all_indexes().map(Some));
+    let mut all = indexes.map(|index| Keys::of(table, index));
+    let other = all.find(|keys| serves(keys))?.index;
+    let other = other.map(|index| index.name.as_str());
+    (other != named).then(|| match other {
+        Some(name) => format!("the index {name} would serve it: index: {name}"),
+        None => "the table itself would serve it: leave `index` out".to_owned(),
+    })
 }
 
 /// The index that would serve a pattern, in words.

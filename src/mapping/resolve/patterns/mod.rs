@@ -15,8 +15,6 @@ pub(super) use align::{Make, Pair};
 pub(crate) use align::{aligned, kind_of, writing};
 pub(super) use keys::is_range;
 
-use std::sync::Arc;
-
 use crate::catalog::{Catalog, Family};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{
@@ -75,15 +73,13 @@ fn bind_one(
         }
     }
     let keys = Keys::find(pattern, ground.table, diagnostics);
-    let is_served = keys
-        .as_ref()
-        .is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
+    let is_served = keys.is_some_and(|keys| keys.check(pattern, ground.table, diagnostics));
     let mut binder = Binder::new(pattern, ground, diagnostics);
     let mut nodes = Vec::new();
     for entry in &pattern.key {
         let is_it = |key: &&KeyAttribute| *key.name == *entry.key;
-        let key = keys.as_ref().and_then(|keys| keys.attributes().find(is_it));
-        let in_partition = keys.iter().any(|keys| keys.partition.iter().any(&is_it));
+        let key = keys.and_then(|keys| keys.attributes().find(is_it));
+        let in_partition = keys.is_some_and(|keys| keys.partition.iter().any(|key| is_it(&key)));
         let condition = binder.entry(entry, key, in_partition);
         if let (Some(key), Some(condition)) = (key, &condition) {
             binder.bounds(entry, condition, key);
@@ -96,12 +92,12 @@ fn bind_one(
         nodes.find(|(name, _)| **name == *key.name)?.1.clone()
     };
     let partition = keys.partition.iter().map(|key| match pattern_of(key) {
-        Some(SortCondition::Is(template)) => Some(((*key).clone(), template)),
+        Some(SortCondition::Is(template)) => Some((key.clone(), template)),
         _ => None,
     });
     let partition: Option<Vec<(KeyAttribute, Template)>> = partition.collect();
     let sort = keys.sort.iter().filter(|key| entry(pattern, key).is_some());
-    let sort = sort.map(|key| Some(((*key).clone(), pattern_of(key)?)));
+    let sort = sort.map(|key| Some((key.clone(), pattern_of(key)?)));
     let sort: Option<Vec<(KeyAttribute, SortCondition)>> = sort.collect();
     binder.settings(&keys);
     let filter = binder.filter(&keys);
@@ -134,10 +130,10 @@ fn bind_one(
             name: pattern.name.value.as_str().into(),
             description: pattern.description.clone(),
             items: items.map(|item| item.value.as_str().into()).collect(),
-            index: keys.index.map(|(index, _)| Arc::from(index.name.as_str())),
+            index: keys.index.map(|index| index.name.as_str().into()),
             partition: partition?,
             sort: sort?,
-            order: keys.sort.iter().map(|key| (*key).clone()).collect(),
+            order: keys.sort.to_vec(),
             descending: pattern.descending,
             parameters: parameters.finish(),
             shards,

@@ -75,34 +75,31 @@ impl Pattern {
             pattern: self.text.clone(),
         };
         let nanoseconds = |fraction| i32::try_from(leading(fraction, 9)).unwrap_or_default();
-        let broken = match time.kind() {
+        let (mut broken, fraction) = match time.kind() {
             TimeKind::Date => {
                 let (day, _) = time::civil(time, "format")?;
-                BrokenDownTime::from(day.date())
+                (BrokenDownTime::from(day.date()), None)
             }
             TimeKind::Timestamp | TimeKind::Instant => {
                 let (local, fraction) = time::civil(time, "format")?;
                 let mut broken = BrokenDownTime::from(local);
-                broken
-                    .set_subsec_nanosecond(Some(nanoseconds(fraction)))
-                    .map_err(|_| refused())?;
                 if time.kind() == TimeKind::Instant {
                     broken.set_offset(Some(Offset::UTC));
                     broken.set_timestamp(Offset::UTC.to_timestamp(local).ok());
                 }
-                broken
+                (broken, Some(fraction))
             }
             TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset => {
                 let text = time.as_str();
                 let (text, _) = text.split_at(text.find(['+', '-', 'Z']).unwrap_or(text.len()));
                 let (clock, fraction) = clock(text).ok_or_else(refused)?;
-                let mut broken = BrokenDownTime::from(clock);
-                broken
-                    .set_subsec_nanosecond(Some(nanoseconds(fraction)))
-                    .map_err(|_| refused())?;
-                broken
+                (BrokenDownTime::from(clock), Some(fraction))
             }
         };
+        let fraction = fraction.map(nanoseconds);
+        broken
+            .set_subsec_nanosecond(fraction)
+            .map_err(|_| refused())?;
         broken.to_string(&self.text).map_err(|_| refused())
     }
 
