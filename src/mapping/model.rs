@@ -361,6 +361,13 @@ pub struct Template {
 }
 
 impl Template {
+    /// A template of one value and nothing around it.
+    #[must_use]
+    pub fn of(value: Placeholder) -> Self {
+        let parts = vec![Part::Value(value)];
+        Self { parts }
+    }
+
     /// The values that the template takes, those of optional segments included.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
         self.flat().into_iter().filter_map(|part| match part {
@@ -442,6 +449,17 @@ pub struct Placeholder {
 }
 
 impl Placeholder {
+    /// A whole column as it is.
+    #[must_use]
+    pub fn of_column(column: usize, written: impl Into<Arc<str>>, family: Family) -> Self {
+        Self {
+            place: Place::of_column(column, written),
+            filters: Vec::new(),
+            family,
+            escape: None,
+        }
+    }
+
     /// Whether a filter puts something for NULL.
     #[must_use]
     pub fn replaces_null(&self) -> bool {

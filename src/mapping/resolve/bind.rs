@@ -175,7 +175,7 @@ impl Binder<'_> {
             self.diagnostics
                 .push(looks_like(&seen, "column", yaml.span.clone()));
         }
-        let parts = self.parts(&written.segments, &at);
+        let parts = written.parts(&mut |placeholder| self.placeholder(placeholder, &at));
         let template = Template { parts: parts? };
         self.check_text(&template, yaml);
         Some(template)
@@ -205,20 +205,6 @@ impl Binder<'_> {
             self.diagnostics
                 .push(looks_like(&seen, "column", entry.value.span.clone()));
         }
-    }
-
-    fn parts(&mut self, segments: &[Segment], at: &Anchor) -> Option<Vec<Part>> {
-        let parts: Vec<Option<Part>> = segments
-            .iter()
-            .map(|segment| match segment {
-                Segment::Text(text) => Some(Part::Text(text.clone())),
-                Segment::Placeholder(placeholder) => {
-                    self.placeholder(placeholder, at).map(Part::Value)
-                }
-                Segment::Optional(inner) => self.parts(inner, at).map(Part::Optional),
-            })
-            .collect();
-        parts.into_iter().collect()
     }
 
     fn placeholder(&mut self, written: &WrittenPlaceholder, at: &Anchor) -> Option<Placeholder> {

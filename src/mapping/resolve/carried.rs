@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::super::model::{AccessPattern, Place, Placeholder};
+use super::super::model::{AccessPattern, Placeholder};
 use super::super::proof::{PatternProof, SizeProof};
 use super::super::raw::{RawItem, Spanned};
 use super::bind::Binder;
@@ -131,12 +131,7 @@ impl Binder<'_> {
         }
         let (alias, data_type) = (alias.as_deref(), &column.data_type);
         let place = self.pass.column(alias, &column.name, data_type);
-        let placeholder = Placeholder {
-            place: Place::of_column(place, written),
-            filters: Vec::new(),
-            family: column.data_type.family(),
-            escape: None,
-        };
+        let placeholder = Placeholder::of_column(place, written, data_type.family());
         (column.name.as_str().into(), placeholder, span)
     }
 }

@@ -1,6 +1,6 @@
 //! Binds `$embed`: finds the children, and says what becomes of each.
 
-use super::super::model::{EmbedNode, Explode, Gather, Node, Part, Place, Placeholder, Template};
+use super::super::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
 use super::super::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
 use super::super::template;
 use super::super::template::Segment;
@@ -11,7 +11,7 @@ use super::keys::family;
 use super::pass::PassBuilder;
 use super::scope::{Element, On, Scope};
 use crate::catalog::{Catalog, DataType, Family, Table};
-use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::diagnostic::{Code, Diagnostic};
 use crate::source::Embed;
 
 /// Levels of embeds within embeds.
@@ -134,18 +134,10 @@ impl Binder<'_> {
     fn all_columns(&mut self) -> Node {
         let columns = self.scope.columns.iter();
         let members = columns.map(|column| {
-            let placeholder = Placeholder {
-                place: Place::of_column(
-                    self.pass.column(None, &column.name, &column.data_type),
-                    column.name.as_str(),
-                ),
-                filters: Vec::new(),
-                escape: None,
-                family: column.data_type.family(),
-            };
-            let parts = vec![Part::Value(placeholder)];
-            let node = Node::Template(Template { parts });
-            (column.name.as_str().into(), node)
+            let (name, data_type) = (column.name.as_str(), &column.data_type);
+            let place = self.pass.column(None, name, data_type);
+            let value = Placeholder::of_column(place, name, data_type.family());
+            (name.into(), Node::Template(Template::of(value)))
         });
         Node::Map {
             members: members.collect(),
@@ -220,13 +212,7 @@ pub(super) fn resolve<'a>(
 ) -> Vec<Explode> {
     let mut explodes = Vec::new();
     for (alias, array) in &raw.explode {
-        if scope.has(&alias.value) {
-            let message = format!(
-                "the alias `{}` is a name of `{}` already",
-                alias.value, scope.written
-            );
-            let help = "choose another alias";
-            diagnostics.add(Code::Explode, alias.span.clone(), message, help);
+        if scope.is_taken(alias, Code::Explode, diagnostics) {
             scope.broken.push(alias.value.clone());
             continue;
         }

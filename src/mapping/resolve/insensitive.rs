@@ -4,7 +4,7 @@
 use super::super::model::Placeholder;
 use super::super::raw::Spanned;
 use super::super::starter::scalar;
-use super::super::template::Filter;
+use super::super::template::{Filter, Path};
 use super::Whole;
 use super::item::Resolved;
 use super::patterns::Bound;
@@ -69,7 +69,7 @@ fn apart(item: &Resolved, placeholder: &Placeholder, whole: &Whole<'_>) -> Optio
     let ours: Vec<(Option<&str>, &str, &str)> = (key.columns.iter().zip(&key.referenced_columns))
         .map(|(ours, theirs)| (owner, ours.as_str(), theirs.as_str()))
         .collect();
-    let name = written(&theirs.name);
+    let name = Path(std::slice::from_ref(&theirs.name));
     if let Some(alias) = passes.joined(item.item.pass, &key.references, &ours) {
         return Some(format!(
             "take the parent's spelling: {{{alias}.{name}}} in place of {{{}}}",
@@ -95,15 +95,6 @@ fn apart(item: &Resolved, placeholder: &Placeholder, whole: &Whole<'_>) -> Optio
         "take the parent's spelling: join: {{ {alias}: {columns} }}, and {{{alias}.{name}}} in place of {{{}}}; where all rows spell it alike: accept: [insensitive-key]",
         place.written
     ))
-}
-
-/// A column as a template names it.
-fn written(name: &str) -> String {
-    if name.chars().all(|c| c.is_alphanumeric() || c == '_') {
-        name.to_owned()
-    } else {
-        format!("`{name}`")
-    }
 }
 
 /// Whether texts of a column that differ are equal to the database. Those of UUIDs are written one way, and to a

@@ -56,14 +56,15 @@ pub(super) fn resolve<'a>(
     let mut attributes = Attributes::of_key(raw, table, &mut binder);
     let type_attribute = mapping.table.type_attribute.as_ref();
     let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
-    let alone = |part| Node::Template(Template { parts: vec![part] });
     let item_type = (type_name != "false").then(|| {
         let span = type_attribute.map_or(&raw.name.span, |name| &name.span);
-        let node = alone(Part::Text(raw.name.value.clone()));
+        let parts = vec![Part::Text(raw.name.value.clone())];
+        let node = Node::Template(Template { parts });
         (Arc::from(type_name), node, span.clone())
     });
     let carried = binder.carried(raw).into_iter();
-    let carried = carried.map(|(name, place, span)| (name, alone(Part::Value(place)), span));
+    let carried =
+        carried.map(|(name, value, span)| (name, Node::Template(Template::of(value)), span));
     let (members, spreads) = binder.members(&raw.attributes);
     for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
         attributes.add(name, node, span, binder.diagnostics);

@@ -13,13 +13,7 @@ pub(super) fn find_parent<'a>(
     catalog: &'a Catalog,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<Parent<'a>> {
-    if scope.has(&raw.alias.value) {
-        let message = format!(
-            "the alias `{}` is a name of `{}` already",
-            raw.alias.value, scope.written
-        );
-        let help = "choose another alias";
-        diagnostics.add(Code::Join, raw.alias.span.clone(), message, help);
+    if scope.is_taken(&raw.alias, Code::Join, diagnostics) {
         return None;
     }
     let told = diagnostics.len();

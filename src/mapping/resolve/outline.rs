@@ -10,9 +10,9 @@ use super::patterns::{Ground, Make, bind};
 use super::{life, table};
 use crate::catalog::Family;
 use crate::diagnostic::Diagnostic;
-use crate::mapping::model::{AccessPattern, Part, Place, Placeholder, Table, Template};
+use crate::mapping::model::{AccessPattern, Placeholder, Table, Template};
 use crate::mapping::raw::{Raw, RawItem};
-use crate::mapping::template::{self, Filter, Segment};
+use crate::mapping::template::{self, Filter};
 use crate::mapping::yaml::Node;
 
 /// What a mapping says without a schema.
@@ -105,26 +105,12 @@ fn value(node: &Node) -> Option<Template> {
 
 /// A template whose places are not bound to anything; `None` for a faulty one.
 fn loose(text: &str) -> Option<Template> {
-    let parts = parts(&template::parse(text).ok()?.segments)?;
-    Some(Template { parts })
-}
-
-fn parts(segments: &[Segment]) -> Option<Vec<Part>> {
-    let parts = segments.iter().map(|segment| match segment {
-        Segment::Text(text) => Some(Part::Text(text.clone())),
-        Segment::Optional(inner) => parts(inner).map(Part::Optional),
-        Segment::Placeholder(placeholder) => {
-            let filters = placeholder.filters.iter();
-            let filters: Vec<Filter> = filters
-                .map(|call| Filter::compile(call).ok())
-                .collect::<Option<_>>()?;
-            Some(Part::Value(Placeholder {
-                place: Place::of_column(0, placeholder.written_path()),
-                filters,
-                family: Family::Any,
-                escape: None,
-            }))
-        }
+    let parts = template::parse(text).ok()?.parts(&mut |written| {
+        let filters = written.filters.iter().map(Filter::compile);
+        Some(Placeholder {
+            filters: filters.collect::<Result<_, _>>().ok()?,
+            ..Placeholder::of_column(0, written.written_path(), Family::Any)
+        })
     });
-    parts.collect()
+    Some(Template { parts: parts? })
 }

@@ -46,16 +46,8 @@ impl Binder<'_> {
             ),
         };
         let family = self.member_family(&column, members, &written, span)?;
-        let place = Place {
-            column: self.pass.column(alias, &column.name, &column.data_type),
-            path: members
-                .iter()
-                .map(|member| member.as_str().into())
-                .collect(),
-            written,
-            is_json: false,
-        };
-        Some((place, family))
+        let column = self.pass.column(alias, &column.name, &column.data_type);
+        Some((member(column, members, written), family))
     }
 
     /// What a member of a column is; `None` where there is no such member.
@@ -122,14 +114,7 @@ impl Binder<'_> {
         } else {
             Family::Any
         };
-        let path = members.iter().map(|member| member.as_str().into());
-        let place = Place {
-            column,
-            path: path.collect(),
-            written,
-            is_json: false,
-        };
-        Some((place, family))
+        Some((member(column, members, written), family))
     }
 
     pub(super) fn base_column(&mut self, path: &[String], span: Range<usize>) -> Option<Column> {
@@ -159,6 +144,14 @@ impl Binder<'_> {
             self.diagnostics.push(self.scope.lacks(first, span));
         }
         None
+    }
+}
+
+/// The place of a column, or of a member of it.
+fn member(column: usize, path: &[String], written: Arc<str>) -> Place {
+    Place {
+        path: path.iter().map(|name| name.as_str().into()).collect(),
+        ..Place::of_column(column, written)
     }
 }
 

@@ -214,12 +214,23 @@ impl<'a> Scope<'a> {
         unknown_column(name, span, &format!("`{}`", self.written), names)
     }
 
-    /// Whether a name means something already, so that it can be no alias.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.table.is_some_and(|table| table.name.name == name)
+    /// Whether a name means something already, so that it can be no alias; that is told.
+    pub(super) fn is_taken(
+        &self,
+        alias: &Spanned<String>,
+        code: Code,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let name = &alias.value;
+        let is_taken = self.table.is_some_and(|table| table.name.name == *name)
             || self.base(name).is_some()
             || self.parent(name).is_some()
-            || self.element(name).is_some()
+            || self.element(name).is_some();
+        if is_taken {
+            let message = format!("the alias `{name}` is a name of `{}` already", self.written);
+            diagnostics.add(code, alias.span.clone(), message, "choose another alias");
+        }
+        is_taken
     }
 }
 

@@ -30,6 +30,8 @@ pub(super) use print::Path;
 
 use std::ops::Range;
 
+use super::model::{Part, Placeholder};
+
 /// A template as it was written, without any knowledge of the schema.
 ///
 /// Printing one that [`parse`] made and parsing it again gives the same template. Of those made by
@@ -40,6 +42,26 @@ use std::ops::Range;
 pub struct Written {
     /// The segments in order; none for the empty template.
     pub segments: Vec<Segment>,
+}
+
+/// Binds one placeholder of a template.
+type Bind<'b> = &'b mut dyn FnMut(&WrittenPlaceholder) -> Option<Placeholder>;
+
+impl Written {
+    /// The parts with their placeholders bound; `None` where one of them is not, after all were tried.
+    pub(super) fn parts(&self, bind: Bind<'_>) -> Option<Vec<Part>> {
+        parts(&self.segments, bind)
+    }
+}
+
+fn parts(segments: &[Segment], bind: Bind<'_>) -> Option<Vec<Part>> {
+    let parts = segments.iter().map(|segment| match segment {
+        Segment::Text(text) => Some(Part::Text(text.clone())),
+        Segment::Placeholder(placeholder) => bind(placeholder).map(Part::Value),
+        Segment::Optional(inner) => parts(inner, bind).map(Part::Optional),
+    });
+    let parts: Vec<Option<Part>> = parts.collect();
+    parts.into_iter().collect()
 }
 
 /// A segment of a template.

@@ -11,8 +11,8 @@ use super::{Ground, condition, family, operators};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Origin, Parameter, ParameterKind, Part, Place,
-    Placeholder, SortCondition, Template,
+    AccessPattern, KeyAttribute, KeyType, Origin, Parameter, ParameterKind, Part, Placeholder,
+    SortCondition, Template,
 };
 use crate::mapping::raw::RawPattern;
 use crate::mapping::template::{Escape, Filter, Segment, WrittenPlaceholder};
@@ -208,10 +208,8 @@ impl<'a> Binder<'a> {
             at
         };
         Placeholder {
-            place: Place::of_column(column, written.written_path()),
             filters,
-            family: Family::Any,
-            escape: None,
+            ..Placeholder::of_column(column, written.written_path(), Family::Any)
         }
     }
 

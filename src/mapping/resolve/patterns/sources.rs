@@ -4,7 +4,7 @@ use super::align::kind_of;
 use super::bind::Binder;
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::mapping::model::{Origin, Part, Place, Placeholder, Template};
+use crate::mapping::model::{Origin, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::resolve::scope::{find_table, unknown_column};
 use crate::mapping::template::{self, Filter, Segment};
@@ -107,14 +107,10 @@ impl Binder<'_> {
                 }
             }
         }
-        Some(Template {
-            parts: vec![Part::Value(Placeholder {
-                place: Place::of_column(0, "now"),
-                filters,
-                family: given,
-                escape: None,
-            })],
-        })
+        Some(Template::of(Placeholder {
+            filters,
+            ..Placeholder::of_column(0, "now", given)
+        }))
     }
 
     /// Every parameter of the relational query is one of the pattern's, or a moment; and the query uses all of the
