@@ -69,6 +69,10 @@ const UNFILTERED: &str = "SET LOCAL row_security TO off";
 const ATTEMPTS: u32 = 10;
 
 /// One connection to a PostgreSQL server.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of a session"
+)]
 pub struct Postgres {
     connection: PgConnection,
     options: PgConnectOptions,
@@ -86,15 +90,17 @@ pub struct Postgres {
     checked: Option<Catalog>,
     /// What the run's scans read.
     planned: Arc<[(String, Relations)]>,
+    /// Whether they call functions that somebody has made.
+    calls: bool,
     patience: Duration,
 }
 
 /// The relations of a plan, each under the alias that it has there.
 type Relations = BTreeSet<(String, String)>;
 
-/// What `sql/moved.sql` says.
+/// What `sql/moved.sql`, `sql/redefined.sql` and `sql/functions.sql` say.
 #[derive(Deserialize)]
-struct Moved {
+struct Named {
     name: String,
 }
 
@@ -216,6 +222,7 @@ impl Postgres {
             unfiltered: false,
             checked: None,
             planned: Arc::default(),
+            calls: false,
             patience: PATIENCE,
         })
     }
@@ -273,27 +280,21 @@ impl Postgres {
         back.map(|()| seen)
     }
 
-    /// Has the server plan one statement. More than one are refused. Gives the relations that it reads.
-    async fn explain(
-        &mut self,
-        sql: &str,
-        subject: &Subject<'_>,
-    ) -> Result<Relations, SourceError> {
+    /// Has the server plan one statement. More than one are refused. Gives the plan, as YAML.
+    async fn explain(&mut self, sql: &str, subject: &Subject<'_>) -> Result<String, SourceError> {
         let sql = format!("EXPLAIN (VERBOSE, FORMAT YAML) {sql}");
-        let planned = sqlx::query_scalar::<_, String>(AssertSqlSafe(sql))
+        let planned = sqlx::query_scalar(AssertSqlSafe(sql))
             .persistent(false)
             .fetch_one(&mut self.connection);
-        match planned.await {
-            Ok(plan) => Ok(relations(&plan)),
-            Err(cause) => Err(error::query(cause, subject, &self.user)),
-        }
+        let planned = planned.await;
+        planned.map_err(|cause| error::query(cause, subject, &self.user))
     }
 
     /// Has the server plan a scan within the transaction that there is.
-    async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, Relations), SourceError> {
+    async fn prepare_here(&mut self, scan: &Scan) -> Result<(String, String), SourceError> {
         let sql = super::statement(&Sql, scan);
-        let relations = self.explain(&sql, &Subject::Scan(scan)).await?;
-        Ok((sql, relations))
+        let plan = self.explain(&sql, &Subject::Scan(scan)).await?;
+        Ok((sql, plan))
     }
 
     async fn open_snapshot(&mut self) -> Result<(), SourceError> {
@@ -318,7 +319,13 @@ impl Postgres {
                 planned.push(self.prepare_here(scan).await?);
                 planned.push(self.prepare_here(&scan.bare()).await?);
             }
-            let before = std::mem::replace(&mut self.planned, planned.into());
+            let functions = include_str!("sql/functions.sql");
+            let functions = self.entries::<Named>(functions).await?;
+            let calls = |plan: &String| functions.iter().any(|it| plan.contains(&it.name));
+            self.calls = planned.iter().any(|(_, plan)| calls(plan));
+            let planned = planned.into_iter();
+            let planned = planned.map(|(sql, plan)| (sql, relations(&plan))).collect();
+            let before = std::mem::replace(&mut self.planned, planned);
             match self.check_held().await {
                 Ok(()) if before == self.planned => break,
                 Err(error) if attempt > ATTEMPTS || !matches!(error, SourceError::Moved { .. }) => {
@@ -358,10 +365,10 @@ impl Postgres {
 
     /// Checks that whatever the transaction holds is as the snapshot shows it.
     async fn check_held(&mut self) -> Result<(), SourceError> {
-        let moved = self.entries::<Moved>(include_str!("sql/moved.sql")).await?;
+        let moved = self.entries::<Named>(include_str!("sql/moved.sql")).await?;
         match moved.into_iter().next() {
             None => Ok(()),
-            Some(Moved { name }) => Err(SourceError::Moved {
+            Some(Named { name }) => Err(SourceError::Moved {
                 what: format!(
                     "{name} was emptied, rewritten or renamed after the snapshot was taken"
                 ),
@@ -376,7 +383,7 @@ impl Postgres {
         }
         for (sql, before) in &*self.planned.clone() {
             let now = self.explain(sql, &Subject::Transaction).await?;
-            if let Some((name, _)) = now.difference(before).next() {
+            if let Some((name, _)) = relations(&now).difference(before).next() {
                 return Err(SourceError::Moved {
                     what: format!(
                         "{name} became a partition or an heir of what is read after the snapshot was taken"
@@ -384,7 +391,15 @@ impl Postgres {
                 });
             }
         }
-        self.check_held().await
+        self.check_held().await?;
+        let redefined = include_str!("sql/redefined.sql");
+        let redefined = redefined.replace("{calls}", if self.calls { "true" } else { "false" });
+        match self.entries::<Named>(&redefined).await?.into_iter().next() {
+            None => Ok(()),
+            Some(Named { name }) => Err(SourceError::Moved {
+                what: format!("{name} was changed after the snapshot was taken"),
+            }),
+        }
     }
 }
 

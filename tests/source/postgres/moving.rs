@@ -75,6 +75,27 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
             2,
         ),
         (
+            "BEGIN; TRUNCATE strict; INSERT INTO strict VALUES (1), (2); COMMIT",
+            "strict was changed",
+            0,
+        ),
+        (
+            "ALTER TYPE kind RENAME VALUE 'a' TO 'b'",
+            "kind was changed",
+            2,
+        ),
+        ("ALTER TYPE pair ADD ATTRIBUTE z int", "pair was changed", 2),
+        (
+            "CREATE OR REPLACE FUNCTION look(i int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "look(integer) was changed",
+            2,
+        ),
+        (
+            "BEGIN; ALTER TYPE pair ADD ATTRIBUTE z int; ROLLBACK; CREATE TABLE other (id int); DROP TABLE other",
+            "",
+            2,
+        ),
+        (
             "INSERT INTO t VALUES (3, 3); INSERT INTO looked VALUES (3, 3)",
             "",
             2,
@@ -83,17 +104,23 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
         let database = Database::with(
             "CREATE TABLE t (id int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1), (2, 2);
              CREATE TABLE looked (id int, v int); INSERT INTO looked VALUES (1, 1), (2, 2);
+             CREATE TABLE strict (id int); INSERT INTO strict VALUES (1), (2);
+             CREATE TYPE kind AS ENUM ('a'); CREATE TYPE pair AS (x int, y int);
              CREATE TABLE heir (LIKE t); INSERT INTO heir VALUES (2, 2);
              CREATE TABLE part (id int) PARTITION BY RANGE (id);
              CREATE TABLE late (id int); INSERT INTO late VALUES (11);
              CREATE FUNCTION look(i int) RETURNS int LANGUAGE plpgsql STABLE AS
-               'BEGIN RETURN (SELECT v FROM looked WHERE id = i); END'",
+               'BEGIN RETURN (SELECT v FROM looked WHERE id = i); END';
+             CREATE FUNCTION look_strictly(i int) RETURNS int LANGUAGE plpgsql STABLE AS
+               'DECLARE r int; BEGIN SELECT id INTO STRICT r FROM strict WHERE id = i; RETURN r;
+                EXCEPTION WHEN no_data_found THEN RETURN NULL; END'",
         )
         .await;
         let mut source = connect(&database.url()).await;
         let catalog = source.catalog().await.expect("a catalog");
         let mut scan = scan_of(table(&catalog, "t"));
-        scan.conditions = strings(&["look(id) IS NOT NULL OR id > 10"]);
+        let condition = "look(id) IS NOT NULL AND look_strictly(id) IS NOT NULL OR id > 10";
+        scan.conditions = strings(&[condition]);
         let part = scan_of(table(&catalog, "part"));
         source.begin(&[&scan, &part]).await.expect("a run");
         source.confirm().await.expect("nothing moved");
