@@ -150,6 +150,32 @@ async fn a_schema_that_changes_before_the_snapshot_is_refused() {
     source.begin(&[]).await.unwrap();
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn what_is_done_to_a_file_past_sqlite_is_told() {
+    let rows = "CREATE TABLE t (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2)";
+    let database = Database::new(rows).await;
+    let file = &database.file();
+    let moved = |result: Result<(), SourceError>| match result {
+        Err(SourceError::Moved { what }) => what,
+        other => panic!("{other:?}"),
+    };
+    let mut source = open(&database).await;
+    source.begin(&[]).await.unwrap();
+    source.confirm().await.unwrap();
+    std::fs::write(file, std::fs::read(file).unwrap()).unwrap();
+    let what = moved(source.confirm().await);
+    assert!(what.contains("written to while"), "{what}");
+    drop(source);
+
+    let mut source = open(&database).await;
+    let other = file.with_extension("other");
+    std::fs::copy(file, &other).unwrap();
+    std::fs::rename(&other, file).unwrap();
+    let what = moved(source.begin(&[]).await);
+    assert!(what.contains("another file"), "{what}");
+}
+
 /// What is written under another name of the file is in the log of that name.
 #[cfg(unix)]
 #[tokio::test]

@@ -44,12 +44,18 @@ const STOP_INTERVAL: i32 = 10_000;
 pub struct Sqlite {
     connection: SqliteConnection,
     file: PathBuf,
+    /// Which file that is, whatever its name comes to mean.
+    opened: Option<FileId>,
+    /// Whether it is read as a file that nobody changes.
+    immutable: bool,
     dialect: &'static dyn Dialect,
     disagreements: Disagreements,
     /// Interrupts whatever runs, once it is true.
     stop: Arc<AtomicBool>,
     /// Proves that a file was not changed since the snapshot.
     stamp: Option<String>,
+    /// What there was to see of a file of which the system alone can tell that nobody writes to it.
+    left_alone: Option<State>,
     /// The number of the schema that the catalog is of.
     schema: Option<i64>,
 }
@@ -102,18 +108,18 @@ impl Sqlite {
             help: help(file, &cause),
             cause,
         };
-        let file = match readable(&named).await {
-            Ok(file) => file,
+        let (file, opened) = match readable(&named).await {
+            Ok(found) => found,
             Err(cause) => return Err(refused(&named, sqlx::Error::Io(cause))),
         };
         let options = options.filename(&file);
-        let mut connection = match open(&options).await {
+        let (opened_as, immutable) = match open(&options).await {
             Err(cause) if wants_to_write(&cause) && !has_log(&file) => {
-                open(&options.immutable(true)).await
+                (open(&options.immutable(true)).await, true)
             }
-            opened => opened,
-        }
-        .map_err(|cause| refused(&file, cause))?;
+            opened => (opened, false),
+        };
+        let mut connection = opened_as.map_err(|cause| refused(&file, cause))?;
         let encoding = sqlx::query_scalar("PRAGMA encoding").fetch_one(&mut connection);
         let encoding: String = encoding.await.map_err(|cause| refused(&file, cause))?;
         let dialect: &dyn Dialect = match encoding.as_str() {
@@ -129,10 +135,13 @@ impl Sqlite {
         Ok(Self {
             connection,
             file,
+            opened,
+            immutable,
             dialect,
             disagreements: Disagreements::default(),
             stop,
             stamp: None,
+            left_alone: None,
             schema: None,
         })
     }
@@ -190,14 +199,37 @@ impl Source for Sqlite {
         // The transaction sees the file as it is at its first read.
         self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
             .await?;
+        if file_id(&self.file).await.ok().flatten() != self.opened {
+            return Err(SourceError::Moved {
+                what: "another file took the place of the database after it was opened".to_owned(),
+            });
+        }
         let schema = self.schema().await?;
         if self.schema.is_some_and(|checked| checked != schema) {
             return Err(SourceError::Moved {
                 what: "the schema was changed after the mapping was checked against it".to_owned(),
             });
         }
-        self.stamp = State::stamp(before, State::of(&self.file), began);
+        let after = State::of(&self.file);
+        let mode = sqlx::query_scalar("PRAGMA main.journal_mode").fetch_one(&mut self.connection);
+        let mode: String = mode
+            .await
+            .map_err(|cause| fault("the file".to_owned(), cause))?;
+        // With a log others write while this reads, and move what they have written into the file.
+        self.left_alone = after.clone().filter(|_| self.immutable || mode != "wal");
+        self.stamp = State::stamp(before, after, began);
         Ok(())
+    }
+
+    async fn confirm(&mut self) -> Result<(), SourceError> {
+        match &self.left_alone {
+            Some(before) if State::of(&self.file).as_ref() != Some(before) => {
+                Err(SourceError::Moved {
+                    what: "the file was written to while it was read".to_owned(),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     async fn numbers(&mut self, sql: &str, scan: &Scan) -> Result<Vec<Vec<u64>>, SourceError> {
@@ -255,9 +287,23 @@ async fn open(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::
     Ok(connection)
 }
 
+/// The device and the number of a file, where the system tells them.
+type FileId = (u64, u64);
+
+async fn file_id(file: &Path) -> std::io::Result<Option<FileId>> {
+    let found = tokio::fs::metadata(file).await?;
+    #[cfg(unix)]
+    return Ok(Some((
+        std::os::unix::fs::MetadataExt::dev(&found),
+        std::os::unix::fs::MetadataExt::ino(&found),
+    )));
+    #[cfg(not(unix))]
+    return Ok(None);
+}
+
 /// Asks the operating system for the file, whose answers are plainer than SQLite's. Gives the name
 /// that no link stands for: SQLite keeps the write-ahead log beside that one.
-async fn readable(file: &Path) -> Result<PathBuf, std::io::Error> {
+async fn readable(file: &Path) -> std::io::Result<(PathBuf, Option<FileId>)> {
     let found = tokio::fs::File::open(file).await?.metadata().await?;
     if found.is_dir() {
         return Err(std::io::ErrorKind::IsADirectory.into());
@@ -267,7 +313,9 @@ async fn readable(file: &Path) -> Result<PathBuf, std::io::Error> {
         let cause = format!("the file has {names} names (hard links)");
         return Err(std::io::Error::new(std::io::ErrorKind::TooManyLinks, cause));
     }
-    tokio::fs::canonicalize(file).await
+    let file = tokio::fs::canonicalize(file).await?;
+    let opened = file_id(&file).await?;
+    Ok((file, opened))
 }
 
 /// SQLite's extended result code; its lowest byte is the primary one.

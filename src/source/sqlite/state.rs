@@ -16,7 +16,7 @@ use super::super::SourceError;
 const SETTLED: Duration = Duration::from_secs(2);
 
 /// What there is to see of the database's file and its write-ahead log.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct State {
     text: String,
     newest: SystemTime,
