@@ -223,6 +223,11 @@ pub trait Target: Send + Sync {
         BatchLimit::BATCH_WRITE
     }
 
+    /// Whether items whose TTL is over are deleted, where the table's TTL is on.
+    fn deletes_expired(&self) -> bool {
+        true
+    }
+
     /// Describes a table; `None` where there is none.
     async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError>;
 

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::says;
 use crate::support::books::{claimed, hold_compared};
 use crate::support::cli::{Ran, command, dynafold, run};
+use crate::support::dynamodb_local;
 use crate::support::source::Source;
 
 /// The moment of all these runs.
@@ -127,11 +128,10 @@ async fn what_has_expired_is_loaded_skipped_or_archived_and_verify_knows() {
         assert_eq!(figures(&verified, COMPARED), [4, 2, 2, 2, 0, 0]);
         assert_eq!(verified["lingering"], 0);
 
-        // TTL deletes what has ended, but never what ended more than five years ago.
+        // In a file nothing deletes what has ended: it was never loaded.
         let verified = case.run("verify", &sessions("load"), &[]).exits(3).json();
         hold_compared(&verified);
-        assert_eq!(figures(&verified, COMPARED), [4, 0, 4, 2, 1, 1]);
-        assert_eq!(verified["findings"][0]["row"], json!({ "id": 3 }));
+        assert_eq!(figures(&verified, COMPARED), [4, 0, 4, 2, 2, 0]);
 
         let ran = case.run("migrate", &sessions("archive"), AGAIN).exits(0);
         assert_eq!(figures(&ran.json(), BOOKS), [4, 0, 2, 2, 2]);
@@ -342,4 +342,45 @@ async fn dynamodb_local_takes_such_items_and_what_it_lacks_is_told() {
         migrated.stdout
     );
     ran("verify").exits(0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_has_expired_is_gone_only_where_the_tables_ttl_is_on() {
+    let hour_ago = jiff::Timestamp::now().as_second() - 3600;
+    let rows = format!(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, x INTEGER NOT NULL);
+         INSERT INTO t VALUES (1, 4000000000), (2, {hour_ago});"
+    );
+    let source = Source::Sqlite(crate::support::sqlite::Database::new(&rows).await);
+    let folder = tempfile::tempdir().unwrap();
+    let table = format!("gone-{}", std::process::id());
+    let ran = |name: &str, ttl: &str| {
+        let mapping = folder.path().join("gone.yaml");
+        let text = format!(
+            "dynafold: 1\ntable: {{ name: {table}, key: {{ partition: PK }}{ttl} }}\n\
+             items: {{ T: {{ from: t, key: {{ PK: \"T#{{id}}\" }}, columns: [x] }} }}\n"
+        );
+        std::fs::write(&mapping, text).unwrap();
+        let (mapping, source) = (mapping.display().to_string(), source.url());
+        let endpoint = dynamodb_local::endpoint();
+        let target = ["--target", "dynamodb", "--endpoint-url", &endpoint];
+        let mut arguments = vec![name, &mapping, "--source", &source, "--format", "json"];
+        arguments.extend(target);
+        run(&mut command(&arguments))
+    };
+    ran("migrate", "").exits(0);
+    let key = json!({ "PK": { "S": "T#2" } });
+    let delete = json!({ "TableName": table, "Key": key });
+    dynamodb_local::call("DeleteItem", &delete).await;
+    let expiring = ", ttl: x";
+    let report = ran("verify", expiring).exits(3).json();
+    assert_eq!(report["total"]["missing"], 1, "{report:#}");
+    let on = json!({ "Enabled": true, "AttributeName": "x" });
+    let on = json!({ "TableName": table, "TimeToLiveSpecification": on });
+    dynamodb_local::call("UpdateTimeToLive", &on).await;
+    let report = ran("verify", expiring).exits(0).json();
+    assert_eq!(report["total"]["gone"], 1, "{report:#}");
+    assert_eq!(claimed(&report, "table_equal"), "agrees");
+    dynamodb_local::delete_table(&table).await;
+    source.drop().await;
 }

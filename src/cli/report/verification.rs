@@ -127,7 +127,7 @@ fn expiry(report: &VerifyReport) -> Vec<String> {
     }
     if total.gone > 0 {
         out.push(format!(
-            "{} had expired at {} and are gone, as they should be",
+            "{} had expired at {} and are not in the table: its TTL deletes such",
             counted(total.gone, "item"),
             report.now
         ));

@@ -113,6 +113,10 @@ impl Target for Dynamodb {
         engine.map_or(BatchLimit::BATCH_WRITE, Engine::batch_limit)
     }
 
+    fn deletes_expired(&self) -> bool {
+        self.engine.is_none()
+    }
+
     async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
         self.describe_table(name).await
     }

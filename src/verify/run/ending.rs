@@ -72,6 +72,12 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     if !hiding.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
         because.insert_str(0, "of the rows that row security lets this reader see: ");
     }
+    let of = subject(&verify.model, verify.options.partition.as_ref());
+    let mut part = of.item_types.clone();
+    part.extend(of.partition.as_ref().map(|it| format!("the partition {it}")));
+    if !part.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
+        because.insert_str(0, &format!("of {}: ", part.join(", ")));
+    }
     let total = &report.total;
     let mut facts = vec![
         format!("{} rows read", total.rows_read),
@@ -88,7 +94,7 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     });
     Claim {
         kind: ClaimKind::TableEqual,
-        of: subject(&verify.model, verify.options.partition.as_ref()),
+        of,
         verdict,
         because,
         facts,
@@ -149,6 +155,19 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
     if report.lingering > 0 {
         let items = counted(report.lingering, "expired item");
         beside.push(format!("{items} that DynamoDB has yet to delete"));
+    }
+    if total.gone > 0 {
+        let expired = counted(total.gone, "item");
+        let mut because =
+            format!("the table holds what the source makes, but for {expired} that had expired");
+        if !beside.is_empty() {
+            because.push_str(&format!("; beside it stand {}", beside.join(", and ")));
+        }
+        let verdict = Verdict::Agrees {
+            asked: total.expected - total.gone,
+            possible: Some(total.expected),
+        };
+        return (verdict, because);
     }
     let because = if beside.is_empty() {
         "the table holds exactly what the source makes".to_owned()

@@ -26,7 +26,7 @@ use crate::proof;
 use crate::proof::Proof;
 use crate::retry::Policy;
 use crate::source::Source;
-use crate::target::Target;
+use crate::target::{Target, TargetError};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;
@@ -135,7 +135,11 @@ impl Run {
             halt: self.halt.clone(),
             progress: verify.progress.clone(),
         });
-        let (blocks, workers) = self.workers(&shared, mender.as_deref());
+        let expires = match self.expires().await {
+            Ok(expires) => expires,
+            Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
+        };
+        let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
         let lanes = verify.options.lanes();
         let chunks = spread(&setting.plan, lanes);
         let issue = self.issue(mender.clone());
@@ -173,6 +177,16 @@ impl Run {
         }
     }
 
+    /// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
+    async fn expires(&self) -> Result<bool, TargetError> {
+        let Verify { target, model, .. } = &self.verify;
+        if model.table.ttl.is_none() || !target.deletes_expired() {
+            return Ok(false);
+        }
+        let there = target.describe(&model.table.name).await?;
+        Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
+    }
+
     /// Makes the sheets.
     fn issue(&self, mender: Option<Arc<Mender>>) -> Issue<Arc<Sheet>> {
         let (ledger, attempts) = (self.ledger.clone(), AtomicU64::new(0));
@@ -187,6 +201,7 @@ impl Run {
         &self,
         shared: &Arc<Shared>,
         mender: Option<&Mender>,
+        expires: bool,
     ) -> (mpsc::Sender<Block>, JoinSet<()>) {
         let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
         let blocks = Arc::new(Turn::new(blocks));
@@ -202,7 +217,7 @@ impl Run {
                 &verify.model.table,
                 folder.clone(),
                 Arc::new(move |index, folded, found: Option<Item>| {
-                    judge((*owners).as_ref().ok(), index, folded, found.as_ref())
+                    judge((*owners).as_ref().ok(), expires, index, folded, found.as_ref())
                 }),
                 requests,
                 self.halt.clone(),

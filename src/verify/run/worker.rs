@@ -392,15 +392,16 @@ pub(super) enum Maker {
     Foreign(Arc<str>),
 }
 
-/// Judges what the table holds.
+/// Judges what the table holds. `expires`: DynamoDB deletes its expired items.
 pub(super) fn judge(
     owners: Option<&Owners>,
+    expires: bool,
     item_type: usize,
     folded: &Folded,
     found: Option<&Item>,
 ) -> Verdict {
     match found {
-        None if folded.expiry == Expiry::Past => Verdict::Gone,
+        None if expires && folded.expiry == Expiry::Past => Verdict::Gone,
         None => Verdict::Missing,
         Some(found) if is_same(folded, found) => Verdict::Equal,
         Some(found) => Verdict::Different {
