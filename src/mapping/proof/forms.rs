@@ -223,47 +223,6 @@ impl Shape {
         !self.pieces.iter().any(one)
     }
 
-    /// Whether a text is of this shape.
-    pub(super) fn takes(&self, text: &str) -> bool {
-        let end = self.pieces.len();
-        let mut at = vec![false; end + 1];
-        if let Some(first) = at.first_mut() {
-            *first = true;
-        }
-        self.pass(&mut at);
-        for letter in text.chars() {
-            let mut next = vec![false; end + 1];
-            for (place, piece) in self.pieces.iter().enumerate() {
-                let (letters, to) = match piece {
-                    Piece::One(letters, _) => (letters, place + 1),
-                    Piece::Many(letters, _) => (letters, place),
-                    Piece::Begin(_) | Piece::End(_) => continue,
-                };
-                if at.get(place) == Some(&true)
-                    && letters.allows(letter)
-                    && let Some(reached) = next.get_mut(to)
-                {
-                    *reached = true;
-                }
-            }
-            self.pass(&mut next);
-            at = next;
-        }
-        at.last() == Some(&true)
-    }
-
-    /// Goes on over pieces that need no letter.
-    fn pass(&self, at: &mut [bool]) {
-        for (place, piece) in self.pieces.iter().enumerate() {
-            if !matches!(piece, Piece::One(..))
-                && at.get(place) == Some(&true)
-                && let Some(next) = at.get_mut(place + 1)
-            {
-                *next = true;
-            }
-        }
-    }
-
     fn push(&mut self, form: &Form, owner: Option<usize>) {
         self.pieces.extend(owner.map(Piece::Begin));
         self.pieces.extend(form.iter().map(|stretch| {

@@ -16,12 +16,13 @@
 //! | `reach` | which item types does an access pattern find? |
 //!
 //! They stand on `letters` and `text` (what a value can look like), `domain` and `passage` (what a
-//! column's type and the filters make of it), `forms` (whole templates) and `meet` (two automata
+//! column's type and the filters make of it), `exact` (which of them), `forms` (whole templates) and `meet` (two automata
 //! that read one text).
 
 mod apart;
 mod coverage;
 mod domain;
+mod exact;
 mod facts;
 mod forms;
 mod indexes;
