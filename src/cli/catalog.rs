@@ -86,6 +86,20 @@ pub(super) fn estimates(model: &Model, catalog: &Catalog) -> Vec<Option<u64>> {
         .collect()
 }
 
+/// The columns in which the table of each pass never has NULL.
+pub(super) fn never_null(model: &Model, catalog: &Catalog) -> Vec<BTreeSet<String>> {
+    let columns = |from: &Relation| match from {
+        Relation::Table(name) => catalog.table(name).map_or(&[][..], |table| &table.columns),
+        Relation::Query(_) => &[],
+    };
+    let names = |from: &Relation| {
+        let solid = columns(from).iter().filter(|column| !column.nullable);
+        solid.map(|column| column.name.clone()).collect()
+    };
+    let passes = model.passes.iter();
+    passes.map(|pass| names(&pass.scan.from)).collect()
+}
+
 /// The item types whose rows come from what may leave rows out that are there, or are joined to such: queries,
 /// views, and tables of which row security may hide rows.
 pub(super) fn selecting(model: &Model, catalog: &Catalog) -> BTreeSet<String> {

@@ -150,7 +150,6 @@ impl Ready {
         }
         let prune = arguments.prune.map(|stale| Prune {
             filtered: stale == StaleRows::Filtered,
-            selecting: catalog::selecting(&model, &self.catalog),
         });
         let model = pruned(model, prune.as_ref());
         let remember = is_full(arguments).then(|| Selection {
@@ -170,6 +169,8 @@ impl Ready {
                 archive_file: self.files.archive,
                 writers: arguments.concurrency.map(usize::from),
                 estimates: catalog::estimates(&model, &self.catalog),
+                never_null: catalog::never_null(&model, &self.catalog),
+                selecting: catalog::selecting(&model, &self.catalog),
                 keys: self.keys,
                 doing: doing(arguments),
                 selection: self.selection,

@@ -128,9 +128,6 @@ pub enum KeyCheck {
 pub struct Prune {
     /// Delete those too whose rows `where` leaves out, or a view, a query or a table with row security does not return.
     pub filtered: bool,
-    /// Item types whose rows come from a view, a query or a table with row security, or are joined to one: a row
-    /// that it does not return may be there still.
-    pub selecting: BTreeSet<String>,
 }
 
 /// How to load.
@@ -149,6 +146,11 @@ pub struct Options {
     pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
+    /// The columns in which each pass's table never has NULL, by their names.
+    pub never_null: Vec<BTreeSet<String>>,
+    /// Item types whose rows come from a view, a query or a table with row security, or are joined to one: a row
+    /// that it does not return may be there still.
+    pub selecting: BTreeSet<String>,
     /// When to send again, and when to give up.
     pub retry: Policy,
     /// How shared keys are found.
@@ -180,6 +182,8 @@ impl Default for Options {
             writers: None,
             bulk: true,
             estimates: Vec::new(),
+            never_null: Vec::new(),
+            selecting: BTreeSet::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
             proof: proof::Options::of(KEY_MEMORY),

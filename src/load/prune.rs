@@ -7,7 +7,7 @@
 //! touched. What earlier loads have done decides nothing: the same command does the same again. A load
 //! that goes on deletes without being asked only what the journal says that it has sent, as it is.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
@@ -302,6 +302,8 @@ pub(super) struct Pruning<'p> {
     pub(super) prune: Option<&'p Prune>,
     /// What tells the item types apart. What this run has sent is known without.
     pub(super) owners: Option<&'p Owners>,
+    /// Item types of which a row may be there though it was not read.
+    pub(super) selecting: &'p BTreeSet<String>,
     /// The item types that are looked at.
     pub(super) wanted: &'p [bool],
     pub(super) partition: Option<Attribute>,
@@ -349,10 +351,16 @@ pub(super) async fn prune(
     };
     let mut deletions = Deletions::new(delivery, pruning.doing);
     let mut left = Left::default();
+    let selects = |item_type: usize| {
+        let item_type = model.item_types.get(item_type);
+        item_type.map_or(!pruning.selecting.is_empty(), |item_type| {
+            pruning.selecting.contains(&*item_type.name)
+        })
+    };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {
-            None => left.is_own(&stray, pruning.owners.is_some()),
-            Some(prune) => left.asked_for(prune, model, &stray),
+            None => left.is_own(&stray, pruning.owners.is_some(), &selects),
+            Some(prune) => left.asked_for(prune, &stray, &selects),
         };
         if deletes {
             deletions.delete(&stray).await;
@@ -404,8 +412,12 @@ impl Strays {
 
 impl Left {
     /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself.
-    /// `told_apart`: whether item types can be.
-    fn is_own(&mut self, stray: &Stray, told_apart: bool) -> bool {
+    /// `told_apart`: whether item types can be; `selects`: whether a row of one may be there though it was not read.
+    fn is_own(&mut self, stray: &Stray, told_apart: bool, selects: &dyn Fn(usize) -> bool) -> bool {
+        if stray.sent && stray.stale == Stale::Gone && selects(stray.item_type) {
+            self.not_returned += 1;
+            return false;
+        }
         match (stray.sent, stray.item_type) {
             (true, STRANGER) => self.strangers += u64::from(told_apart),
             (true, _) | (false, STRANGER) => {}
@@ -416,18 +428,14 @@ impl Left {
     }
 
     /// Whether what has become of an item's row is what is asked for.
-    fn asked_for(&mut self, prune: &Prune, model: &Model, stray: &Stray) -> bool {
-        let selecting = || {
-            let item_type = model.item_types.get(stray.item_type);
-            item_type.is_none_or(|item_type| prune.selecting.contains(&*item_type.name))
-        };
+    fn asked_for(&mut self, prune: &Prune, stray: &Stray, selects: &dyn Fn(usize) -> bool) -> bool {
         let left = match stray.stale {
             _ if stray.item_type == UNCLEAR => &mut self.unclear,
             Stale::Rejected => &mut self.rejected,
             Stale::Expired => &mut self.expired,
             _ if prune.filtered => return true,
             Stale::Filtered => &mut self.filtered,
-            Stale::Gone if selecting() => &mut self.not_returned,
+            Stale::Gone if selects(stray.item_type) => &mut self.not_returned,
             Stale::Gone => return true,
         };
         *left += 1;

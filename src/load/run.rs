@@ -228,6 +228,7 @@ impl Run {
                 (owners, prune) => {
                     let pruning = Pruning {
                         prune: prune.as_ref(),
+                        selecting: &self.load.options.selecting,
                         owners: owners.as_ref().ok(),
                         wanted: &prunable,
                         partition,

@@ -1,7 +1,7 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
 //! the keys; then the attempt in the state. The table is not touched here.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -116,7 +116,7 @@ pub(super) async fn set(
         let stamp = source.identity().await.map_err(failed)?.stamp;
         let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| pass.fickle));
         let done = std::mem::take(&mut before.done);
-        let mut done = done.under(stamp.as_deref(), source.dbms());
+        let mut done = done.under(stamp.as_deref(), source.dbms(), &load.options.never_null);
         if wants_all_keys(load) {
             done.read_again();
         }
@@ -457,6 +457,22 @@ impl Plan {
         Ok(Self { passes })
     }
 
+    /// Whether its ranges have all rows of another snapshot too. Places of rows live and die with theirs in
+    /// PostgreSQL, and a row whose key has become NULL is in no range.
+    fn covers(&self, dbms: Dbms, never_null: &[BTreeSet<String>]) -> bool {
+        let mut passes = self.passes.iter().zip(never_null);
+        self.passes.len() == never_null.len()
+            && passes.all(|(parts, solid)| {
+                parts.iter().all(|part| match part {
+                    Part::Whole | Part::Orphans => true,
+                    Part::Range(range) => match &range.by {
+                        By::Key(columns) => columns.iter().all(|column| solid.contains(column)),
+                        By::Place => dbms != Dbms::Postgres,
+                    },
+                })
+            })
+    }
+
     /// Every pass as one chunk.
     pub(crate) fn whole(model: &Model) -> Self {
         let passes = model.passes.iter();
@@ -606,20 +622,19 @@ impl Done {
     }
 
     /// What of it counts under the snapshot of now.
-    pub(super) fn under(mut self, stamp: Option<&str>, dbms: Dbms) -> Self {
+    pub(super) fn under(
+        mut self,
+        stamp: Option<&str>,
+        dbms: Dbms,
+        never_null: &[BTreeSet<String>],
+    ) -> Self {
         let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
         if self.stamps.is_empty() || unchanged {
             return self;
         }
         self.changed = true;
         self.read_again();
-        let places = self
-            .plan
-            .iter()
-            .flat_map(Plan::chunks)
-            .any(|(_, part)| matches!(part, Part::Range(range) if range.by == By::Place));
-        if places && dbms == Dbms::Postgres {
-            // Places of rows live and die with their snapshot.
+        if !self.plan.iter().all(|plan| plan.covers(dbms, never_null)) {
             self.plan = None;
             self.everything_again = true;
         }
@@ -630,5 +645,38 @@ impl Done {
     pub(super) fn read_again(&mut self) {
         self.again
             .extend(std::mem::take(&mut self.skip).into_keys());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_holds_for_other_rows_only_where_its_ranges_have_them_all() {
+        let range = |by: By| {
+            Part::Range(Range {
+                by,
+                after: None,
+                to: None,
+            })
+        };
+        let key = || range(By::Key(vec!["id".to_owned()]));
+        let plan = |parts: Vec<Part>| Plan {
+            passes: vec![parts],
+        };
+        let solid = [BTreeSet::from(["id".to_owned()])];
+        let none = [BTreeSet::new()];
+        for (part, dbms, never_null, covers) in [
+            (key(), Dbms::Mysql, &solid[..], true),
+            (key(), Dbms::Mysql, &none[..], false),
+            (key(), Dbms::Mysql, &[][..], false),
+            (range(By::Place), Dbms::Sqlite, &none[..], true),
+            (range(By::Place), Dbms::Postgres, &solid[..], false),
+            (Part::Whole, Dbms::Postgres, &none[..], true),
+        ] {
+            let plan = plan(vec![part]);
+            assert_eq!(plan.covers(dbms, never_null), covers, "{plan:?}");
+        }
     }
 }
