@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::joins::Joins;
 use crate::catalog::{Catalog, Column, DataType, Dbms, Table};
 use crate::sql::{
-    Around, Comparator, Condition, Limit, Name, Origin, Output, Query, Select, Selected, Set,
-    Source, Test, Value,
+    Around, Comparator, Condition, Limit, Name, Operand, Origin, Output, Query, Select, Selected,
+    Set, Source, Test, Value,
 };
 
 /// A query whose columns are known.
@@ -201,12 +201,13 @@ impl<'a> Shape<'a> {
 
     /// What the query says beyond the pattern and the item types' `where`, in its own words. `wheres`: one of each item
     /// type. `bases`: the relations that stand for them. `needed`: columns of these without which no item type has the
-    /// keys.
+    /// keys. `keyed`: columns of which one of them has its keys.
     pub(super) fn further(
         &self,
         wheres: &[Option<&str>],
         bases: &HashSet<usize>,
         needed: &[&str],
+        keyed: &[&str],
         dbms: Dbms,
     ) -> Vec<String> {
         // What one item type says and another does not, may leave out rows of the other.
@@ -239,7 +240,7 @@ impl<'a> Shape<'a> {
                             origin.is_some_and(|(at, ..)| bases.contains(&at))
                         })
                     });
-                let names = key(condition).filter(|_| is_of_bases);
+                let names = key(condition, keyed).filter(|_| is_of_bases);
                 let is_key = names.is_some_and(|names| {
                     let again = names.into_iter().filter(|name| !bound.insert(name));
                     again.count() == 0
@@ -282,11 +283,15 @@ fn parts(condition: &str, dbms: Dbms) -> Vec<String> {
     conditions.map(|condition| condition.text).collect()
 }
 
-/// The parameters that a condition holds against a column, as the key condition does too.
-fn key(condition: &Condition) -> Option<Vec<&str>> {
+/// The parameters that a condition holds against a column of `keyed`, as the key condition does too.
+fn key<'c>(condition: &'c Condition, keyed: &[&str]) -> Option<Vec<&'c str>> {
+    let column = |operand: &Operand| {
+        let column = operand.column()?;
+        keyed.iter().find(|name| column.name.is(name)).map(drop)
+    };
     match &condition.test {
         Test::Compare { left, right, op } if *op != Comparator::NotEqual => {
-            left.column()?;
+            column(left)?;
             Some(vec![right.parameter()?])
         }
         Test::Between {
@@ -295,7 +300,7 @@ fn key(condition: &Condition) -> Option<Vec<&str>> {
             low,
             high,
         } => {
-            operand.column()?;
+            column(operand)?;
             Some(vec![low.parameter()?, high.parameter()?])
         }
         _ => None,

@@ -19,7 +19,7 @@ use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::is_fickle_query;
-use crate::mapping::model::{AccessPattern, ItemType, Node, ParameterKind, Template};
+use crate::mapping::model::{AccessPattern, ItemType, ParameterKind, Placeholder, Template};
 use crate::source::{ScanColumn, Source, SourceError};
 use crate::sql::{InResult, Limit, Query, Read, table};
 use crate::target::{Target, answer};
@@ -352,35 +352,48 @@ impl Work<'_, '_> {
             .iter()
             .filter_map(|one| ground.model.item_types.get(one.item_type));
         let bases = bases(shape, types.clone(), ground);
-        shape.further(&wheres, &bases, &self.needed(types), ground.catalog.dbms)
+        let keyed: Vec<&str> = types
+            .clone()
+            .flat_map(|item| self.key_columns(item, Template::placeholders))
+            .collect();
+        let needed = self.needed(types);
+        shape.further(&wheres, &bases, &needed, &keyed, ground.catalog.dbms)
     }
 
     /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
     fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
-        let (model, pattern) = (self.proving.ground.model, self.pattern);
-        let needed = |item: &'m ItemType| -> Vec<&'m str> {
-            let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
-            let is_key = |name: &str| keys(&model.table, pattern).any(|key| *key.name == *name);
-            let made = item.attributes.iter().filter(|(name, _)| is_key(name));
-            let templates = made.filter_map(|(_, node)| match node {
-                Node::Template(template) => Some(template),
-                _ => None,
-            });
-            let values = templates.flat_map(Template::mandatory);
-            let values = values.filter(|value| !value.replaces_null());
-            let columns = values.filter_map(|value| scan?.columns.get(value.place.column));
-            let own = columns.filter_map(|column| match column {
-                ScanColumn::Column {
-                    join: None, name, ..
-                } => Some(name.as_str()),
-                _ => None,
-            });
-            own.collect()
+        let needed = |item| {
+            self.key_columns(item, |template| {
+                template.mandatory().filter(|value| !value.replaces_null())
+            })
         };
         let mut all = types.map(needed);
         let mut found = all.next().unwrap_or_default();
         all.for_each(|other| found.retain(|name| other.contains(name)));
         found
+    }
+
+    /// Columns of an item type's own table from which the keys are made that the pattern asks for.
+    fn key_columns<'m, I: Iterator<Item = &'m Placeholder>>(
+        &'m self,
+        item: &'m ItemType,
+        values: impl Fn(&'m Template) -> I,
+    ) -> Vec<&'m str> {
+        let (model, pattern) = (&self.proving.ground.model, self.pattern);
+        let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
+        let is_key = |name: &str| keys(&model.table, pattern).any(|key| *key.name == *name);
+        let made = item.attributes.iter().filter(|(name, _)| is_key(name));
+        let templates = made.filter_map(|(_, node)| node.template());
+        let columns = templates
+            .flat_map(values)
+            .filter_map(|value| scan?.columns.get(value.place.column));
+        let own = columns.filter_map(|column| match column {
+            ScanColumn::Column {
+                join: None, name, ..
+            } => Some(name.as_str()),
+            _ => None,
+        });
+        own.collect()
     }
 
     /// Whether an item type has the TTL attribute.
