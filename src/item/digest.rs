@@ -100,8 +100,11 @@ impl Secret {
     }
 
     fn quick(self, text: &[u8]) -> u128 {
-        let [a, b, c, d, e, f, g, h, ..] = self.0;
-        xxh3_128_with_seed(text, u64::from_le_bytes([a, b, c, d, e, f, g, h]))
+        let seed = self
+            .0
+            .first_chunk()
+            .map_or(0, |seed| u64::from_le_bytes(*seed));
+        xxh3_128_with_seed(text, seed)
     }
 }
 
