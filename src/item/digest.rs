@@ -5,7 +5,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
-use xxhash_rust::xxh3::xxh3_128_with_seed;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 
 use super::{Attribute, Item};
 
@@ -37,11 +37,23 @@ impl Secret {
         &self.0
     }
 
-    /// 128 bits that stand for values, one after the other.
+    /// 128 bits that stand for values of keys, one after the other.
     pub(super) fn values<'a>(self, values: impl IntoIterator<Item = &'a Attribute>) -> u128 {
         let mut text = Vec::with_capacity(64);
         for one in values {
-            self.value(&mut text, one);
+            let whole;
+            let bytes = match scalar(one) {
+                Some(bytes) => bytes,
+                None => {
+                    whole = self.digest(0, one).to_le_bytes();
+                    &whole
+                }
+            };
+            // Two values have the same text only where they are the same. A key has 3 KB at most.
+            let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            text.push(tag(one));
+            text.extend(length.to_le_bytes());
+            text.extend(bytes);
         }
         let mut hasher = SipHasher13::new_with_key(&self.0);
         // At once: the hasher takes longer over each of many small parts than over their bytes.
@@ -51,72 +63,54 @@ impl Secret {
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
     pub(crate) fn item(self, item: &Item) -> u128 {
-        self.members(&mut Vec::with_capacity(512), &item.attributes)
+        let seed = self.0.first_chunk();
+        let seed = seed.map_or(0, |seed| u64::from_le_bytes(*seed));
+        self.members(seed, &item.attributes)
     }
 
-    // The text that is hashed: two values have the same one only where they are the same. What has no
-    // order is hashed one by one, and stands there as the sum.
+    /// Of what has no order the hashes are added up.
+    fn members(self, seed: u64, members: &[(Arc<str>, Attribute)]) -> u128 {
+        let hashes = members.iter().map(|(name, value)| {
+            let seed = xxh3_64_with_seed(name.as_bytes(), seed);
+            self.digest(seed, value)
+        });
+        hashes.fold(0, u128::wrapping_add)
+    }
 
-    fn value(self, text: &mut Vec<u8>, attribute: &Attribute) {
-        text.push(tag(attribute));
-        match attribute {
-            Attribute::S(string) => sized(text, string.as_bytes()),
-            Attribute::N(number) => sized(text, number.as_str().as_bytes()),
-            Attribute::B(bytes) => sized(text, bytes),
-            Attribute::Bool(bool) => text.push(u8::from(*bool)),
-            Attribute::Null => {}
+    fn digest(self, seed: u64, attribute: &Attribute) -> u128 {
+        fn sum<'a>(all: impl Iterator<Item = &'a [u8]>, hash: impl Fn(&[u8]) -> u128) -> u128 {
+            all.map(hash).fold(0, u128::wrapping_add)
+        }
+        let seed = seed.wrapping_add(u64::from(tag(attribute)));
+        let hash = |bytes: &[u8]| xxh3_128_with_seed(bytes, seed);
+        let inner = match attribute {
             Attribute::L(elements) => {
-                count(text, elements.len());
-                for element in elements {
-                    self.value(text, element);
-                }
+                let hashes = elements.iter().zip(0_u64..).map(|(element, at)| {
+                    let seed = xxh3_64_with_seed(&at.to_le_bytes(), seed);
+                    self.digest(seed, element)
+                });
+                hashes.fold(0, u128::wrapping_add)
             }
-            Attribute::M(members) => {
-                let sum = self.members(text, members);
-                text.extend(sum.to_le_bytes());
-            }
-            Attribute::Ss(all) => self.set(text, all.iter().map(|one| one.as_bytes())),
-            Attribute::Ns(all) => self.set(text, all.iter().map(|one| one.as_str().as_bytes())),
-            Attribute::Bs(all) => self.set(text, all.iter().map(Vec::as_slice)),
-        }
-    }
-
-    fn members(self, text: &mut Vec<u8>, members: &[(Arc<str>, Attribute)]) -> u128 {
-        let begin = text.len();
-        let mut sum = 0_u128;
-        for (name, value) in members {
-            sized(text, name.as_bytes());
-            self.value(text, value);
-            sum = sum.wrapping_add(self.quick(text.get(begin..).unwrap_or_default()));
-            text.truncate(begin);
-        }
-        sum
-    }
-
-    fn set<'a>(self, text: &mut Vec<u8>, all: impl Iterator<Item = &'a [u8]>) {
-        let hashes = all.map(|one| self.quick(one));
-        let sum = hashes.fold(0, u128::wrapping_add);
-        text.extend(sum.to_le_bytes());
-    }
-
-    fn quick(self, text: &[u8]) -> u128 {
-        let seed = self
-            .0
-            .first_chunk()
-            .map_or(0, |seed| u64::from_le_bytes(*seed));
-        xxh3_128_with_seed(text, seed)
+            Attribute::M(members) => self.members(seed, members),
+            Attribute::Ss(all) => sum(all.iter().map(|one| one.as_bytes()), hash),
+            Attribute::Ns(all) => sum(all.iter().map(|one| one.as_str().as_bytes()), hash),
+            Attribute::Bs(all) => sum(all.iter().map(Vec::as_slice), hash),
+            _ => return hash(scalar(attribute).unwrap_or_default()),
+        };
+        hash(&inner.to_le_bytes())
     }
 }
 
-fn count(text: &mut Vec<u8>, length: usize) {
-    // An item has 400 KB at most.
-    let length = u32::try_from(length).unwrap_or(u32::MAX);
-    text.extend(length.to_le_bytes());
-}
-
-fn sized(text: &mut Vec<u8>, bytes: &[u8]) {
-    count(text, bytes.len());
-    text.extend(bytes);
+/// The bytes of a value that holds no others. NULL and `false`, which their tags tell apart, have none.
+fn scalar(attribute: &Attribute) -> Option<&[u8]> {
+    match attribute {
+        Attribute::S(string) => Some(string.as_bytes()),
+        Attribute::N(number) => Some(number.as_str().as_bytes()),
+        Attribute::B(bytes) => Some(bytes),
+        Attribute::Bool(true) => Some(&[1]),
+        Attribute::Bool(false) | Attribute::Null => Some(&[]),
+        _ => None,
+    }
 }
 
 fn tag(attribute: &Attribute) -> u8 {
