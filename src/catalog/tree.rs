@@ -26,10 +26,8 @@ pub fn tree(catalog: &Catalog, wanted: impl Fn(&Table) -> bool) -> String {
             .map(|table| table_node(catalog, table))
             .collect(),
     });
-    let unread = catalog.notices.iter().map(|notice| Node {
-        text: format!("not read: {}", one_line(notice)),
-        children: Vec::new(),
-    });
+    let unread = catalog.notices.iter();
+    let unread = unread.map(|notice| Node::leaf(format!("not read: {}", one_line(notice))));
     let root = Node {
         text: format!(
             "{} ({} {})",

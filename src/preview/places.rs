@@ -1,5 +1,6 @@
 //! The table and its indexes: what is written to each, and where it is hot.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
@@ -105,22 +106,18 @@ impl Place {
             error: 0.0,
             keys: Vec::new(),
         };
-        let mut parts: Vec<(&Sketch, f64, f64)> = Vec::new();
+        if self.rated.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut keys = HashMap::new();
         for ((sketch, rate), items) in self.rated.iter().zip(rates).zip(items) {
-            let (Some(sketch), Some(rate)) = (sketch, rate) else {
+            let (Some(sketch), Some(rate)) = (sketch, *rate) else {
                 continue;
             };
             // Without items there are no units either.
             let items = float((*items).max(1));
-            rated.units_per_second += shared(*rate, sketch.total(), items);
-            rated.error += shared(*rate, sketch.error(), items);
-            parts.push((sketch, *rate, items));
-        }
-        if parts.is_empty() {
-            return None;
-        }
-        let mut keys = std::collections::HashMap::new();
-        for (sketch, rate, items) in parts {
+            rated.units_per_second += shared(rate, sketch.total(), items);
+            rated.error += shared(rate, sketch.error(), items);
             for heavy in sketch.held() {
                 let key = keys.entry(heavy.fingerprint).or_insert((heavy.text, 0.0));
                 key.1 += shared(rate, heavy.least, items);

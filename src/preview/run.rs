@@ -315,26 +315,27 @@ impl Run {
         for books in &self.books {
             total.add(books);
         }
-        let totals = self.tally.finish(&self.model);
         let outcome = end.unwrap_or(ForecastOutcome::Complete);
         let collisions = found.map(|found| found.collisions);
-        Forecast {
+        let mut forecast = Forecast {
             claims: vec![claim(&self.model, &outcome, collisions.as_ref())],
             outcome,
             table: self.model.table.name.clone(),
             total,
-            sizes: totals.sizes,
-            largest: totals.largest,
-            places: totals.places,
-            collections: totals.collections,
+            sizes: Vec::new(),
+            largest: Vec::new(),
+            places: Vec::new(),
+            collections: None,
             collisions: collisions.unwrap_or_default(),
             rejects: self.notes,
             rejects_file,
-            import_bytes: totals.import_bytes,
+            import_bytes: 0,
             warnings: self.warnings,
             elapsed_seconds: begun.elapsed().as_secs_f64(),
             item_types: self.books,
-        }
+        };
+        self.tally.finish(&self.model, &mut forecast);
+        forecast
     }
 }
 
@@ -474,7 +475,11 @@ impl Run {
                     let reject = shares_key(model, index, row.clone(), first, HELP, &folded);
                     unwritten = write(rejects, model, &reject).err();
                 }
-                wanted.meet(model, index, row, &folded);
+                let key = || key_json(&model.table, &folded.item);
+                wanted.key.get_or_insert_with(key);
+                if wanted.rows.len() < ROWS {
+                    wanted.rows.push((index, row));
+                }
             }
             Ok(left > 0 && unwritten.is_none())
         });
@@ -492,16 +497,6 @@ impl Run {
 }
 
 impl Wanted {
-    /// Enters a row of the key.
-    fn meet(&mut self, model: &Model, index: usize, row: RowKey, folded: &Folded) {
-        if self.key.is_none() {
-            self.key = Some(key_json(&model.table, &folded.item));
-        }
-        if self.rows.len() < ROWS {
-            self.rows.push((index, row));
-        }
-    }
-
     fn collision(self, model: &Model, items: u64) -> Collision {
         let rows = self.rows.iter().filter_map(|(index, row)| {
             let item_type = model.item_types.get(*index)?;

@@ -104,13 +104,6 @@ impl Sketch {
         (self.error == 0).then(|| count(self.held.len()))
     }
 
-    /// The bounds of one key's weight.
-    #[must_use]
-    pub fn bounds(&self, fingerprint: u128) -> (u64, u64) {
-        let least = self.held.get(&fingerprint).map_or(0, |held| held.weight);
-        (least, least + self.error)
-    }
-
     /// All keys that are held, in no order.
     pub fn held(&self) -> impl Iterator<Item = Heavy> {
         self.held.iter().map(|(fingerprint, held)| Heavy {
@@ -124,20 +117,14 @@ impl Sketch {
     /// The heaviest keys, the heaviest first; equal ones by their texts.
     #[must_use]
     pub fn heaviest(&self, most: usize) -> Vec<Heavy> {
-        let mut all: Vec<(&u128, &Held)> = self.held.iter().collect();
-        all.sort_unstable_by(|(a, x), (b, y)| {
-            (y.weight.cmp(&x.weight))
-                .then_with(|| x.text.cmp(&y.text))
-                .then_with(|| a.cmp(b))
+        let mut all: Vec<Heavy> = self.held().collect();
+        all.sort_unstable_by(|one, other| {
+            (other.least.cmp(&one.least))
+                .then_with(|| one.text.cmp(&other.text))
+                .then_with(|| one.fingerprint.cmp(&other.fingerprint))
         });
         all.truncate(most);
-        let heavy = all.into_iter().map(|(fingerprint, held)| Heavy {
-            fingerprint: *fingerprint,
-            text: held.text.clone(),
-            least: held.weight,
-            most: held.weight + self.error,
-        });
-        heavy.collect()
+        all
     }
 }
 
@@ -197,7 +184,8 @@ mod tests {
             prop_assert_eq!(sketch.total(), total);
             prop_assert!(sketch.error() <= total / u64::try_from(counters).unwrap());
             for (key, weight) in exact {
-                let (least, most) = sketch.bounds(key << 64);
+                let least = sketch.held.get(&(key << 64)).map_or(0, |held| held.weight);
+                let most = least + sketch.error();
                 prop_assert!(least <= weight && weight <= most, "{key}: {least} {weight} {most}");
                 if weight > sketch.error() {
                     prop_assert!(sketch.held.contains_key(&(key << 64)));

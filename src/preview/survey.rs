@@ -4,8 +4,6 @@
 //! Memory does not grow with the data: keys go to disk ([`crate::proof`]), partition key values
 //! into sketches ([`super::Sketch`]), and rows that are named are bounded in number.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,7 +11,7 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::forecast::{
-    Collections, Forecast, ForecastOutcome, Hot, LargeItem, PlaceForecast, PlaceKind, SizeClass,
+    Collections, Forecast, ForecastOutcome, Hot, LargeItem, PlaceKind, SizeClass,
 };
 use super::places::{NAMED, Place, heaviness, hot, text};
 use super::run::Run;
@@ -155,37 +153,18 @@ pub(super) fn proof_failure(error: &ProofError) -> Failure {
 /// How many are kept.
 const MOST: usize = 10;
 
-/// An item: bytes, when it was met, item type, and row as JSON.
-type Met = (u64, Reverse<u64>, usize, String);
-
-/// The largest items; of equal ones the first met.
+/// The largest items, the largest first; of equal ones the first met. Bytes, item type, and row as JSON.
 #[derive(Debug, Default)]
-pub(super) struct Largest {
-    heap: BinaryHeap<Reverse<Met>>,
-    met: u64,
-}
+struct Largest(Vec<(u64, usize, String)>);
 
 impl Largest {
     /// `row` is asked for when the item is among the largest so far.
-    pub(super) fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
-        self.met += 1;
-        let smallest = self.heap.peek().map(|Reverse(item)| item.0);
-        if self.heap.len() >= MOST && smallest.is_some_and(|smallest| bytes <= smallest) {
-            return;
+    fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
+        let at = self.0.partition_point(|item| item.0 >= bytes);
+        if at < MOST {
+            self.0.insert(at, (bytes, item_type, row()));
+            self.0.truncate(MOST);
         }
-        let item = (bytes, Reverse(self.met), item_type, row());
-        self.heap.push(Reverse(item));
-        if self.heap.len() > MOST {
-            self.heap.pop();
-        }
-    }
-
-    /// Bytes, item type and row, the largest first.
-    pub(super) fn sorted(self) -> Vec<(u64, usize, String)> {
-        let sorted = self.heap.into_sorted_vec().into_iter();
-        sorted
-            .map(|Reverse((bytes, _, item_type, row))| (bytes, item_type, row))
-            .collect()
     }
 }
 
@@ -196,38 +175,25 @@ const CLASSES: [u64; 13] = [
     128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 409_600,
 ];
 
-/// Counts items by their sizes.
-#[derive(Debug)]
-pub(super) struct Sizes {
-    classes: [SizeClass; CLASSES.len()],
-}
+/// Counts items by their sizes; classes beyond that of the largest item are not there.
+#[derive(Debug, Default)]
+struct Sizes(Vec<SizeClass>);
 
 impl Sizes {
-    pub(super) fn new() -> Self {
-        Self {
-            classes: CLASSES.map(|up_to| SizeClass {
-                up_to,
-                items: 0,
-                bytes: 0,
-            }),
-        }
-    }
-
-    pub(super) fn add(&mut self, size: u64) {
+    fn add(&mut self, size: u64) {
         let at = CLASSES.partition_point(|up_to| *up_to < size);
         // Nothing is larger than the last class: the fold has refused it.
-        let last = CLASSES.len() - 1;
-        if let Some(class) = self.classes.get_mut(at.min(last)) {
+        let at = at.min(CLASSES.len() - 1);
+        let missing = CLASSES.iter().take(at + 1).skip(self.0.len());
+        self.0.extend(missing.map(|up_to| SizeClass {
+            up_to: *up_to,
+            items: 0,
+            bytes: 0,
+        }));
+        if let Some(class) = self.0.get_mut(at) {
             class.items += 1;
             class.bytes += size;
         }
-    }
-
-    /// The classes up to the largest that has items.
-    pub(super) fn classes(&self) -> Vec<SizeClass> {
-        let used = self.classes.iter().rposition(|class| class.items > 0);
-        let used = used.map_or(0, |last| last + 1);
-        self.classes.iter().take(used).copied().collect()
     }
 }
 
@@ -258,22 +224,12 @@ pub(super) struct Tally {
     items: Vec<u64>,
 }
 
-/// The figures at the end.
-#[derive(Debug)]
-pub(super) struct Totals {
-    pub(super) sizes: Vec<SizeClass>,
-    pub(super) largest: Vec<LargeItem>,
-    pub(super) places: Vec<PlaceForecast>,
-    pub(super) collections: Option<Collections>,
-    pub(super) import_bytes: u64,
-}
-
 impl Tally {
     pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
         let limited = !table.local_indexes.is_empty();
         Self {
             places: Place::all(table, &rates),
-            sizes: Sizes::new(),
+            sizes: Sizes::default(),
             largest: Largest::default(),
             collections: limited.then(|| Sketch::new(COUNTERS)),
             import_bytes: 0,
@@ -328,28 +284,25 @@ impl Tally {
         &self.json
     }
 
-    pub(super) fn finish(self, model: &Model) -> Totals {
+    /// Enters the figures into the report.
+    pub(super) fn finish(self, model: &Model, forecast: &mut Forecast) {
         let name = |index: usize| {
             let item_type = model.item_types.get(index);
             item_type.map_or(String::new(), |item_type| item_type.name.to_string())
         };
-        let largest = self.largest.sorted().into_iter();
+        let largest = self.largest.0.into_iter();
+        let largest = largest.map(|(bytes, item_type, row)| LargeItem {
+            item_type: name(item_type),
+            bytes,
+            row: raw(row),
+        });
         let places = self.places.iter();
-        Totals {
-            sizes: self.sizes.classes(),
-            largest: largest
-                .map(|(bytes, item_type, row)| LargeItem {
-                    item_type: name(item_type),
-                    bytes,
-                    row: raw(row),
-                })
-                .collect(),
-            places: places
-                .map(|place| place.forecast(&self.rates, &self.items))
-                .collect(),
-            collections: self.collections.as_ref().map(collections),
-            import_bytes: self.import_bytes,
-        }
+        let places = places.map(|place| place.forecast(&self.rates, &self.items));
+        forecast.sizes = self.sizes.0;
+        forecast.largest = largest.collect();
+        forecast.places = places.collect();
+        forecast.collections = self.collections.as_ref().map(collections);
+        forecast.import_bytes = self.import_bytes;
     }
 }
 
@@ -380,8 +333,8 @@ mod largest_tests {
         {
             largest.add(bytes, at, || format!("{at}"));
         }
-        let sorted = largest.sorted();
-        let sorted: Vec<(u64, usize)> = sorted.iter().map(|item| (item.0, item.1)).collect();
+        let sorted = largest.0.iter().map(|item| (item.0, item.1));
+        let sorted: Vec<(u64, usize)> = sorted.collect();
         assert_eq!(
             sorted,
             [
@@ -406,19 +359,17 @@ mod sizes_tests {
 
     #[test]
     fn a_class_ends_with_its_largest_size() {
-        let mut sizes = Sizes::new();
+        let mut sizes = Sizes::default();
         for size in [1, 128, 129, 1_024, 1_025] {
             sizes.add(size);
         }
-        let counts = sizes.classes();
-        let counts: Vec<(u64, u64)> = counts.iter().map(|c| (c.up_to, c.items)).collect();
+        let counts: Vec<(u64, u64)> = sizes.0.iter().map(|c| (c.up_to, c.items)).collect();
         assert_eq!(
             counts,
             [(128, 2), (256, 1), (512, 0), (1_024, 1), (2_048, 1)]
         );
         sizes.add(409_600);
-        assert_eq!(sizes.classes().len(), CLASSES.len());
-        assert!(Sizes::new().classes().is_empty());
+        assert_eq!(sizes.0.len(), CLASSES.len());
     }
 }
 

@@ -5,6 +5,7 @@
 //! an answer is small.
 
 use std::mem;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -60,13 +61,7 @@ pub struct Batch {
     text: Text,
     entries: Vec<Entry>,
     /// Where in the text the JSON of each item or key stands.
-    spans: Vec<Span>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    start: usize,
-    end: usize,
+    spans: Vec<Range<usize>>,
 }
 
 /// The requests with commas in between: written into, or ready to be sent and shared.
@@ -121,7 +116,7 @@ impl Batch {
         let end = text.len();
         text.push_str(after);
         self.entries.push(entry);
-        self.spans.push(Span { start, end });
+        self.spans.push(start..end);
     }
 
     /// The requests, in the order they were pushed.
@@ -133,8 +128,8 @@ impl Batch {
     /// The DynamoDB JSON of one request's item or key; nothing where there is no such request.
     #[must_use]
     pub fn json(&self, index: usize) -> &str {
-        let json = self.span(index).and_then(|Span { start, end }| {
-            let bytes = self.text.bytes().get(start..end)?;
+        let json = self.spans.get(index).and_then(|span| {
+            let bytes = self.text.bytes().get(span.clone())?;
             std::str::from_utf8(bytes).ok()
         });
         json.unwrap_or_default()
@@ -191,8 +186,8 @@ impl Batch {
     /// The JSON of one request's item or key, as it goes into a body.
     pub(super) fn wire_json(&self, index: usize) -> Bytes {
         let text = self.wire();
-        match self.span(index) {
-            Some(Span { start, end }) if end <= text.len() => text.slice(start..end),
+        match self.spans.get(index) {
+            Some(span) if span.end <= text.len() => text.slice(span.clone()),
             _ => Bytes::new(),
         }
     }
@@ -200,7 +195,7 @@ impl Batch {
     /// Takes the last request out, as a batch of its own with room for as much as this one had.
     pub(crate) fn take_last(&mut self) -> Self {
         let mut last = Self::with_capacity(self.bytes(), self.entries.capacity());
-        if let (Some(entry), Some(Span { start, .. })) = (self.entries.pop(), self.spans.pop()) {
+        if let (Some(entry), Some(Range { start, .. })) = (self.entries.pop(), self.spans.pop()) {
             let text = self.text.open();
             let json = text.get(start..).unwrap_or_default();
             let (before, after) = entry.action.frame();
@@ -210,10 +205,6 @@ impl Batch {
             text.truncate(start.saturating_sub(before.len() + comma));
         }
         last
-    }
-
-    fn span(&self, index: usize) -> Option<Span> {
-        self.spans.get(index).copied()
     }
 }
 

@@ -8,11 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpClient,
-    SharedHttpConnector,
+    HttpClient as _, HttpConnector, HttpConnectorFuture, SharedHttpClient, SharedHttpConnector,
+    http_client_fn,
 };
 use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
 use http_body::{Body, Frame};
@@ -39,23 +38,15 @@ pub(super) enum Endless {
 
 /// A client whose answers end.
 pub(super) fn ending(client: SharedHttpClient) -> SharedHttpClient {
-    SharedHttpClient::new(Ending(client))
+    http_client_fn(move |settings, components| {
+        SharedHttpConnector::new(Ending(client.http_connector(settings, components)))
+    })
 }
 
 #[derive(Debug)]
-struct Ending<T>(T);
+struct Ending(SharedHttpConnector);
 
-impl HttpClient for Ending<SharedHttpClient> {
-    fn http_connector(
-        &self,
-        settings: &HttpConnectorSettings,
-        components: &RuntimeComponents,
-    ) -> SharedHttpConnector {
-        SharedHttpConnector::new(Ending(self.0.http_connector(settings, components)))
-    }
-}
-
-impl HttpConnector for Ending<SharedHttpConnector> {
+impl HttpConnector for Ending {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
         let answer = self.0.call(request);
         HttpConnectorFuture::new(async move {

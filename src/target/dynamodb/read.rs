@@ -164,7 +164,19 @@ impl Dynamodb {
             Request::Get { key, consistent } => {
                 let action = self.action("GetItem", &table.name);
                 let key = fields(key).map_err(|error| action.garbled(&error))?;
-                let call = || self.get_once(table, &key, *consistent);
+                let request = self
+                    .data
+                    .get_item()
+                    .table_name(&table.name)
+                    .set_key(Some(key))
+                    .consistent_read(*consistent)
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total);
+                let call = || async {
+                    let answer = request.clone().send().await;
+                    let answer = answer.map_err(|error| action.classify(&error))?;
+                    let items = Some(answer.item.into_iter().collect());
+                    page(table, &action, items, None, answer.consumed_capacity)
+                };
                 self.persist(&action, call).await
             }
             Request::Query(query) => self.query_page(table, query, None, from).await,
@@ -180,46 +192,11 @@ impl Dynamodb {
         from: Option<Position>,
     ) -> Result<Page, TargetError> {
         let action = self.action("Query", &table.name);
-        let from = from.as_ref().map(fields).transpose();
-        let from = from.map_err(|error| action.garbled(&error))?;
-        let call = || self.query_once(table, query, projection, from.as_ref());
-        self.persist(&action, call).await
-    }
-
-    async fn get_once(
-        &self,
-        table: &Table,
-        key: &Fields,
-        consistent: bool,
-    ) -> Result<Page, TargetError> {
-        let action = self.action("GetItem", &table.name);
-        let request = self
-            .data
-            .get_item()
-            .table_name(&table.name)
-            .set_key(Some(key.clone()))
-            .consistent_read(consistent)
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let answer = request.send().await.map_err(|e| action.classify(&e))?;
-        let items = Some(answer.item.into_iter().collect());
-        page(table, &action, items, None, answer.consumed_capacity)
-    }
-
-    async fn query_once(
-        &self,
-        table: &Table,
-        query: &Query,
-        projection: Option<&str>,
-        from: Option<&Fields>,
-    ) -> Result<Page, TargetError> {
-        let action = self.action("Query", &table.name);
-        let values = query
-            .values
-            .iter()
-            .map(|(place, given)| Ok((place.clone(), value(given)?)));
-        let values: HashMap<_, _> = values
-            .collect::<Result<_, NotAValue>>()
-            .map_err(|error| action.garbled(&error))?;
+        let garbled = |error: NotAValue| action.garbled(&error);
+        let from = from.as_ref().map(fields).transpose().map_err(garbled)?;
+        let values = query.values.iter();
+        let values = values.map(|(place, given)| Ok((place.clone(), value(given)?)));
+        let values: Fields = values.collect::<Result<_, _>>().map_err(garbled)?;
         let names = query.names.iter();
         let names = names.map(|(place, name)| (place.clone(), name.to_string()));
         let limit = query.limit.and_then(|limit| i32::try_from(limit).ok());
@@ -237,10 +214,14 @@ impl Dynamodb {
             .set_limit(limit)
             .consistent_read(query.consistent)
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_exclusive_start_key(from.cloned());
-        let answer = request.send().await.map_err(|e| action.classify(&e))?;
-        let (items, next) = (answer.items, answer.last_evaluated_key);
-        page(table, &action, items, next, answer.consumed_capacity)
+            .set_exclusive_start_key(from);
+        let call = || async {
+            let answer = request.clone().send().await;
+            let answer = answer.map_err(|error| action.classify(&error))?;
+            let (items, next) = (answer.items, answer.last_evaluated_key);
+            page(table, &action, items, next, answer.consumed_capacity)
+        };
+        self.persist(&action, call).await
     }
 }
 

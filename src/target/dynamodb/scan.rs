@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
 use super::Dynamodb;
-use super::read::{self, Fields};
+use super::read;
 use crate::access::{Position, Query};
 use crate::mapping::model::Table;
 use crate::target::{Page, TargetError, Wanted};
@@ -20,11 +20,7 @@ impl Dynamodb {
         from: Option<Position>,
     ) -> Result<Page, TargetError> {
         let Some(partition) = &wanted.partition else {
-            let action = self.action("Scan", &table.name);
-            let from = from.as_ref().map(read::fields).transpose();
-            let from = from.map_err(|error| action.garbled(&error))?;
-            let call = || self.scan_once(table, wanted, from.as_ref());
-            return self.persist(&action, call).await;
+            return self.scan_segment(table, wanted, from).await;
         };
         let mut query = Query {
             index: None,
@@ -45,13 +41,15 @@ impl Dynamodb {
             .await
     }
 
-    async fn scan_once(
+    async fn scan_segment(
         &self,
         table: &Table,
         wanted: &Wanted,
-        start: Option<&Fields>,
+        from: Option<Position>,
     ) -> Result<Page, TargetError> {
         let action = self.action("Scan", &table.name);
+        let from = from.as_ref().map(read::fields).transpose();
+        let from = from.map_err(|error| action.garbled(&error))?;
         let mut request = self
             .data
             .scan()
@@ -59,7 +57,7 @@ impl Dynamodb {
             .consistent_read(true)
             .limit(number(PAGE))
             .return_consumed_capacity(ReturnConsumedCapacity::Total)
-            .set_exclusive_start_key(start.cloned());
+            .set_exclusive_start_key(from);
         if wanted.segments > 1 {
             request = request
                 .segment(number(wanted.segment))
@@ -71,9 +69,13 @@ impl Dynamodb {
                 request = request.expression_attribute_names(format!("#a{at}"), &**name);
             }
         }
-        let answer = request.send().await.map_err(|e| action.classify(&e))?;
-        let (items, next) = (answer.items, answer.last_evaluated_key);
-        read::page(table, &action, items, next, answer.consumed_capacity)
+        let call = || async {
+            let answer = request.clone().send().await;
+            let answer = answer.map_err(|error| action.classify(&error))?;
+            let (items, next) = (answer.items, answer.last_evaluated_key);
+            read::page(table, &action, items, next, answer.consumed_capacity)
+        };
+        self.persist(&action, call).await
     }
 }
 

@@ -68,21 +68,16 @@ impl Told {
 #[derive(Deserialize)]
 struct Left<'a> {
     #[serde(rename = "PutRequest", borrow)]
-    put: Option<Put<'a>>,
+    put: Option<Sent<'a>>,
     #[serde(rename = "DeleteRequest", borrow)]
-    delete: Option<Delete<'a>>,
+    delete: Option<Sent<'a>>,
 }
 
+/// What was put, or the key of what was deleted.
 #[derive(Deserialize)]
-struct Put<'a> {
-    #[serde(rename = "Item", borrow)]
-    item: &'a RawValue,
-}
-
-#[derive(Deserialize)]
-struct Delete<'a> {
-    #[serde(rename = "Key", borrow)]
-    key: &'a RawValue,
+struct Sent<'a> {
+    #[serde(rename = "Item", alias = "Key", borrow)]
+    json: &'a RawValue,
 }
 
 impl Dynamodb {
@@ -170,10 +165,8 @@ fn find(
         .collect();
     let mut found = Vec::new();
     for request in left.into_values().flatten() {
-        let json = request.put.map(|put| put.item);
-        let json = json.or_else(|| request.delete.map(|delete| delete.key));
-        let index = json
-            .and_then(|json| key_in(table, json.get()))
+        let index = (request.put.or(request.delete))
+            .and_then(|sent| key_in(table, sent.json.get()))
             .and_then(|key| sent.iter().position(|sent| sent.as_ref() == Some(&key)))
             .ok_or_else(stranger)?;
         found.push(index);

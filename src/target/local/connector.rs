@@ -2,12 +2,9 @@
 
 use std::sync::Arc;
 
-use aws_smithy_runtime_api::client::http::{
-    HttpClient, HttpConnector, HttpConnectorFuture, HttpConnectorSettings, SharedHttpConnector,
-};
+use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_runtime_api::client::result::ConnectorError;
-use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_runtime_api::http::StatusCode;
 use aws_smithy_types::body::SdkBody;
 use dynoxide::{Database, DynoxideError};
@@ -22,33 +19,15 @@ use crate::target::TargetError;
 const PREFIX: &str = "DynamoDB_20120810.";
 
 /// The engine as the SDK sees it.
-#[derive(Debug, Clone)]
-pub(super) struct Connector {
-    opener: Arc<Opener>,
-}
+#[derive(Debug)]
+pub(super) struct Connector(pub(super) Arc<Opener>);
 
 /// An HTTP answer: its status and its JSON.
 type Answer = (u16, String);
 
-impl Connector {
-    pub(super) fn new(opener: Arc<Opener>) -> Self {
-        Self { opener }
-    }
-}
-
-impl HttpClient for Connector {
-    fn http_connector(
-        &self,
-        _settings: &HttpConnectorSettings,
-        _components: &RuntimeComponents,
-    ) -> SharedHttpConnector {
-        SharedHttpConnector::new(self.clone())
-    }
-}
-
 impl HttpConnector for Connector {
     fn call(&self, request: HttpRequest) -> HttpConnectorFuture {
-        let opener = Arc::clone(&self.opener);
+        let opener = Arc::clone(&self.0);
         HttpConnectorFuture::new(async move {
             let unread = |error| ConnectorError::other(error, None);
             let operation = request.headers().get("x-amz-target");

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
+use aws_smithy_runtime_api::client::http::{SharedHttpConnector, http_client_fn};
 use connector::{Connector, unreadable};
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{Database, DynoxideError, ImportOptions};
@@ -42,12 +43,13 @@ pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb, TargetError> {
     let opener = Arc::new(Opener::new(file)?);
     let early = Arc::clone(&opener);
     blocking(move || early.existing().map(drop)).await?;
+    let connector = SharedHttpConnector::new(Connector(Arc::clone(&opener)));
     let config = ConfigBuilder::new()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::from_static("local"))
         .endpoint_url("http://local.invalid")
         .timeout_config(TimeoutConfig::disabled())
-        .http_client(Connector::new(Arc::clone(&opener)));
+        .http_client(http_client_fn(move |_, _| connector.clone()));
     let clients = Clients::new(&config, Vault::new(made_up_credentials()));
     let place = Place {
         name: match file {
@@ -200,19 +202,16 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const OTHER_FILE: &str = "name another file; one that is missing is made";
 
 /// Opens the engine when it is first needed.
-#[derive(Debug)]
 struct Opener {
     file: Option<PathBuf>,
-    open: Mutex<Slot>,
+    /// The engine, once it is open.
+    open: Mutex<Option<Database>>,
 }
 
-/// The engine, once it is open.
-#[derive(Default)]
-struct Slot(Option<Database>);
-
-impl std::fmt::Debug for Slot {
+/// Without the engine, which has no words for itself.
+impl std::fmt::Debug for Opener {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(if self.0.is_some() { "open" } else { "not open" })
+        f.debug_tuple("Opener").field(&self.file).finish()
     }
 }
 
@@ -225,7 +224,7 @@ impl Opener {
             .map_err(|error| failure(&format!("the file's name is not usable: {error}"), None))?;
         Ok(Self {
             file,
-            open: Mutex::new(Slot::default()),
+            open: Mutex::default(),
         })
     }
 
@@ -239,9 +238,9 @@ impl Opener {
 
     /// The engine; its file is made if it is missing.
     fn made(&self) -> Result<Database, TargetError> {
-        let mut slot = self.open.lock();
-        if let Some(open) = &slot.0 {
-            return Ok(open.clone());
+        let mut open = self.open.lock();
+        if let Some(database) = &*open {
+            return Ok(database.clone());
         }
         let opened = match &self.file {
             None => Database::memory().map_err(|error| translate(None, &error))?,
@@ -254,7 +253,7 @@ impl Opener {
                 Database::new(name).map_err(|error| translate(Some(file), &error))?
             }
         };
-        slot.0 = Some(opened.clone());
+        *open = Some(opened.clone());
         Ok(opened)
     }
 
@@ -340,66 +339,50 @@ fn inspect(file: &Path) -> Result<(), TargetError> {
 
 fn translate(file: Option<&Path>, error: &DynoxideError) -> TargetError {
     let file = file.unwrap_or(Path::new("the table in memory"));
-    match error {
-        DynoxideError::SqliteError(error) => sqlite(file, error),
-        // Below its API the engine keeps SQLite's words alone.
-        other => by_words(file, &other.to_string()),
+    if let DynoxideError::SqliteError(error) = error {
+        return sqlite(file, error);
     }
+    // Below its API the engine keeps SQLite's words alone.
+    let text = error.to_string();
+    let codes = [
+        ("is locked", ErrorCode::DatabaseLocked),
+        ("is full", ErrorCode::DiskFull),
+        ("readonly database", ErrorCode::ReadOnly),
+    ];
+    let code = codes.into_iter().find(|(words, _)| text.contains(words));
+    of_code(file, code.map(|(_, code)| code), &text)
 }
 
 fn sqlite(file: &Path, error: &SqliteError) -> TargetError {
+    of_code(file, error.sqlite_error_code(), &error.to_string())
+}
+
+/// What SQLite's code means for a file. `text`: what it says itself.
+fn of_code(file: &Path, code: Option<ErrorCode>, text: &str) -> TargetError {
     let shown = file.display();
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => locked(file),
-        Some(ErrorCode::NotADatabase) => {
-            failure(&format!("{shown} is not a database file"), Some(OTHER_FILE))
+    let (message, help) = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let message = format!("{shown} is locked by another process");
+            return TargetError {
+                class: ErrorClass::Transient,
+                ..failure(&message, Some("wait for the other process to end"))
+            };
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {
-            unwritable(file)
-        }
-        Some(ErrorCode::DiskFull) => full(file),
-        Some(ErrorCode::DatabaseCorrupt) => failure(
-            &format!("{shown} is damaged"),
-            Some("delete it and load again"),
+        Some(ErrorCode::NotADatabase) => (format!("{shown} is not a database file"), OTHER_FILE),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+            format!("{shown} cannot be opened for writing"),
+            "look at the permissions of the file and of its folder, which must be writable too",
         ),
-        _ => failure(&format!("{shown}: {error}"), None),
-    }
-}
-
-fn by_words(file: &Path, text: &str) -> TargetError {
-    if text.contains("is locked") {
-        locked(file)
-    } else if text.contains("is full") {
-        full(file)
-    } else if text.contains("readonly database") {
-        unwritable(file)
-    } else {
-        failure(&format!("{}: {text}", file.display()), None)
-    }
-}
-
-fn locked(file: &Path) -> TargetError {
-    TargetError {
-        class: ErrorClass::Transient,
-        ..failure(
-            &format!("{} is locked by another process", file.display()),
-            Some("wait for the other process to end"),
-        )
-    }
-}
-
-fn unwritable(file: &Path) -> TargetError {
-    failure(
-        &format!("{} cannot be opened for writing", file.display()),
-        Some("look at the permissions of the file and of its folder, which must be writable too"),
-    )
-}
-
-fn full(file: &Path) -> TargetError {
-    failure(
-        &format!("the disk under {} is full", file.display()),
-        Some("free some space and run again"),
-    )
+        Some(ErrorCode::DiskFull) => (
+            format!("the disk under {shown} is full"),
+            "free some space and run again",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            (format!("{shown} is damaged"), "delete it and load again")
+        }
+        _ => return failure(&format!("{shown}: {text}"), None),
+    };
+    failure(&message, Some(help))
 }
 
 /// An error about the file, or about the engine itself.

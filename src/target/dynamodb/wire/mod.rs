@@ -30,7 +30,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use sign::{push_hex, sha256};
+use sign::{hex, sha256};
 use template::{Template, Templates};
 use vault::Held;
 
@@ -308,11 +308,8 @@ impl Body {
 
     /// Its hash as hexadecimal digits; computed once, before anything is sent.
     fn hash(&self) -> &str {
-        self.hash.get_or_init(|| {
-            let mut text = String::with_capacity(64);
-            push_hex(&mut text, &sha256(self.parts.iter().map(AsRef::as_ref)));
-            text
-        })
+        let hash = || hex(&sha256(self.parts.iter().map(AsRef::as_ref)));
+        self.hash.get_or_init(hash)
     }
 
     fn left(&self) -> usize {

@@ -2,6 +2,7 @@
 //!
 //! A test has the SDK sign the same requests and compares.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -54,45 +55,24 @@ impl Scope {
 /// The value of the header `authorization`.
 pub(super) fn authorization(held: &Held, scope: &Scope, signed: &Signed<'_>) -> String {
     let day = signed.time.split('T').next().unwrap_or_default();
-    let mut names = String::with_capacity(96);
-    let mut canonical = String::with_capacity(2048);
-    canonical.push_str("POST\n");
-    push_path(&mut canonical, signed.path);
-    canonical.push_str("\n\n");
-    for (index, (name, value)) in signed.headers.iter().enumerate() {
-        for part in [name, ":", value.trim(), "\n"] {
-            canonical.push_str(part);
-        }
-        names.push_str(if index > 0 { ";" } else { "" });
-        names.push_str(name);
-    }
-    for part in ["\n", &names, "\n", signed.payload] {
-        canonical.push_str(part);
-    }
-    let mut text = String::with_capacity(192);
-    for part in [ALGORITHM, "\n", signed.time, "\n", day, "/", &scope.0, "\n"] {
-        text.push_str(part);
-    }
-    push_hex(&mut text, &sha256([canonical.as_bytes()]));
-    let key = held.signing_key(day, &scope.0);
-    let mut header = String::with_capacity(320);
+    let names: Vec<&str> = signed.headers.iter().map(|(name, _)| *name).collect();
+    let names = names.join(";");
+    let headers = signed.headers.iter();
+    let headers = headers.map(|(name, value)| format!("{name}:{}\n", value.trim()));
+    let canonical = format!(
+        "POST\n{}\n\n{}\n{names}\n{}",
+        encoded(signed.path),
+        headers.collect::<String>(),
+        signed.payload
+    );
+    let (time, scope) = (signed.time, &scope.0);
+    let hash = hex(&sha256([canonical.as_bytes()]));
+    let text = format!("{ALGORITHM}\n{time}\n{day}/{scope}\n{hash}");
+    let signature = hex(&hmac(&held.signing_key(day, scope), text.as_bytes()));
     let access_key = held.credentials.access_key_id();
-    for part in [
-        ALGORITHM,
-        " Credential=",
-        access_key,
-        "/",
-        day,
-        "/",
-        &scope.0,
-        ", SignedHeaders=",
-        &names,
-        ", Signature=",
-    ] {
-        header.push_str(part);
-    }
-    push_hex(&mut header, &hmac(&key, text.as_bytes()));
-    header
+    format!(
+        "{ALGORITHM} Credential={access_key}/{day}/{scope}, SignedHeaders={names}, Signature={signature}"
+    )
 }
 
 /// The key that signs on a day in a scope.
@@ -103,18 +83,14 @@ pub(super) fn key(secret: &str, day: &str, scope: &str) -> [u8; 32] {
 }
 
 /// A path is encoded once more for the signature.
-fn push_path(out: &mut String, path: &str) {
-    if path.is_empty() {
-        out.push('/');
-    }
-    for byte in path.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
-                out.push(char::from(byte));
-            }
-            _ => out.push_str(&format!("%{byte:02X}")),
+fn encoded(path: &str) -> String {
+    let byte = |byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
         }
-    }
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(byte).collect()
 }
 
 // SHA-256, alone and keyed, and hexadecimal digits.
@@ -138,16 +114,14 @@ pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-/// Appends bytes as hexadecimal digits.
-pub(super) fn push_hex(out: &mut String, bytes: &[u8]) {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let digit = |half: u8| DIGITS.get(usize::from(half)).copied().unwrap_or('0');
-    for byte in bytes {
-        out.push(digit(byte >> 4));
-        out.push(digit(byte & 15));
+/// A hash as hexadecimal digits.
+pub(super) fn hex(hash: &[u8; 32]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
     }
+    text
 }
 
 // The service's time: the computer's, corrected once an answer has shown that it is off.

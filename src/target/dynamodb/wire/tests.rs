@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::config::Credentials;
 use jiff::{SignedDuration, Timestamp};
 
 use super::sign::{Scope, Signed, authorization};
-use super::sign::{push_hex, sha256};
+use super::sign::{hex, sha256};
 use super::template::Mirror;
 use super::{Body, Vault, Wire, sign};
 use crate::target::dynamodb::Place;
@@ -124,8 +124,7 @@ async fn the_sdk_signs_as_we_do() {
             .zip(&values)
             .map(|(name, value)| (*name, value.as_str()))
             .collect();
-        let mut payload = String::new();
-        push_hex(&mut payload, &sha256([request.body().bytes().unwrap()]));
+        let payload = hex(&sha256([request.body().bytes().unwrap()]));
         let ours = authorization(
             &held,
             &Scope::of(theirs).unwrap(),
