@@ -1,14 +1,12 @@
 //! The arguments of all commands; those of `migrate` and `verify`, which are many, have files of their
 //! own.
 
-use std::fmt;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use jiff::Timestamp;
 
-use super::failure::Form;
 use crate::document::export::ExportFormat;
 
 /// Folds a relational database into one DynamoDB table.
@@ -88,34 +86,6 @@ Examples:
         /// The shell
         shell: Shell,
     },
-}
-
-impl Command {
-    /// How the command's results are for programs; `None` where they are for people.
-    pub(super) fn form(&self) -> Option<Form> {
-        let is_json = match self {
-            Self::Inspect(arguments) => arguments.format == InspectFormat::Json,
-            Self::Check(arguments) => arguments.format == Format::Json,
-            Self::Migrate(arguments) => arguments.format == Format::Json,
-            Self::Verify(arguments) => arguments.format == Format::Json,
-            Self::Preview(arguments) => match arguments.format {
-                PreviewFormat::Json => true,
-                PreviewFormat::Ndjson => return Some(Form::Line),
-                PreviewFormat::Table | PreviewFormat::DynamodbJson => false,
-            },
-            Self::Query(arguments) => match arguments.format {
-                QueryFormat::Json => true,
-                QueryFormat::Ndjson => return Some(Form::Line),
-                QueryFormat::Table => false,
-            },
-            Self::Demo(_)
-            | Self::Init(_)
-            | Self::Docs(_)
-            | Self::Schema
-            | Self::Completions { .. } => false,
-        };
-        is_json.then_some(Form::Document)
-    }
 }
 
 /// Where rows come from.
@@ -376,6 +346,14 @@ Examples:
   dynafold docs shop.yaml --catalog catalog.json --as markdown -o -  works offline, without examples
   dynafold docs shop.yaml --source postgres://app@db/shop --target dynamodb --region eu-west-1
   dynafold docs shop.yaml --catalog catalog.json --as cloudformation --as iam-application -o infra/")]
+// Without a target the region is that of the policies alone.
+#[command(
+    mut_arg("endpoint_url", |arg| arg.requires("target")),
+    mut_arg("profile", |arg| arg.requires("target")),
+    mut_arg("region", |arg| arg.help(
+        "The AWS region where the target is, and of the ARNs in IAM policies [default in policies: any]"
+    ))
+)]
 pub(super) struct Docs {
     /// The mapping file
     pub(in crate::cli) mapping: PathBuf,
@@ -408,15 +386,8 @@ pub(super) struct Docs {
     /// of one that is made from the first rows
     #[arg(long, value_name = "TARGET")]
     pub(in crate::cli) target: Option<String>,
-    /// The endpoint of DynamoDB Local or another server that speaks the protocol
-    #[arg(long, value_name = "URL", requires = "target")]
-    pub(in crate::cli) endpoint_url: Option<String>,
-    /// The profile of ~/.aws/config to use
-    #[arg(long, value_name = "NAME", requires = "target")]
-    pub(in crate::cli) profile: Option<String>,
-    /// The AWS region where the target is, and of the ARNs in IAM policies [default in policies: any]
-    #[arg(long, value_name = "REGION")]
-    pub(in crate::cli) region: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) service: Service,
     /// The AWS region whose prices are shown [default: --region, else the price file's]
     #[arg(long, value_name = "REGION")]
     pub(in crate::cli) price_region: Option<String>,
@@ -453,14 +424,9 @@ impl Docs {
 
     /// Where the table is that answers, if it is said.
     pub(in crate::cli) fn target(&self) -> Option<TargetArguments> {
-        Some(TargetArguments {
-            target: self.target.clone()?,
-            service: Service {
-                endpoint_url: self.endpoint_url.clone(),
-                profile: self.profile.clone(),
-                region: self.region.clone(),
-            },
-        })
+        let service = self.service.clone();
+        let target = self.target.clone()?;
+        Some(TargetArguments { target, service })
     }
 }
 
@@ -481,15 +447,6 @@ pub(super) enum StaleRows {
     Gone,
     /// Of those too that `where` leaves out, or that a view or a query does not return.
     Filtered,
-}
-
-impl fmt::Display for StaleRows {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Gone => "gone",
-            Self::Filtered => "filtered",
-        })
-    }
 }
 
 #[expect(

@@ -13,25 +13,20 @@ use crate::document::{self, Definition};
 
 pub(super) async fn run(arguments: &Docs, output: &Output) -> Result<Outcome, Failure> {
     let places = files::places(arguments)?;
-    let formats = places.iter().map(|(format, _)| *format);
-    let exported: Vec<DocsFormat> = formats.filter(|f| f.export().is_some()).collect();
-    let material = if exported.len() < places.len() {
-        Some(material::gather(arguments, output).await?)
+    let formats: Vec<DocsFormat> = places.iter().map(|(format, _)| *format).collect();
+    let (material, definition) = if formats.iter().all(|format| format.export().is_some()) {
+        (exports::gather(arguments, &formats, output).await?, None)
     } else {
-        None
-    };
-    let ground = if exported.is_empty() {
-        None
-    } else {
-        Some(exports::ground(arguments, &exported, material.as_ref(), output).await?)
+        let (material, definition) = material::gather(arguments, output).await?;
+        (material, Some(definition))
     };
     // All of them are made before the first is written.
     let mut texts = Vec::new();
     for (format, place) in &places {
-        let text = match (format.export(), &ground, &material) {
-            (Some(format), Some(ground), _) => exports::written(format, arguments, ground, output)?,
-            (None, _, Some(material)) => written(*format, &material.definition),
-            _ => continue,
+        let text = match (format.export(), &definition) {
+            (Some(format), _) => exports::written(format, arguments, &material, output)?,
+            (None, Some(definition)) => written(*format, definition),
+            (None, None) => continue,
         };
         texts.push((place, text));
     }

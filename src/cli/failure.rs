@@ -1,6 +1,9 @@
 //! How a command fails: what the user reads, and the exit code.
 
 use std::error::Error;
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -23,6 +26,21 @@ pub(super) enum Form {
     Document,
     /// As a line of JSON, behind what there is already.
     Line,
+}
+
+impl Form {
+    /// What `--format` says, whatever the command and whether or not its line can be read; `None` where the
+    /// results are for people.
+    pub(super) fn said(words: &[OsString]) -> Option<Self> {
+        let mut words = words.iter().filter_map(|word| word.to_str());
+        let format = words.find(|word| *word == "--format" || word.starts_with("--format="))?;
+        let said = format.strip_prefix("--format=");
+        match said.or_else(|| words.next())? {
+            "json" => Some(Self::Document),
+            "ndjson" => Some(Self::Line),
+            _ => None,
+        }
+    }
 }
 
 /// A failure, for the user to read.
@@ -84,6 +102,13 @@ impl Failure {
         let help = did_you_mean(name, known.clone())
             .unwrap_or_else(|| format!("it has {}", known.collect::<Vec<_>>().join(", ")));
         Self::usage(format!("the mapping has no {what} `{name}`")).with_help(help)
+    }
+
+    /// A file that cannot be written.
+    pub(super) fn unwritten(path: &Path, error: &io::Error) -> Self {
+        Self::failed(format!("cannot write `{}`", path.display()))
+            .with_cause(error)
+            .with_help("is there such a folder, and may it be written to?")
     }
 
     /// Exit code 1 after the command has said everything itself.

@@ -1,6 +1,5 @@
 //! `dynafold init`: a starter mapping.
 
-use std::io::Write as _;
 use std::path::Path;
 
 use super::args::Init;
@@ -38,11 +37,5 @@ pub(super) async fn run(arguments: &Init, output: &Output) -> Result<Outcome, Fa
 
 /// Writes a file, or says which one could not be written.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    std::fs::File::create(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|error| {
-            Failure::failed(format!("cannot write `{}`", path.display()))
-                .with_cause(&error)
-                .with_help("is there such a folder, and may it be written to?")
-        })
+    std::fs::write(path, text).map_err(|error| Failure::unwritten(path, &error))
 }

@@ -10,6 +10,7 @@ use super::format::{counted, one_line};
 use super::output::{Output, colored};
 use crate::catalog::Catalog;
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
+use crate::load::KeyCheck;
 use crate::mapping::model::Model;
 use crate::mapping::{Described, Outline, Proofs, Raw, Resolution, Spanned, outline, resolve};
 use crate::source::{Source, SourceError};
@@ -74,9 +75,13 @@ impl Checked {
         colored(&render(&one_line(&path), &self.text, &wanted, color))
     }
 
-    /// Whether it is proved from the schema that no two items have one key.
-    pub(super) fn keys_differ(&self) -> bool {
-        self.proofs.as_ref().is_some_and(Proofs::keys_differ)
+    /// How shared keys are found: not at all where it is proved from the schema that there are none, else
+    /// `otherwise`.
+    pub(super) fn key_check(&self, otherwise: KeyCheck) -> KeyCheck {
+        match &self.proofs {
+            Some(proofs) if proofs.keys_differ() => KeyCheck::Proved,
+            _ => otherwise,
+        }
     }
 
     /// The item types that each access pattern finds.

@@ -79,7 +79,11 @@ impl Ready {
     async fn of(arguments: &Migrate, output: &Output) -> Result<Self, Failure> {
         let (mut source, catalog) = catalog::read(&arguments.source).await?;
         let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-        let keys = key_check(arguments, &checked);
+        let keys = checked.key_check(if arguments.one_pass {
+            KeyCheck::Late
+        } else {
+            KeyCheck::First
+        });
         let mapping = Written {
             text: checked.text.clone(),
             variables: checked.variables.clone(),
@@ -222,17 +226,6 @@ fn doing(arguments: &Migrate) -> Doing {
         Doing::Changes
     } else {
         Doing::Put
-    }
-}
-
-/// How shared keys are found: not at all where `check` has proved that there are none.
-fn key_check(arguments: &Migrate, checked: &mapping::Checked) -> KeyCheck {
-    if checked.keys_differ() {
-        KeyCheck::Proved
-    } else if arguments.one_pass {
-        KeyCheck::Late
-    } else {
-        KeyCheck::First
     }
 }
 

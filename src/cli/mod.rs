@@ -60,20 +60,19 @@ pub fn run() -> ExitCode {
     if let Some(exit) = completion::answer(&words) {
         return exit;
     }
+    let form = Form::said(&words);
     let arguments = match query::flags::parse(&words) {
         Ok(arguments) => arguments,
         // clap answers --help, --version and wrong usage (exit code 2).
         Err(Stop::Clap(error)) => return usage::told(&usage::explained(error)),
-        Err(Stop::Failure(failure, form)) => {
-            return failed(&Output::new(Color::Auto), &failure, form);
-        }
+        Err(Stop::Failure(failure)) => return failed(&Output::new(Color::Auto), &failure, form),
     };
     start_logging(arguments.global.verbose);
     let output = Output::new(arguments.global.color);
     if let Err(error) = room_for_files() {
         let message = format!("cannot open {FILES} files: {error}");
         let failure = Failure::failed(message).with_help("raise the limit: ulimit -n 1024");
-        return failed(&output, &failure, arguments.command.form());
+        return failed(&output, &failure, form);
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -85,7 +84,6 @@ pub fn run() -> ExitCode {
             return ExitCode::from(failure::FAILED);
         }
     };
-    let form = arguments.command.form();
     let ended = runtime.block_on(dispatch(arguments.command, &output));
     // A driver's thread that still waits for its server must not hold the exit up.
     runtime.shutdown_background();

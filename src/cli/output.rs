@@ -169,7 +169,8 @@ impl Output {
 
     /// Says something about what is going on.
     pub(super) fn note(&self, text: &str) {
-        self.say(text);
+        // Nothing sensible is left to do when stderr is gone.
+        let _ = writeln!(io::stderr(), "{}", shown(text, self.color_stderr));
     }
 
     /// Text that stands out on stdout, where that can be shown.
@@ -236,11 +237,6 @@ impl Output {
     }
 
     fn message(&self, style: &str, kind: &str, text: &str) {
-        self.say(&format!("{}: {}", styled(style, kind), set_in(text)));
-    }
-
-    fn say(&self, text: &str) {
-        // Nothing sensible is left to do when stderr is gone.
-        let _ = writeln!(io::stderr(), "{}", shown(text, self.color_stderr));
+        self.note(&format!("{}: {}", styled(style, kind), set_in(text)));
     }
 }

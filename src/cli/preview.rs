@@ -18,6 +18,7 @@ use serde_json::json;
 use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
 use super::output::{Output, shown};
+use super::report::attribute;
 use super::{Outcome, catalog, mapping, selection, target};
 use crate::item::write_item;
 use crate::mapping::model::Expired;
@@ -96,7 +97,7 @@ fn put(file: Option<&Path>, text: &str, output: &Output) -> Result<(), Failure> 
     };
     let mut file = items::create(path)?;
     let written = file.write_all(shown(text, false).as_bytes());
-    written.map_err(|error| items::failure(path, &error))
+    written.map_err(|error| Failure::unwritten(path, &error))
 }
 
 /// Prints a document, or writes it to a new file.
@@ -114,19 +115,13 @@ fn put_json(
 }
 
 fn rejected(item_type: &str, reject: &SampleReject) -> String {
-    let attribute = reject
-        .reject
-        .attribute
-        .as_ref()
-        .map_or(String::new(), |name| format!(" `{name}`"));
-    let help = reject
-        .reject
-        .help
-        .as_ref()
-        .map_or(String::new(), |help| format!("\n    help: {help}"));
+    let SampleReject { row, reject } = reject;
+    let attribute = attribute(reject.attribute.as_deref());
+    let help = reject.help.as_ref();
+    let help = help.map_or(String::new(), |help| format!("\n    help: {help}"));
     format!(
-        "rejected {item_type} {}: [{}]{attribute} {}{help}",
-        reject.row, reject.reject.code, reject.reject.message
+        "rejected {item_type} {row}: [{}]{attribute} {}{help}",
+        reject.code, reject.message
     )
 }
 

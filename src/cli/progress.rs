@@ -62,24 +62,12 @@ impl Bars {
             step,
         }
     }
-
-    fn with(&self, item_type: usize, act: impl FnOnce(&ProgressBar)) {
-        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bar) = bars.get(&item_type) {
-            act(bar);
-        }
-    }
 }
 
 impl Progress for Bars {
     fn pass(&self, _pass: usize, _name: &str, item_types: &[usize], estimated_rows: Option<u64>) {
-        let width = self
-            .names
-            .iter()
-            .map(|name| name.chars().count())
-            .max()
-            .unwrap_or(0)
-            .min(30);
+        let widths = self.names.iter().map(|name| name.chars().count());
+        let width = widths.max().unwrap_or(0).min(30);
         let template = match estimated_rows {
             Some(_) => "{prefix:<WIDTH} {wide_bar} {human_pos}/{human_len} {rate} {eta} left{msg}",
             None => "{prefix:<WIDTH} {spinner} {human_pos} {rate}{msg}",
@@ -94,20 +82,11 @@ impl Progress for Bars {
             .with_key("rate", rate);
         let mut bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         for item_type in item_types {
-            let name = self
-                .names
-                .get(*item_type)
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            let bar = match estimated_rows {
-                Some(rows) => ProgressBar::new(rows),
-                None => ProgressBar::no_length(),
-            };
-            let bar = self.all.add(
-                bar.with_style(style.clone())
-                    .with_prefix(format::one_line(&name)),
-            );
-            bars.insert(*item_type, bar);
+            let name = self.names.get(*item_type).map_or("", AsRef::as_ref);
+            let bar = estimated_rows.map_or_else(ProgressBar::no_length, ProgressBar::new);
+            let bar = bar.with_style(style.clone());
+            let bar = bar.with_prefix(format::one_line(name));
+            bars.insert(*item_type, self.all.add(bar));
         }
     }
 
@@ -116,13 +95,15 @@ impl Progress for Bars {
     }
 
     fn written(&self, item_type: usize, items: u64) {
-        self.with(item_type, |bar| {
-            bar.inc(items);
-            // Estimates may be short.
-            if bar.length().is_some_and(|length| bar.position() > length) {
-                bar.set_length(bar.position());
-            }
-        });
+        let bars = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(bar) = bars.get(&item_type) else {
+            return;
+        };
+        bar.inc(items);
+        // Estimates may be short.
+        if bar.length().is_some_and(|length| bar.position() > length) {
+            bar.set_length(bar.position());
+        }
     }
 
     fn throttled(&self, _items: u64) {

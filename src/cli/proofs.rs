@@ -21,6 +21,16 @@ struct Line {
     reasons: Vec<String>,
 }
 
+impl Line {
+    fn new(title: &'static str, text: String, reasons: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            title,
+            text,
+            reasons: reasons.into_iter().collect(),
+        }
+    }
+}
+
 /// The proofs for people.
 pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
     let (own, pairs): (Vec<&Claim>, Vec<&Claim>) = proofs
@@ -50,13 +60,18 @@ pub(super) fn text(proofs: &Proofs, detailed: bool, output: &Output) -> String {
     text
 }
 
-/// A claim for people: what of it was shown, and why.
-fn reason(claim: &Claim) -> String {
-    let of = &claim.of;
-    let mut name = of.item_types.join(" and ");
-    if let Some(attribute) = &of.attribute {
-        name = format!("{attribute} of {name}");
+/// What a claim is about.
+fn subject(claim: &Claim) -> String {
+    let types = claim.of.item_types.join(" and ");
+    match &claim.of.attribute {
+        Some(attribute) => format!("{attribute} of {types}"),
+        None => types,
     }
+}
+
+/// A claim for people: what of it was shown, and why.
+fn reason(claim: &&Claim) -> String {
+    let name = subject(claim);
     let verdict = if claim.is_proved() {
         "proved"
     } else {
@@ -75,14 +90,7 @@ fn reason(claim: &Claim) -> String {
 /// What claims are about, of those that were not proved.
 fn open(claims: &[&Claim]) -> Vec<String> {
     let open = claims.iter().filter(|claim| !claim.is_proved());
-    open.map(|claim| {
-        let types = claim.of.item_types.join(" and ");
-        match &claim.of.attribute {
-            Some(attribute) => format!("{attribute} of {types}"),
-            None => types,
-        }
-    })
-    .collect()
+    open.map(|claim| subject(claim)).collect()
 }
 
 fn keys(claims: &[&Claim]) -> Line {
@@ -96,22 +104,15 @@ fn keys(claims: &[&Claim]) -> Line {
             open.join(", ")
         ),
     };
-    Line {
-        title: "keys",
-        text,
-        reasons: claims.iter().map(|claim| reason(claim)).collect(),
-    }
+    Line::new("keys", text, claims.iter().map(reason))
 }
 
 fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
     let by_beginning = proofs.pairs_by_beginning;
     let left = proofs.pairs_not_compared;
     // One claim is of all the pairs that are left.
-    let compared: Vec<&Claim> = claims
-        .iter()
-        .copied()
-        .filter(|claim| !claim.of.item_types.is_empty())
-        .collect();
+    let mut compared = claims.to_vec();
+    compared.retain(|claim| !claim.of.item_types.is_empty());
     let mut open = open(&compared);
     let apart = by_beginning + compared.len() - open.len();
     let pairs = by_beginning + compared.len() + left;
@@ -132,34 +133,21 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
             "{by_beginning} of the pairs: proved, because their keys begin with different texts"
         ));
     }
-    reasons.extend(claims.iter().map(|claim| reason(claim)));
-    Line {
-        title: "item types",
-        text,
-        reasons,
-    }
+    reasons.extend(claims.iter().map(reason));
+    Line::new("item types", text, reasons)
 }
 
 fn order(claims: &[&Claim]) -> Line {
-    let open = open(claims);
-    let text = if open.is_empty() {
-        format!(
-            "text order is value order in all {} sort keys",
-            claims.len()
-        )
-    } else {
-        format!(
-            "text order is value order in {} of {} sort keys; not proved of {}",
-            claims.len() - open.len(),
-            claims.len(),
+    let (open, all) = (open(claims), claims.len());
+    let text = match open.as_slice() {
+        [] => format!("text order is value order in all {all} sort keys"),
+        open => format!(
+            "text order is value order in {} of {all} sort keys; not proved of {}",
+            all - open.len(),
             open.join(", ")
-        )
+        ),
     };
-    Line {
-        title: "sort order",
-        text,
-        reasons: claims.iter().map(|claim| reason(claim)).collect(),
-    }
+    Line::new("sort order", text, claims.iter().map(reason))
 }
 
 /// Names, the first of them if there are many.
@@ -186,11 +174,7 @@ fn coverage(coverage: &Coverage, detailed: bool) -> Line {
     say("omitted", &coverage.omitted);
     say("tables not read", &coverage.unused_tables);
     say("tables of queries not counted", &coverage.queries);
-    Line {
-        title: "coverage",
-        text,
-        reasons: Vec::new(),
-    }
+    Line::new("coverage", text, None)
 }
 
 fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
@@ -203,8 +187,7 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
         let of = |always: bool| {
             let those = index.items.iter();
             let those = those.filter(|item| item.when.is_empty() == always);
-            let names: Vec<String> = those.map(|item| item.item_type.clone()).collect();
-            names
+            those.map(|item| item.item_type.clone()).collect::<Vec<_>>()
         };
         let (always, sparse) = (of(true), of(false));
         let mut text = match (always.is_empty(), sparse.is_empty()) {
@@ -229,11 +212,7 @@ fn indexes(proofs: &Proofs, detailed: bool) -> Vec<Line> {
             });
             format!("{}: {when}{single}", item.item_type)
         });
-        Line {
-            title: if at == 0 { "indexes" } else { "" },
-            text,
-            reasons: reasons.collect(),
-        }
+        Line::new(if at == 0 { "indexes" } else { "" }, text, reasons)
     });
     lines.collect()
 }
@@ -266,11 +245,7 @@ fn sizes(sizes: &[SizeProof], detailed: bool) -> Line {
             size.without_limit.join(", ")
         ),
     });
-    Line {
-        title: "size",
-        text: parts.join("; "),
-        reasons: reasons.collect(),
-    }
+    Line::new("size", parts.join("; "), reasons)
 }
 
 fn writes(sizes: &[SizeProof]) -> Line {
@@ -308,9 +283,5 @@ fn writes(sizes: &[SizeProof]) -> Line {
             counted(writes.least_units, "write unit")
         )
     });
-    Line {
-        title: "one put",
-        text: parts.join("; "),
-        reasons: reasons.collect(),
-    }
+    Line::new("one put", parts.join("; "), reasons)
 }

@@ -143,7 +143,7 @@ fn values(
             }
             None => match moment(parameter, context).map_err(refused)? {
                 Some(value) => values.push(value),
-                None => missing.push(format!("`{}`", parameter.name)),
+                None => missing.push(parameter),
             },
         }
     }
@@ -151,18 +151,19 @@ fn values(
         return Ok(values);
     }
     let called = format!("it is called as {}", patterns::synopsis(pattern));
-    let taken = pattern.parameters.iter().find(|parameter| {
-        let name = format!("`{}`", parameter.name);
-        !has_option(&parameter.name) && missing.contains(&name)
-    });
-    let help = match taken {
+    let mut taken = missing.iter();
+    let help = match taken.find(|parameter| !has_option(&parameter.name)) {
         Some(taken) => format!(
             "{called}; `--{}` is an option of `query` itself",
             taken.name
         ),
         None => called,
     };
-    Err(Failure::usage(format!("`{}` needs {}", pattern.name, missing.join(", "))).with_help(help))
+    let names = missing
+        .iter()
+        .map(|parameter| format!("`{}`", parameter.name));
+    let names = names.collect::<Vec<_>>().join(", ");
+    Err(Failure::usage(format!("`{}` needs {names}", pattern.name)).with_help(help))
 }
 
 /// Whether a text has the length of a date, which is its midnight where a moment is wanted.
@@ -260,6 +261,7 @@ fn show(
     arguments: &Query,
     output: &Output,
 ) -> Result<(), Failure> {
+    let [p50, p90, p99, max] = [50, 90, 99, 100].map(|part| milliseconds(percentile(times, part)));
     match arguments.format {
         QueryFormat::Table => {
             if !answer.items.is_empty() {
@@ -287,7 +289,7 @@ fn show(
                 "read_units": answer.units,
                 "more": answer.more,
                 "calls": times.len(),
-                "latency_ms": latency(times),
+                "latency_ms": { "p50": p50, "p90": p90, "p99": p99, "max": max },
             }));
         }
     }
@@ -304,22 +306,12 @@ fn show(
         output.note("there is more: --all reads it");
     }
     if times.len() > 1 {
-        let part = |part: u64| milliseconds(percentile(times, part));
+        let calls = counted(times.len(), "call");
         output.note(&format!(
-            "{}: p50 {:.2} ms, p90 {:.2} ms, p99 {:.2} ms, at most {:.2} ms",
-            counted(times.len(), "call"),
-            part(50),
-            part(90),
-            part(99),
-            part(100),
+            "{calls}: p50 {p50:.2} ms, p90 {p90:.2} ms, p99 {p99:.2} ms, at most {max:.2} ms"
         ));
     }
     Ok(())
-}
-
-fn latency(times: &[Duration]) -> Json {
-    let part = |part: u64| milliseconds(percentile(times, part));
-    json!({ "p50": part(50), "p90": part(90), "p99": part(99), "max": part(100) })
 }
 
 /// The time within which so many of a hundred calls were answered, by the nearest rank. The times

@@ -33,7 +33,23 @@ pub(super) fn item_types(mut model: Model, names: &[String]) -> Result<Model, Fa
 
 /// The value of the partition key that is named, if one is.
 pub(super) fn partition(text: Option<&str>, model: &Model) -> Result<Option<Attribute>, Failure> {
-    text.map(|text| value(text, model)).transpose()
+    let Some(text) = text else { return Ok(None) };
+    let key = &model.table.partition;
+    let value = match key.key_type {
+        KeyType::S => Attribute::S(text.into()),
+        KeyType::N => Attribute::N(Number::parse(text).map_err(|error| {
+            Failure::usage(format!("--partition {text}: {error}"))
+                .with_help(format!("the partition key `{}` is a number", key.name))
+        })?),
+        KeyType::B => {
+            let message = format!(
+                "--partition cannot name a value of `{}`, which is binary",
+                key.name
+            );
+            return Err(Failure::usage(message));
+        }
+    };
+    Ok(Some(value))
 }
 
 /// What is said of a `--partition` under which no row makes an item.
@@ -50,19 +66,4 @@ pub(super) fn nothing_under(partition: &str, model: &Model) -> String {
         "no row makes an item whose `{key}` is `{partition}`; it is made so: {}",
         makes.collect::<Vec<_>>().join(", ")
     )
-}
-
-fn value(text: &str, model: &Model) -> Result<Attribute, Failure> {
-    let key = &model.table.partition;
-    match key.key_type {
-        KeyType::S => Ok(Attribute::S(text.into())),
-        KeyType::N => Number::parse(text).map(Attribute::N).map_err(|error| {
-            Failure::usage(format!("--partition {text}: {error}"))
-                .with_help(format!("the partition key `{}` is a number", key.name))
-        }),
-        KeyType::B => Err(Failure::usage(format!(
-            "--partition cannot name a value of `{}`, which is binary",
-            key.name
-        ))),
-    }
 }

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::num::ParseIntError;
 use std::process::ExitCode;
 
+use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use super::format::printable;
@@ -39,40 +40,36 @@ fn unknown(word: &str) -> String {
     }
 }
 
-/// Whether the argument that clap suggests is like the one that was given.
-fn is_near(word: &str, suggested: Option<&ContextValue>) -> bool {
-    match suggested {
-        Some(ContextValue::String(suggested)) => nearest(word, [suggested.as_str()]).is_some(),
-        _ => false,
+/// The tips for an error that has some: for each missing argument, for one that is not known, for a number.
+fn tips(error: &clap::Error) -> Vec<StyledStr> {
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(word))) => {
+            let is_near = match error.get(ContextKind::SuggestedArg) {
+                Some(ContextValue::String(suggested)) => {
+                    nearest(word, [suggested.as_str()]).is_some()
+                }
+                _ => false,
+            };
+            let tip = (!is_near).then(|| unknown(word).into());
+            tip.into_iter().collect()
+        }
+        (ErrorKind::MissingRequiredArgument, Some(ContextValue::Strings(missing))) => {
+            let is_missing = |name: &str| missing.iter().any(|each| each.starts_with(name));
+            let tips = TIPS.iter().filter(|(name, _)| is_missing(name));
+            tips.map(|(_, tip)| (*tip).into()).collect()
+        }
+        _ if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) => {
+            vec!["write a whole number".into()]
+        }
+        _ => Vec::new(),
     }
 }
 
-/// The same error, with a tip for each missing argument that has one, and for one that is not known.
+/// The same error, with our tips in place of clap's where we have some.
 pub(super) fn explained(mut error: clap::Error) -> clap::Error {
-    if error.kind() == ErrorKind::UnknownArgument
-        && let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg)
-        && !is_near(word, error.get(ContextKind::SuggestedArg))
-    {
-        let tip = unknown(word).into();
-        error.remove(ContextKind::SuggestedArg);
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-        return error;
-    }
-    if error.source().is_some_and(<dyn Error>::is::<ParseIntError>) {
-        let tip = "write a whole number".into();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
-        return error;
-    }
-    if error.kind() != ErrorKind::MissingRequiredArgument {
-        return error;
-    }
-    let Some(ContextValue::Strings(missing)) = error.get(ContextKind::InvalidArg) else {
-        return error;
-    };
-    let is_missing = |name: &str| missing.iter().any(|each| each.starts_with(name));
-    let tips = TIPS.iter().filter(|(name, _)| is_missing(name));
-    let tips: Vec<_> = tips.map(|(_, tip)| (*tip).into()).collect();
+    let tips = tips(&error);
     if !tips.is_empty() {
+        error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
     }
     error

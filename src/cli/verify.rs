@@ -22,11 +22,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     }
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let keys = if checked.keys_differ() {
-        KeyCheck::Proved
-    } else {
-        KeyCheck::First
-    };
+    let keys = checked.key_check(KeyCheck::First);
     let model = selection::item_types(checked.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);
     let partition = arguments.partition.as_deref();

@@ -98,7 +98,7 @@ async fn step(output: &Output, question: &str, words: &[&str]) -> Result<Outcome
         .collect();
     match parse(&words) {
         Ok(arguments) => Box::pin(dispatch(arguments.command, output)).await,
-        Err(Stop::Failure(failure, _)) => Err(failure),
+        Err(Stop::Failure(failure)) => Err(failure),
         Err(Stop::Clap(error)) => Err(Failure::failed(error.to_string())),
     }
 }

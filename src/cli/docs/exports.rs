@@ -8,38 +8,15 @@ use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::cli::{catalog, mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, Tenant, export};
-use crate::mapping::model::Model;
-use crate::preview::{ItemTypeSample, sample};
+use crate::preview::sample;
 
-/// What exports are made from.
-pub(super) struct Ground {
-    model: Arc<Model>,
-    /// Example items, if any are to be shown.
-    samples: Vec<ItemTypeSample>,
-}
-
-/// Checks the mapping, and reads example items where an export holds any. What a definition has
-/// gathered is not gathered again.
-pub(super) async fn ground(
+/// Checks the mapping, and reads example items where one of these exports holds any.
+pub(super) async fn gather(
     arguments: &Docs,
     formats: &[DocsFormat],
-    gathered: Option<&Material>,
     output: &Output,
-) -> Result<Ground, Failure> {
+) -> Result<Material, Failure> {
     let holds_items = formats.contains(&DocsFormat::Workbench) && !arguments.no_examples;
-    if let Some(material) = gathered {
-        let mut samples = Vec::new();
-        if holds_items {
-            samples.clone_from(&material.samples);
-            for sample in &mut samples {
-                sample.items.truncate(usize::from(arguments.limit));
-            }
-        }
-        return Ok(Ground {
-            model: material.model.clone(),
-            samples,
-        });
-    }
     let (mut source, catalog) =
         catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
     let model = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
@@ -50,7 +27,7 @@ pub(super) async fn ground(
         let rows = u64::from(arguments.limit);
         samples = sample(source.as_mut(), &model, context, rows, &|_| true).await?;
     }
-    Ok(Ground {
+    Ok(Material {
         model: Arc::new(model),
         samples,
     })
@@ -60,11 +37,11 @@ pub(super) async fn ground(
 pub(super) fn written(
     format: ExportFormat,
     arguments: &Docs,
-    ground: &Ground,
+    material: &Material,
     output: &Output,
 ) -> Result<String, Failure> {
     let options = ExportOptions {
-        region: arguments.region.clone(),
+        region: arguments.service.region.clone(),
         account: arguments.account.clone(),
         tenant: match arguments.tenant.as_deref() {
             None => Tenant::Inferred,
@@ -73,7 +50,7 @@ pub(super) fn written(
         },
         now: arguments.now,
     };
-    let made = export(format, &ground.model, &ground.samples, &options).map_err(|error| {
+    let made = export(format, &material.model, &material.samples, &options).map_err(|error| {
         Failure::failed(error.to_string())
             .with_code("export")
             .with_help(error.help())

@@ -109,11 +109,7 @@ pub(super) fn put(place: &Place, text: &str, output: &Output) -> Result<(), Fail
         Place::Stdout => return output.text(text),
         Place::File(path) => path,
     };
-    write(path, text).map_err(|error| {
-        Failure::failed(format!("cannot write `{}`", path.display()))
-            .with_cause(&error)
-            .with_help("is there such a folder, and may it be written to?")
-    })?;
+    write(path, text).map_err(|error| Failure::unwritten(path, &error))?;
     output.note(&format!("wrote {}", path.display()));
     Ok(())
 }

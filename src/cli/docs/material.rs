@@ -35,19 +35,21 @@ const KEY_MEMORY: usize = 32 << 20;
 pub(super) struct Material {
     pub(super) model: Arc<Model>,
     /// The first items of each item type, as many as are to be shown, in the order of the mapping;
-    /// empty where there is no source.
+    /// empty where there is no source, or none is to be shown.
     pub(super) samples: Vec<ItemTypeSample>,
-    pub(super) definition: Definition,
 }
 
-/// Checks the mapping and reads what is needed. A mapping with errors ends here.
-pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material, Failure> {
+/// Checks the mapping and reads what the definition needs. A mapping with errors ends here.
+pub(super) async fn gather(
+    arguments: &Docs,
+    output: &Output,
+) -> Result<(Material, Definition), Failure> {
     let prices = prices::read(
         arguments.prices.as_deref(),
         arguments
             .price_region
             .as_deref()
-            .or(arguments.region.as_deref()),
+            .or(arguments.service.region.as_deref()),
     )?;
     let (mut source, catalog) =
         catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
@@ -111,21 +113,13 @@ pub(super) async fn gather(arguments: &Docs, output: &Output) -> Result<Material
         warnings,
         accepted,
     });
-    let shown = if arguments.no_examples {
-        0
-    } else {
-        usize::from(arguments.limit)
-    };
-    for sample in &mut samples {
-        sample.items.truncate(shown);
-        sample.expired.truncate(shown);
-        sample.rejects.clear();
+    if arguments.no_examples {
+        samples.clear();
     }
-    Ok(Material {
-        model,
-        samples,
-        definition,
-    })
+    for sample in &mut samples {
+        sample.items.truncate(usize::from(arguments.limit));
+    }
+    Ok((Material { model, samples }, definition))
 }
 
 /// Diagnostics as the document has them.
@@ -148,8 +142,8 @@ fn is_whole(sample: &ItemTypeSample, rows: u64) -> bool {
 fn asked_table(arguments: &Docs) -> Vec<(&'static str, String)> {
     let options = [
         ("target", &arguments.target),
-        ("endpoint-url", &arguments.endpoint_url),
-        ("region", &arguments.region),
+        ("endpoint-url", &arguments.service.endpoint_url),
+        ("region", &arguments.service.region),
     ];
     let given = options.into_iter().filter(|_| arguments.target.is_some());
     let given = given.filter_map(|(name, value)| Some((name, address::shown(value.as_ref()?))));

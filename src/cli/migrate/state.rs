@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use clap::ValueEnum as _;
 use jiff::Timestamp;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -93,7 +94,8 @@ fn identity(
         "--changes-only",
         arguments.changes_only.then(|| "said".to_owned()),
     );
-    said("--prune", arguments.prune.map(|stale| stale.to_string()));
+    let stale = arguments.prune.and_then(|rows| rows.to_possible_value());
+    said("--prune", stale.map(|rows| rows.get_name().to_owned()));
     said("--replace", arguments.replace.then(|| "said".to_owned()));
     if let Some(path) = &arguments.retry_rejects {
         let bytes = std::fs::read(path).map_err(|error| {

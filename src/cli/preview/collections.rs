@@ -168,8 +168,8 @@ impl<'t> Layout<'t> {
     /// An item's attributes but the key, names above values, as many side by side as fit.
     fn attributes(&self, item: &Item, output: &Output) -> Vec<String> {
         let widest = WIDEST.min(self.attributes);
-        let mut lines = Vec::new();
-        let (mut names, mut values, mut used) = (String::new(), String::new(), 0);
+        let mut rows: Vec<(String, String)> = Vec::new();
+        let mut used = 0;
         for (name, value) in &item.attributes {
             if self.table.is_key(name) {
                 continue;
@@ -179,25 +179,25 @@ impl<'t> Layout<'t> {
                 fit(&shown(Some(value)), widest),
             );
             let wide = name.width().max(value.width());
-            if used > 0 && used + GAP + wide > self.attributes {
-                lines.push(output.bold(names.trim_end()));
-                lines.push(values.trim_end().to_owned());
-                (names, values, used) = (String::new(), String::new(), 0);
+            match rows.last_mut() {
+                Some((names, values)) if used + GAP + wide <= self.attributes => {
+                    pad(names, used + GAP);
+                    pad(values, used + GAP);
+                    names.push_str(&name);
+                    values.push_str(&value);
+                    used += GAP + wide;
+                }
+                _ => {
+                    rows.push((name, value));
+                    used = wide;
+                }
             }
-            if used > 0 {
-                pad(&mut names, used + GAP);
-                pad(&mut values, used + GAP);
-                used += GAP;
-            }
-            names.push_str(&name);
-            values.push_str(&value);
-            used += wide;
         }
-        if used > 0 {
-            lines.push(output.bold(names.trim_end()));
-            lines.push(values.trim_end().to_owned());
-        }
-        lines
+        let lines = rows.iter().flat_map(|(names, values)| {
+            let names = output.bold(names.trim_end());
+            [names, values.trim_end().to_owned()]
+        });
+        lines.collect()
     }
 
     /// Lines of the three columns side by side.

@@ -47,8 +47,8 @@ pub(super) fn cost(forecast: &Forecast, model: &Model, prices: Prices) -> Cost {
 
 /// The table and its global indexes: what has throughput of its own.
 fn global(places: &[PlaceForecast]) -> impl Iterator<Item = &PlaceForecast> {
-    let mut places = places.iter();
-    std::iter::from_fn(move || places.next()).filter(|place| place.kind != PlaceKind::LocalIndex)
+    let places = places.iter();
+    places.filter(|place| place.kind != PlaceKind::LocalIndex)
 }
 
 fn demand(forecast: &Forecast, model: &Model) -> Demand {

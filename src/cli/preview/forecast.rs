@@ -5,7 +5,7 @@ use super::heat::{collections, hottest, named, rated};
 use super::money::costs;
 use crate::cli::format::{bytes, count, counted, counted_as, seconds, whole};
 use crate::cli::output::Output;
-use crate::cli::report::{Column, books, figures, whose};
+use crate::cli::report::{Column, attribute, books, figures, whose};
 use crate::preview::{Collisions, Forecast, ItemTypeForecast, PlaceForecast};
 
 /// Signs of the longest bar of the histogram.
@@ -196,8 +196,7 @@ fn rejects(forecast: &Forecast) -> String {
         let notes = || forecast.rejects.iter().filter(|note| note.code == *code);
         let mut told = None;
         for note in notes() {
-            let attribute = note.attribute.as_ref();
-            let attribute = attribute.map_or(String::new(), |name| format!(" `{name}`"));
+            let attribute = attribute(note.attribute.as_deref());
             out.push(format!("   {}:{attribute} {}", whose(note), note.message));
         }
         for help in notes().filter_map(|note| note.help.as_ref()) {

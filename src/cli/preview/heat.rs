@@ -31,7 +31,7 @@ pub(super) fn hottest(places: &[PlaceForecast]) -> String {
             },
             hot.distinct
                 .map_or(String::new(), |keys| format!(", {}", counted(keys, "key"))),
-            accuracy(hot, "write units"),
+            accuracy(hot, |units| format!("{} write units", count(units))),
         ));
         out.extend(heavy(hot, count));
     }
@@ -39,16 +39,12 @@ pub(super) fn hottest(places: &[PlaceForecast]) -> String {
 }
 
 /// How far figures may be off.
-fn accuracy(heaviness: &Heaviness, of: &str) -> String {
+fn accuracy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> String {
     if heaviness.error == 0 {
         return ", exact".to_owned();
     }
-    let figure = if of == "bytes" {
-        bytes(heaviness.error)
-    } else {
-        format!("{} {of}", count(heaviness.error))
-    };
-    format!("; approximate: each key may have up to {figure} more")
+    let most = figure(heaviness.error);
+    format!("; approximate: each key may have up to {most} more")
 }
 
 fn heavy(heaviness: &Heaviness, figure: impl Fn(u64) -> String) -> Vec<String> {
@@ -106,7 +102,7 @@ pub(super) fn collections(found: &Collections) -> String {
     let mut out = vec![format!(
         " items with their local index entries: {}{}",
         bytes(found.largest.total),
-        accuracy(&found.largest, "bytes"),
+        accuracy(&found.largest, bytes),
     )];
     out.extend(heavy(&found.largest, bytes));
     for hot in &found.over {

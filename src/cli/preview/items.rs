@@ -25,13 +25,8 @@ pub(super) fn create(path: &Path) -> Result<File, Failure> {
             Failure::failed(format!("the file `{}` is there already", path.display()))
                 .with_help("remove it, or name another with --output")
         }
-        _ => failure(path, &error),
+        _ => Failure::unwritten(path, &error),
     })
-}
-
-/// A file that cannot be written.
-pub(super) fn failure(path: &Path, error: &io::Error) -> Failure {
-    Failure::failed(format!("cannot write `{}`", path.display())).with_cause(error)
 }
 
 /// Writes items as they come.

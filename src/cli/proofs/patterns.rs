@@ -6,11 +6,9 @@ use crate::mapping::PatternProof;
 
 /// A line on all patterns, with a reason for each; none where there are no patterns.
 pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
-    let of = |operation| {
-        let those = patterns.iter().filter(|proof| proof.operation == operation);
-        those.count()
-    };
-    let (gets, queries) = (of("GetItem"), of("Query"));
+    let is_get = |proof: &&PatternProof| proof.operation == "GetItem";
+    let gets = patterns.iter().filter(is_get).count();
+    let queries = patterns.len() - gets;
     let by = match (gets, queries) {
         (_, 0) => "by GetItem".to_owned(),
         (0, _) => "by Query".to_owned(),
@@ -21,11 +19,7 @@ pub(super) fn line(patterns: &[PatternProof]) -> Option<Line> {
     let mut text = format!("{} {verb} served", counted(all, "access pattern"));
     text.push_str(if gets > 0 && queries > 0 { ": " } else { " " });
     text.push_str(&by);
-    (all > 0).then(|| Line {
-        title: "patterns",
-        text,
-        reasons: patterns.iter().map(served).collect(),
-    })
+    (all > 0).then(|| Line::new("patterns", text, patterns.iter().map(served)))
 }
 
 /// How a pattern is served.

@@ -10,7 +10,7 @@ use clap::{Arg, ArgAction, Command as Clap, CommandFactory as _, FromArgMatches 
 use super::patterns::{self, Ground};
 use crate::access::has_option;
 use crate::cli::args::{Arguments, Color, Command};
-use crate::cli::failure::{Failure, Form};
+use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::value::TimeKind;
@@ -19,8 +19,8 @@ use crate::value::TimeKind;
 pub(in crate::cli) enum Stop {
     /// clap says so: wrong usage, `--help`, `--version`.
     Clap(clap::Error),
-    /// The mapping cannot be read, or has no such pattern; and how that is told to programs.
-    Failure(Failure, Option<Form>),
+    /// The mapping cannot be read, or has no such pattern.
+    Failure(Failure),
 }
 
 impl From<clap::Error> for Stop {
@@ -35,11 +35,10 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
     let mut pattern = None;
     if let Some(named) = named(words, &command) {
         let output = Output::new(Color::Auto);
-        let stop = |failure| Stop::Failure(failure, form(words));
         match patterns::outlined(Path::new(&named.mapping), Some(&output)) {
             Ok(ground) => match &named.pattern {
                 Some(name) => {
-                    let found = ground.find(name).map_err(stop)?;
+                    let found = ground.find(name).map_err(Stop::Failure)?;
                     command = with_parameters(command, &named.mapping, found);
                     pattern = Some(found.clone());
                 }
@@ -49,7 +48,7 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
             Err(failure) if words.iter().any(|word| word == "--help" || word == "-h") => {
                 command = with_failure(command, &failure);
             }
-            Err(failure) => return Err(stop(failure)),
+            Err(failure) => return Err(Stop::Failure(failure)),
         }
     }
     let matches = command.try_get_matches_from(words)?;
@@ -67,21 +66,6 @@ pub(in crate::cli) fn parse(words: &[OsString]) -> Result<Arguments, Stop> {
         }
     }
     Ok(arguments)
-}
-
-/// What `--format` says, as far as that can be told before the command line is read.
-fn form(words: &[OsString]) -> Option<Form> {
-    let words = words.iter().filter_map(|word| word.to_str());
-    let mut said = words.skip_while(|word| !word.starts_with("--format"));
-    let format = match said.next()?.split_once('=') {
-        Some((_, format)) => format,
-        None => said.next()?,
-    };
-    match format {
-        "json" => Some(Form::Document),
-        "ndjson" => Some(Form::Line),
-        _ => None,
-    }
 }
 
 /// What a command line of `query` names.

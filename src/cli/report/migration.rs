@@ -1,6 +1,6 @@
 //! The books of a load, and how it ended.
 
-use super::{Column, books};
+use super::{Column, attribute, books};
 use crate::claim::{Claim, ClaimKind, Verdict};
 use crate::cli::format::{bytes, count, counted, counted_as, rate, rounded, seconds, whole};
 use crate::load::{Books, Doing, KeyCheck, LimitedBy, Outcome, RejectNote, Report};
@@ -213,10 +213,7 @@ fn refused(report: &Report) -> u64 {
 fn rejects(report: &Report) -> String {
     let mut out = vec![format!("{} rejected:", counted(refused(report), "row"))];
     for note in &report.rejects {
-        let attribute = note
-            .attribute
-            .as_ref()
-            .map_or(String::new(), |name| format!(" `{name}`"));
+        let attribute = attribute(note.attribute.as_deref());
         out.push(format!(
             "  {}: [{}]{attribute} {}",
             whose(note),

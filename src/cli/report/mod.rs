@@ -41,6 +41,11 @@ pub(super) fn books<'b, B: 'b>(
     figures(&header, rows)
 }
 
+/// The attribute that a row is rejected for, behind what names the row.
+pub(super) fn attribute(name: Option<&str>) -> String {
+    name.map_or(String::new(), |name| format!(" `{name}`"))
+}
+
 /// A table of names and right-aligned figures.
 pub(super) fn figures(header: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();

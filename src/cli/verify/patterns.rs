@@ -6,6 +6,8 @@ use super::super::format::whole;
 use super::super::output::{Output, tell};
 use super::super::signals::stop_on_signals;
 use super::super::{Outcome, catalog, mapping, report, target};
+use crate::mapping::PatternProof;
+use crate::mapping::model::AccessPattern;
 use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
 
 /// Differences that are named, of each pattern and of each call; all are counted.
@@ -17,11 +19,8 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let finds = checked.finds();
-    let proofs = checked
-        .proofs
-        .as_ref()
-        .map(|proofs| proofs.patterns.clone());
-    let proofs = proofs.unwrap_or_default();
+    let proofs = checked.proofs.as_ref();
+    let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
     let model = checked.into_model(output)?;
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
     Failure::unless_known("access pattern", &arguments.answers.pattern, known)?;
@@ -29,22 +28,15 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     target::filled(target.as_ref(), &model.table).await?;
     let context = target::context(&model, arguments.now)?;
     let calls = u64::from(arguments.answers.values) + BESIDES;
-    let asked = model
-        .patterns
-        .iter()
-        .filter(|pattern| pattern.sql.is_some());
-    let asked = asked.filter(|pattern| {
-        arguments.answers.pattern.is_empty()
-            || arguments
-                .answers
-                .pattern
-                .iter()
-                .any(|name| **name == *pattern.name)
-    });
+    let named = &arguments.answers.pattern;
+    let is_asked = |pattern: &&AccessPattern| {
+        let is_named = named.is_empty() || named.iter().any(|name| **name == *pattern.name);
+        pattern.sql.is_some() && is_named
+    };
+    let asked = model.patterns.iter().filter(is_asked);
     let asked: Vec<&str> = asked.map(|pattern| &*pattern.name).collect();
-    let least = proofs
-        .iter()
-        .filter(|proof| asked.contains(&proof.pattern.as_str()));
+    let is_asked = |proof: &&PatternProof| asked.contains(&proof.pattern.as_str());
+    let least = proofs.iter().filter(is_asked);
     let least: f64 = least.map(|proof| proof.least_units).sum();
     let count = u32::try_from(calls).map_or(f64::MAX, f64::from);
     target::confirm_calls(
