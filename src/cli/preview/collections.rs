@@ -105,24 +105,17 @@ impl<'t> Layout<'t> {
         );
         let items = || collections.iter().flat_map(|(_, items)| items);
         let described = widest(&mut items().map(|(sample, item)| description(sample, item)));
-        let (partition, sort) = match &table.sort {
-            None => (
-                partition.max(described).max(table.partition.name.width()),
-                0,
-            ),
+        let partition = partition.max(table.partition.name.width());
+        let fitting = |wide: usize, most: usize| wide.min(most).max(8);
+        let (partition, sort, rules) = match &table.sort {
+            None => (fitting(partition.max(described), width / 4), 0, 1),
             Some(key) => {
                 let sort = widest(&mut items().map(|(_, item)| shown(item.item.get(&key.name))));
-                let partition = partition.max(table.partition.name.width());
-                (partition, sort.max(described).max(key.name.width()))
+                let sort = sort.max(described).max(key.name.width());
+                (fitting(partition, width / 4), fitting(sort, width / 3), 2)
             }
         };
-        let partition = partition.min(width / 4).max(8);
-        let sort = if sort == 0 {
-            0
-        } else {
-            sort.min(width / 3).max(8)
-        };
-        let rules = RULE.width() * if sort == 0 { 1 } else { 2 };
+        let rules = RULE.width() * rules;
         Self {
             table,
             partition,
