@@ -20,7 +20,8 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len() + 16);
     for sign in text.chars() {
         if is_odd(sign) {
-            escape(&mut out, sign);
+            // All of them have one such code.
+            out.push_str(&format!("\\u{:04x}", u32::from(sign)));
         } else {
             out.push(sign);
         }
@@ -40,34 +41,12 @@ pub(crate) fn shell_word(word: &str) -> String {
 
 /// A text that stands in one line.
 pub(crate) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for sign in text.chars() {
-        match sign {
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            sign if steers(sign) => escape(&mut out, sign),
-            sign => out.push(sign),
-        }
-    }
-    out
-}
-
-/// All characters that steer have one such code.
-fn escape(out: &mut String, sign: char) {
-    out.push_str(&format!("\\u{:04x}", u32::from(sign)));
+    printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A count with separators: `1,234,567`.
 pub(crate) fn count(number: impl TryInto<u64>) -> String {
-    let digits = whole(number).to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+    indicatif::HumanCount(whole(number)).to_string()
 }
 
 /// A count with its noun: `1 row`, `2 rows`.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::Position;
-use crate::item::{Attribute, Item};
+use crate::item::{Item, sort_order};
 
 /// What one shard answered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -20,60 +20,28 @@ pub struct Shard {
 /// second part says whether there is more.
 #[must_use]
 pub fn merge(shards: Vec<Shard>, order: &[Arc<str>], descending: bool) -> (Vec<Item>, bool) {
-    let directed = |order: Ordering| if descending { order.reverse() } else { order };
-    let ends = shards.iter().filter_map(|shard| shard.next.as_ref());
-    let end = ends
-        .map(|next| of_position(next, order))
-        .min_by(|a, b| directed(compare(a, b)));
+    let compare = |a: &Item, b: &Item| {
+        let each = order.iter();
+        let each = each.map(|name| sort_order(a.get(name), b.get(name)));
+        let whole = each.fold(Ordering::Equal, Ordering::then);
+        if descending { whole.reverse() } else { whole }
+    };
+    let ends = shards.iter().filter_map(|shard| shard.next.clone());
+    let ends = ends.map(|attributes| Item { attributes });
+    let end = ends.min_by(&compare);
     let mut items: Vec<Item> = shards.into_iter().flat_map(|shard| shard.items).collect();
     if let Some(end) = &end {
-        items.retain(|item| directed(compare(&of_item(item, order), end)).is_le());
+        items.retain(|item| compare(item, end).is_le());
     }
-    let end = end.is_some();
     // Items with one sort key stay in the order of their shards.
-    items.sort_by(|a, b| directed(compare(&of_item(a, order), &of_item(b, order))));
-    (items, end)
-}
-
-fn of_item<'i>(item: &'i Item, order: &[Arc<str>]) -> Vec<Option<&'i Attribute>> {
-    order.iter().map(|name| item.get(name)).collect()
-}
-
-fn of_position(position: &Position, order: &[Arc<str>]) -> Vec<Option<Attribute>> {
-    let find = |name: &Arc<str>| {
-        let mut found = position.iter().filter(|(other, _)| other == name);
-        found.next().map(|(_, value)| value.clone())
-    };
-    order.iter().map(find).collect()
-}
-
-fn compare<A, B>(a: &[Option<A>], b: &[Option<B>]) -> Ordering
-where
-    A: std::borrow::Borrow<Attribute>,
-    B: std::borrow::Borrow<Attribute>,
-{
-    let mut orders = a.iter().zip(b).map(|pair| match pair {
-        (Some(a), Some(b)) => values(a.borrow(), b.borrow()),
-        _ => Ordering::Equal,
-    });
-    orders
-        .find(|order| order.is_ne())
-        .unwrap_or(Ordering::Equal)
-}
-
-/// The order of sort keys: numbers by value, text and binary by bytes.
-pub(super) fn values(a: &Attribute, b: &Attribute) -> Ordering {
-    match (a, b) {
-        (Attribute::S(a), Attribute::S(b)) => a.cmp(b),
-        (Attribute::N(a), Attribute::N(b)) => a.cmp(b),
-        (Attribute::B(a), Attribute::B(b)) => a.cmp(b),
-        _ => Ordering::Equal,
-    }
+    items.sort_by(compare);
+    (items, end.is_some())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::item::Attribute;
 
     fn text(text: &str) -> Attribute {
         Attribute::S(text.into())

@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::merge::values as compare;
 use super::{Plan, Query, Request};
 use crate::item::{
-    Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES, evaluate, text_of, to_attribute,
+    Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES, evaluate, sort_order, text_of, to_attribute,
 };
 use crate::mapping::model::{
     AccessPattern, KeyAttribute, KeyType, Operand, Part, SortCondition, Template,
@@ -119,13 +118,9 @@ struct Maker<'v> {
 impl Maker<'_> {
     fn request(&self, pattern: &AccessPattern) -> Result<Request, PlanError> {
         if pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none() {
-            let partition = pattern.partition.iter();
-            let partition = partition.map(|(key, template)| (key, template, false));
-            let sort = pattern.sort.iter().flat_map(|(key, condition)| {
-                let templates = condition.templates().into_iter();
-                templates.map(move |template| (key, template, true))
-            });
-            let key = partition.chain(sort).map(|(key, template, is_sort)| {
+            let templates = pattern.templates().enumerate();
+            let key = templates.map(|(at, (key, template))| {
+                let is_sort = at >= pattern.partition.len();
                 Ok((key.name.clone(), self.value(key, template, is_sort)?))
             });
             let key = key.collect::<Result<_, PlanError>>()?;
@@ -153,7 +148,7 @@ impl Maker<'_> {
                 .collect::<Result<_, _>>()?;
             if let (SortCondition::Between(from, until), [low, high]) =
                 (condition, values.as_slice())
-                && compare(low, high).is_gt()
+                && sort_order(Some(low), Some(high)).is_gt()
             {
                 return Err(PlanError::Reversed {
                     attribute: attribute.name.clone(),

@@ -1,5 +1,7 @@
 //! Turns a value into an attribute.
 
+use std::collections::BTreeSet;
+
 use super::Attribute;
 use crate::value::{UnfitReason, Value};
 
@@ -69,36 +71,34 @@ fn set(members: &[Value]) -> Result<Attribute, ConvertError> {
 ///
 /// [`ConvertError`] when they are not of one kind that sets can hold, or one is there twice.
 pub fn to_set(attributes: &[Attribute]) -> Result<Attribute, ConvertError> {
-    let collect = |pick: fn(&Attribute) -> bool| attributes.iter().all(pick);
-    let made = if collect(|a| matches!(a, Attribute::S(_))) {
-        Attribute::Ss(unique(attributes.iter().filter_map(|a| match a {
-            Attribute::S(text) => Some(text.clone()),
-            _ => None,
-        }))?)
-    } else if collect(|a| matches!(a, Attribute::N(_))) {
-        Attribute::Ns(unique(attributes.iter().filter_map(|a| match a {
-            Attribute::N(number) => Some(number.clone()),
-            _ => None,
-        }))?)
-    } else if collect(|a| matches!(a, Attribute::B(_))) {
-        Attribute::Bs(unique(attributes.iter().filter_map(|a| match a {
-            Attribute::B(bytes) => Some(bytes.clone()),
-            _ => None,
-        }))?)
-    } else {
-        return Err(ConvertError::MixedSet);
-    };
-    Ok(made)
+    let texts = all(attributes, |attribute| match attribute {
+        Attribute::S(text) => Some(text),
+        _ => None,
+    });
+    let numbers = all(attributes, |attribute| match attribute {
+        Attribute::N(number) => Some(number),
+        _ => None,
+    });
+    let binaries = all(attributes, |attribute| match attribute {
+        Attribute::B(bytes) => Some(bytes),
+        _ => None,
+    });
+    match (texts, numbers, binaries) {
+        (Some(texts), ..) => unique(texts).map(Attribute::Ss),
+        (_, Some(numbers), _) => unique(numbers).map(Attribute::Ns),
+        (.., Some(binaries)) => unique(binaries).map(Attribute::Bs),
+        _ => Err(ConvertError::MixedSet),
+    }
 }
 
-fn unique<T: Ord + Clone>(members: impl Iterator<Item = T>) -> Result<Vec<T>, ConvertError> {
-    let members: Vec<T> = members.collect();
-    let mut sorted = members.clone();
-    sorted.sort();
-    if sorted
-        .windows(2)
-        .any(|pair| matches!(pair, [a, b] if a == b))
-    {
+/// What is picked of each attribute; `None` where one is of another kind.
+fn all<T: Clone>(attributes: &[Attribute], pick: fn(&Attribute) -> Option<&T>) -> Option<Vec<T>> {
+    attributes.iter().map(|each| pick(each).cloned()).collect()
+}
+
+fn unique<T: Ord>(members: Vec<T>) -> Result<Vec<T>, ConvertError> {
+    let different: BTreeSet<&T> = members.iter().collect();
+    if different.len() < members.len() {
         return Err(ConvertError::DuplicateMember);
     }
     Ok(members)

@@ -7,7 +7,7 @@ use super::fault::{Fault, Reject};
 use super::fold::{Folder, find, not_converted};
 use super::{Attribute, Item, evaluate, text_of, to_set};
 use crate::mapping::model::{DynamoType, EmbedNode, Explode, Gather, Template};
-use crate::value::{Number, Unfit, Value};
+use crate::value::{Number, Value};
 
 /// The elements of one row, innermost fastest. A row without arrays to explode is one element.
 #[derive(Debug)]
@@ -72,10 +72,7 @@ impl<'m> Elements<'m> {
         let elements = match &*find(&explode.array, row) {
             Value::Null => Vec::new(),
             Value::List(elements) | Value::Set(elements) => elements.clone(),
-            Value::Unfit(unfit) => {
-                let fault = Fault::new("unfit-value", unfit.why.to_string()).help(unfit.why.help());
-                return Err(Box::new(reject(fault, explode)));
-            }
+            Value::Unfit(unfit) => return Err(Box::new(reject(unfit.why.into(), explode))),
             other => {
                 let message = format!(
                     "`explode` found {} in `{}` and needs an array",
@@ -114,7 +111,7 @@ impl Folder {
     ) -> Result<Option<Attribute>, Fault> {
         let children = match row.get(embed.column) {
             Some(Value::List(children)) => children.as_slice(),
-            Some(Value::Unfit(unfit)) => return Err(unfit_value(unfit)),
+            Some(Value::Unfit(unfit)) => return Err(unfit.why.into()),
             _ => &[],
         };
         let rows = children
@@ -161,22 +158,14 @@ impl Folder {
 
     fn member_name(&self, name: &Template, row: &[Value]) -> Result<Arc<str>, Fault> {
         let value = evaluate(name, row, &self.context)?;
-        let text =
-            match &value {
-                Value::Null => None,
-                value => Some(text_of(value).map_err(|error| {
-                    Fault::new(error.code(), error.to_string()).help(error.help())
-                })?),
-            };
-        text.map(Into::into).ok_or_else(|| {
-            Fault::new("embed-key", "the `$key` of a child is NULL")
-                .help("leave such children out with `$where`, or say `| default(x)`")
-        })
+        if value.is_null() {
+            return Err(Fault::new("embed-key", "the `$key` of a child is NULL")
+                .help("leave such children out with `$where`, or say `| default(x)`"));
+        }
+        let text = text_of(&value);
+        text.map(Into::into)
+            .map_err(|error| Fault::new(error.code(), error.to_string()).help(error.help()))
     }
-}
-
-fn unfit_value(unfit: &Unfit) -> Fault {
-    Fault::new("unfit-value", unfit.why.to_string()).help(unfit.why.help())
 }
 
 fn member_twice(embed: &EmbedNode) -> Fault {
@@ -189,23 +178,13 @@ fn member_twice(embed: &EmbedNode) -> Fault {
 
 /// Whether an attribute has the type that `$type` asks for.
 pub(super) fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
-    let (fits, name) = match (wanted, made) {
-        (_, None | Some(Attribute::Null)) => return Ok(()),
-        (DynamoType::S, Some(made)) => (matches!(made, Attribute::S(_)), "S"),
-        (DynamoType::N, Some(made)) => (matches!(made, Attribute::N(_)), "N"),
-        (DynamoType::B, Some(made)) => (matches!(made, Attribute::B(_)), "B"),
-        (DynamoType::Bool, Some(made)) => (matches!(made, Attribute::Bool(_)), "BOOL"),
-        (DynamoType::Ss, Some(made)) => (matches!(made, Attribute::Ss(_)), "SS"),
-        (DynamoType::Ns, Some(made)) => (matches!(made, Attribute::Ns(_)), "NS"),
-        (DynamoType::Bs, Some(made)) => (matches!(made, Attribute::Bs(_)), "BS"),
-        (DynamoType::L, Some(made)) => (matches!(made, Attribute::L(_)), "L"),
-        (DynamoType::M, Some(made)) => (matches!(made, Attribute::M(_)), "M"),
-    };
-    if fits {
-        return Ok(());
+    let name = wanted.word();
+    match made {
+        None | Some(Attribute::Null) => Ok(()),
+        Some(made) if made.type_name() == name => Ok(()),
+        Some(_) => Err(
+            Fault::new("wrong-type", format!("the value is not of the type {name}"))
+                .help("convert it with a filter, or take `$type` away"),
+        ),
     }
-    Err(
-        Fault::new("wrong-type", format!("the value is not of the type {name}"))
-            .help("convert it with a filter, or take `$type` away"),
-    )
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{Item, RenderError};
+use crate::value::UnfitReason;
 
 /// The code of a NULL in a key of the table.
 pub(crate) const KEY_NULL: &str = "key-null";
@@ -96,6 +97,12 @@ impl Fault {
             attribute: self.attribute,
             item_so_far: (!item.attributes.is_empty()).then_some(item),
         }
+    }
+}
+
+impl From<UnfitReason> for Fault {
+    fn from(why: UnfitReason) -> Self {
+        Self::new("unfit-value", why.to_string()).help(why.help())
     }
 }
 

@@ -13,36 +13,18 @@ use super::explode::typed;
 use super::fault::{Fault, KEY_NULL, Reject};
 use super::limits::Limits;
 use super::{Attribute, ConvertError, Expiry, Item, evaluate, to_attribute};
-use crate::mapping::model::{Expired, Model, Node, Part, Place, Template};
+use crate::mapping::model::{Expired, ItemType, Model, Node, Part, Place, Template};
 use crate::mapping::template::Context;
 use crate::value::{Value, parse_document};
 
 /// Makes items from rows. Pure: the same row gives the same item.
 #[derive(Debug, Clone)]
 pub struct Folder {
-    types: Vec<Shape>,
+    types: Vec<ItemType>,
     limits: Limits,
     pub(super) context: Context,
     /// `None` where the table has no TTL.
     clock: Option<Clock>,
-}
-
-/// What the fold needs of an item type.
-#[derive(Debug, Clone)]
-struct Shape {
-    attributes: Vec<Field>,
-    spreads: Vec<Place>,
-    keep_nulls: bool,
-    expired: Expired,
-    compress: Vec<Arc<str>>,
-}
-
-#[derive(Debug, Clone)]
-struct Field {
-    name: Arc<str>,
-    node: Node,
-    /// Whether NULL is written as NULL; never for keys, where DynamoDB refuses it.
-    keep_null: bool,
 }
 
 /// An item that DynamoDB will take, and what it measures.
@@ -71,34 +53,11 @@ impl Folder {
     /// Prepares the fold for a mapping.
     #[must_use]
     pub fn new(model: &Model, context: Context) -> Self {
-        let limits = Limits::new(&model.table);
-        let types = model
-            .item_types
-            .iter()
-            .map(|item_type| Shape {
-                attributes: item_type
-                    .attributes
-                    .iter()
-                    .map(|(name, node)| Field {
-                        name: name.clone(),
-                        node: node.clone(),
-                        keep_null: item_type.keep_nulls && !limits.is_key(name),
-                    })
-                    .collect(),
-                spreads: item_type.spreads.clone(),
-                keep_nulls: item_type.keep_nulls,
-                expired: item_type.expired,
-                compress: item_type.compress.clone(),
-            })
-            .collect();
+        let ttl = model.table.ttl.as_ref();
         Self {
-            types,
-            limits,
-            clock: model
-                .table
-                .ttl
-                .as_ref()
-                .map(|ttl| Clock::new(ttl, context.now)),
+            types: model.item_types.clone(),
+            limits: Limits::new(&model.table),
+            clock: ttl.map(|ttl| Clock::new(ttl, context.now)),
             context,
         }
     }
@@ -110,9 +69,9 @@ impl Folder {
     /// [`Reject`] when the row has no item that DynamoDB would take.
     pub fn fold(&self, item_type: usize, row: &[Value]) -> Result<Folded, Box<Reject>> {
         let mut item = Item::default();
-        let shape = self.types.get(item_type);
-        match shape.map_or(Ok(()), |shape| self.fill(&mut item, shape, row)) {
-            Ok(()) => self.finish(item, shape),
+        let item_type = self.types.get(item_type);
+        match item_type.map_or(Ok(()), |item_type| self.fill(&mut item, item_type, row)) {
+            Ok(()) => self.finish(item, item_type),
             Err(fault) => Err(Box::new(fault.reject(item))),
         }
     }
@@ -145,21 +104,23 @@ impl Folder {
         self.node(node, row, keep_null).map_err(drop)
     }
 
-    fn fill(&self, item: &mut Item, shape: &Shape, row: &[Value]) -> Result<(), Fault> {
-        item.attributes.reserve_exact(shape.attributes.len());
+    fn fill(&self, item: &mut Item, item_type: &ItemType, row: &[Value]) -> Result<(), Fault> {
+        item.attributes.reserve_exact(item_type.attributes.len());
+        // Never for keys, where DynamoDB refuses NULL.
+        let keep_null = |name: &str| item_type.keep_nulls && !self.limits.is_key(name);
         // The first fault, which tells of the others.
         let mut faulty: Option<Fault> = None;
-        for field in &shape.attributes {
-            let fault = match self.node(&field.node, row, field.keep_null) {
+        for (name, node) in &item_type.attributes {
+            let fault = match self.node(node, row, keep_null(name)) {
                 Ok(Some(value)) => {
-                    item.attributes.push((field.name.clone(), value));
+                    item.attributes.push((name.clone(), value));
                     continue;
                 }
-                Ok(None) if self.limits.is_table_key(&field.name) => null_key(field),
+                Ok(None) if self.limits.is_table_key(name) => null_key(node),
                 Ok(None) => continue,
                 Err(fault) => fault,
             };
-            let fault = fault.at(&field.name);
+            let fault = fault.at(name);
             faulty = Some(match faulty {
                 None => fault,
                 Some(first) => first.and(&fault),
@@ -168,15 +129,9 @@ impl Folder {
         if let Some(fault) = faulty {
             return Err(fault);
         }
-        let declared = |name: &str| shape.attributes.iter().any(|f| f.name.as_ref() == name);
-        let keep_null = |name: &str| shape.keep_nulls && !self.limits.is_key(name);
-        spread(
-            &mut item.attributes,
-            &shape.spreads,
-            row,
-            &declared,
-            &keep_null,
-        )
+        let declared = |name: &str| item_type.node(name).is_some();
+        let spreads = &item_type.spreads;
+        spread(&mut item.attributes, spreads, row, &declared, &keep_null)
     }
 
     pub(super) fn node(
@@ -264,7 +219,7 @@ fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault>
 
 pub(super) fn not_converted(error: &ConvertError) -> Fault {
     let (code, help) = match error {
-        ConvertError::Unfit(why) => ("unfit-value", why.help()),
+        ConvertError::Unfit(why) => return (*why).into(),
         ConvertError::MixedSet => ("set-mixed", "make it a list instead of a set"),
         ConvertError::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
     };
@@ -336,9 +291,7 @@ fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Val
     match document {
         Value::Null => Ok(&[]),
         Value::Map(members) => Ok(members),
-        Value::Unfit(unfit) => Err(Fault::new("unfit-value", unfit.why.to_string())
-            .help(unfit.why.help())
-            .at(&place.written)),
+        Value::Unfit(unfit) => Err(Fault::from(unfit.why).at(&place.written)),
         other => Err(Fault::new(
             "spread-not-an-object",
             format!(
@@ -351,15 +304,14 @@ fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Val
     }
 }
 
-fn null_key(field: &Field) -> Fault {
-    let mut columns: Vec<&str> = Vec::new();
-    if let Node::Template(template) = &field.node {
-        for part in &template.parts {
-            if let Part::Value(value) = part {
-                columns.push(&value.place.written);
-            }
+fn null_key(node: &Node) -> Fault {
+    let columns: Vec<&str> = match node {
+        Node::Template(template) => {
+            let values = template.mandatory();
+            values.map(|value| &*value.place.written).collect()
         }
-    }
+        _ => Vec::new(),
+    };
     let message = match columns.as_slice() {
         [] => "the key attribute is NULL".to_owned(),
         [column] => format!("the key attribute is NULL because `{column}` is"),

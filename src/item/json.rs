@@ -1,5 +1,7 @@
 //! DynamoDB JSON: the one writer that feeds requests, previews and reject files alike.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -50,28 +52,38 @@ pub fn write_attribute(out: &mut String, attribute: &Attribute) {
     out.push('}');
 }
 
-fn members(out: &mut String, attributes: &[(std::sync::Arc<str>, Attribute)]) {
-    out.push('{');
-    for (index, (name, value)) in attributes.iter().enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        quote(out, name);
-        out.push(':');
-        write_attribute(out, value);
-    }
-    out.push('}');
+fn members(out: &mut String, attributes: &[(Arc<str>, Attribute)]) {
+    enclosed(out, "{}", attributes, |out, member| {
+        named(out, member, write_attribute)
+    });
+}
+
+/// A member of a map, with its value as `write` has it.
+fn named(
+    out: &mut String,
+    (name, value): &(Arc<str>, Attribute),
+    write: impl Fn(&mut String, &Attribute),
+) {
+    quote(out, name);
+    out.push(':');
+    write(out, value);
 }
 
 fn list<T>(out: &mut String, elements: &[T], write: impl Fn(&mut String, &T)) {
-    out.push('[');
-    for (index, element) in elements.iter().enumerate() {
-        if index > 0 {
+    enclosed(out, "[]", elements, write);
+}
+
+/// Writes all of them with commas between, within two brackets.
+fn enclosed<T>(out: &mut String, brackets: &str, all: &[T], write: impl Fn(&mut String, &T)) {
+    let (open, close) = brackets.split_at(1);
+    out.push_str(open);
+    for (at, one) in all.iter().enumerate() {
+        if at > 0 {
             out.push(',');
         }
-        write(out, element);
+        write(out, one);
     }
-    out.push(']');
+    out.push_str(close);
 }
 
 fn plain(out: &mut String, text: &str) {
@@ -101,30 +113,13 @@ pub fn write_plain(out: &mut String, value: &Attribute) {
         Attribute::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
         Attribute::Null => out.push_str("null"),
         Attribute::B(_) | Attribute::Bs(_) => write_attribute(out, value),
-        Attribute::L(all) => listed(out, all, write_plain),
-        Attribute::Ss(all) => listed(out, all, |out, text| quote(out, text)),
-        Attribute::Ns(all) => listed(out, all, |out, number| out.push_str(number.as_str())),
+        Attribute::L(all) => list(out, all, write_plain),
+        Attribute::Ss(all) => list(out, all, |out, text| quote(out, text)),
+        Attribute::Ns(all) => list(out, all, |out, number| out.push_str(number.as_str())),
         Attribute::M(members) => {
-            let mut separator = '{';
-            for (name, value) in members {
-                out.push(separator);
-                quote(out, name);
-                out.push(':');
-                write_plain(out, value);
-                separator = ',';
-            }
-            out.push_str(if members.is_empty() { "{}" } else { "}" });
+            enclosed(out, "{}", members, |out, member| {
+                named(out, member, write_plain)
+            });
         }
     }
-}
-
-fn listed<T>(out: &mut String, all: &[T], each: impl Fn(&mut String, &T)) {
-    out.push('[');
-    for (at, one) in all.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        each(out, one);
-    }
-    out.push(']');
 }

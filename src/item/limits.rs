@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::fault::Fault;
+use super::fault::{Fault, KEY_NULL};
 use super::{Attribute, Item};
 use crate::mapping::model::{Index, KeyAttribute, KeyType, Projection, Table};
 
@@ -24,17 +24,19 @@ pub(super) const TOO_LARGE: &str = "item-too-large";
 /// The limits as they apply to one table.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
-    keys: Vec<(KeyAttribute, &'static str, usize)>,
-    index_keys: Vec<IndexKey>,
+    /// The table's: the partition key, and the sort key where it has one.
+    keys: Vec<Key>,
+    index_keys: Vec<Key>,
     entries: Vec<Entry>,
 }
 
-/// An attribute that is a key of an index.
+/// An attribute that is a key of the table or of an index.
 #[derive(Debug, Clone)]
-struct IndexKey {
+struct Key {
     attribute: KeyAttribute,
     max_bytes: usize,
-    index: String,
+    /// What faults call it.
+    what: String,
 }
 
 /// What an index holds of an item.
@@ -71,15 +73,16 @@ pub(super) struct Measure {
 
 impl Limits {
     pub(super) fn new(table: &Table) -> Self {
-        let mut keys = vec![(table.partition.clone(), "partition", MAX_PARTITION_BYTES)];
-        keys.extend(
-            table
-                .sort
-                .clone()
-                .map(|sort| (sort, "sort", MAX_SORT_BYTES)),
-        );
+        let key = |attribute: &KeyAttribute, max_bytes, role| Key {
+            attribute: attribute.clone(),
+            max_bytes,
+            what: format!("the {role} key"),
+        };
+        let partition = key(&table.partition, MAX_PARTITION_BYTES, "partition");
+        let sort = table.sort.as_ref();
+        let sort = sort.map(|sort| key(sort, MAX_SORT_BYTES, "sort"));
         let mut limits = Self {
-            keys,
+            keys: std::iter::once(partition).chain(sort).collect(),
             index_keys: Vec::new(),
             entries: Vec::new(),
         };
@@ -98,35 +101,29 @@ impl Limits {
         } else {
             &index.partition
         };
-        let with_limit = |keys: &[KeyAttribute], max_bytes| {
-            let keys = keys.iter().map(move |attribute| IndexKey {
+        for (keys, max_bytes) in [
+            (partition, MAX_PARTITION_BYTES),
+            (&index.sort, MAX_SORT_BYTES),
+        ] {
+            self.index_keys.extend(keys.iter().map(|attribute| Key {
                 attribute: attribute.clone(),
                 max_bytes,
-                index: index.name.clone(),
-            });
-            keys.collect::<Vec<_>>()
-        };
-        self.index_keys
-            .extend(with_limit(partition, MAX_PARTITION_BYTES));
-        self.index_keys
-            .extend(with_limit(&index.sort, MAX_SORT_BYTES));
+                what: format!("the key of index {}", index.name),
+            }));
+        }
         let keys: Vec<Arc<str>> = partition
             .iter()
             .chain(&index.sort)
             .map(|key| key.name.clone())
             .collect();
-        let table_keys = self.keys.iter().map(|(key, _, _)| key.name.clone());
-        let attributes = match &index.projection {
-            Projection::All => None,
-            Projection::Keys => Some(keys.iter().cloned().chain(table_keys).collect()),
-            Projection::Include(names) => Some(
-                keys.iter()
-                    .cloned()
-                    .chain(table_keys)
-                    .chain(names.iter().map(|name| Arc::from(name.as_str())))
-                    .collect(),
-            ),
+        let included: &[String] = match &index.projection {
+            Projection::Include(names) => names,
+            Projection::All | Projection::Keys => &[],
         };
+        let table_keys = self.keys.iter().map(|key| key.attribute.name.clone());
+        let held = keys.iter().cloned().chain(table_keys);
+        let held = held.chain(included.iter().map(|name| name.as_str().into()));
+        let attributes = (index.projection != Projection::All).then(|| held.collect());
         self.entries.push(Entry {
             local,
             keys,
@@ -146,21 +143,17 @@ impl Limits {
 
     /// Whether an attribute is a key of the table or of an index.
     pub(super) fn is_key(&self, name: &str) -> bool {
-        let index_keys = self.index_keys.iter().map(|key| &key.attribute);
-        let mut keys = self.keys.iter().map(|key| &key.0).chain(index_keys);
-        keys.any(|key| key.name.as_ref() == name)
+        self.is_table_key(name) || self.index_keys.iter().any(|key| key.is(name))
     }
 
     /// Whether an attribute is a key of the table itself.
     pub(super) fn is_table_key(&self, name: &str) -> bool {
-        self.keys
-            .iter()
-            .any(|(key, _, _)| key.name.as_ref() == name)
+        self.keys.iter().any(|key| key.is(name))
     }
 
     /// The values of the table's key.
     pub(super) fn key<'i>(&self, item: &'i Item) -> (Option<&'i Attribute>, Option<&'i Attribute>) {
-        let mut values = self.keys.iter().map(|(key, _, _)| item.get(&key.name));
+        let mut values = self.keys.iter().map(|key| item.get(&key.attribute.name));
         (values.next().flatten(), values.next().flatten())
     }
 
@@ -169,22 +162,20 @@ impl Limits {
     }
 
     pub(super) fn check(&self, item: &Item) -> Result<Measure, Fault> {
-        for (key, what, max_bytes) in &self.keys {
-            match item.get(&key.name) {
+        for key in &self.keys {
+            let name = &key.attribute.name;
+            match item.get(name) {
                 None | Some(Attribute::Null) => {
-                    return Err(Fault::new("key-null", format!("the {what} key is NULL"))
+                    return Err(Fault::new(KEY_NULL, format!("{} is NULL", key.what))
                         .help("leave such rows out with `where`, or say `| default(x)`")
-                        .at(&key.name));
+                        .at(name));
                 }
-                Some(value) => check_key(key, value, *max_bytes, &format_args!("the {what} key"))
-                    .map_err(|fault| fault.at(&key.name))?,
+                Some(value) => key.check(value)?,
             }
         }
         for key in &self.index_keys {
             if let Some(value) = item.get(&key.attribute.name) {
-                let what = format_args!("the key of index {}", key.index);
-                check_key(&key.attribute, value, key.max_bytes, &what)
-                    .map_err(|fault| fault.of_index().at(&key.attribute.name))?;
+                key.check(value).map_err(Fault::of_index)?;
             }
         }
         for (name, value) in &item.attributes {
@@ -235,38 +226,44 @@ pub fn write_units(size: usize) -> u64 {
     u64::try_from(size.div_ceil(1024).max(1)).unwrap_or(u64::MAX)
 }
 
-fn check_key(
-    key: &KeyAttribute,
-    value: &Attribute,
-    max_bytes: usize,
-    what: &dyn std::fmt::Display,
-) -> Result<(), Fault> {
-    let (expected, bytes) = match (key.key_type, value) {
-        (KeyType::S, Attribute::S(text)) => ("S", Some(text.len())),
-        (KeyType::B, Attribute::B(bytes)) => ("B", Some(bytes.len())),
-        // A number is never empty and never long.
-        (KeyType::N, Attribute::N(_)) => ("N", Some(1)),
-        (KeyType::S, _) => ("S", None),
-        (KeyType::N, _) => ("N", None),
-        (KeyType::B, _) => ("B", None),
-    };
-    match bytes {
-        None => Err(Fault::new(
-            "key-type",
-            format!(
-                "{what} is declared as {expected} and the value is {}",
-                value.type_name()
+impl Key {
+    fn is(&self, name: &str) -> bool {
+        *self.attribute.name == *name
+    }
+
+    fn check(&self, value: &Attribute) -> Result<(), Fault> {
+        let (what, most) = (&self.what, self.max_bytes);
+        let bytes = match (self.attribute.key_type, value) {
+            (KeyType::S, Attribute::S(text)) => Some(text.len()),
+            (KeyType::B, Attribute::B(bytes)) => Some(bytes.len()),
+            // A number is never empty and never long.
+            (KeyType::N, Attribute::N(_)) => Some(1),
+            _ => None,
+        };
+        let (code, message, help) = match bytes {
+            None => {
+                let (expected, is) = (self.attribute.key_type.word(), value.type_name());
+                (
+                    "key-type",
+                    format!("{what} is declared as {expected} and the value is {is}"),
+                    "make the value fit with `| string` or `| number`, or declare the key's type in `table`",
+                )
+            }
+            Some(0) => (
+                "key-empty",
+                format!("{what} is empty"),
+                "say `| default(x)`, put literal text before it, or leave such rows out with `where`",
             ),
-        )
-        .help("make the value fit with `| string` or `| number`, or declare the key's type in `table`")),
-        Some(0) => Err(Fault::new("key-empty", format!("{what} is empty"))
-            .help("say `| default(x)`, put literal text before it, or leave such rows out with `where`")),
-        Some(bytes) if bytes > max_bytes => Err(Fault::new(
-            "key-too-long",
-            format!("{what} has {bytes} bytes; DynamoDB takes {max_bytes}"),
-        )
-        .help("shorten it with `| truncate(n)`, or use another column")),
-        Some(_) => Ok(()),
+            Some(bytes) if bytes > most => (
+                "key-too-long",
+                format!("{what} has {bytes} bytes; DynamoDB takes {most}"),
+                "shorten it with `| truncate(n)`, or use another column",
+            ),
+            Some(_) => return Ok(()),
+        };
+        Err(Fault::new(code, message)
+            .help(help)
+            .at(&self.attribute.name))
     }
 }
 

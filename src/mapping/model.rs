@@ -553,14 +553,21 @@ impl AccessPattern {
         self.index.is_none() && equal.count() == self.order.len()
     }
 
+    /// The templates of its key condition, each with the key attribute that it is held against.
+    pub fn templates(&self) -> impl Iterator<Item = (&KeyAttribute, &Template)> {
+        let partition = self.partition.iter();
+        let partition = partition.map(|(key, template)| (key, template));
+        let sort = self.sort.iter().flat_map(|(key, condition)| {
+            let templates = condition.templates().into_iter();
+            templates.map(move |template| (key, template))
+        });
+        partition.chain(sort)
+    }
+
     /// The values that its key condition takes.
     pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
-        let partition = self.partition.iter().map(|(_, template)| template);
-        let sort = self
-            .sort
-            .iter()
-            .flat_map(|(_, condition)| condition.templates());
-        partition.chain(sort).flat_map(Template::placeholders)
+        self.templates()
+            .flat_map(|(_, template)| template.placeholders())
     }
 }
 

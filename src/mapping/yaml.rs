@@ -343,8 +343,9 @@ impl<'t> Builder<'t> {
                     .get(&id)
                     .cloned()
                     .ok_or_else(|| self.fault(span, "the alias names no anchor"))?;
-                self.nodes += count(&node);
-                if self.level + height(&node) > MAX_LEVELS {
+                let (nodes, levels) = measured(&node);
+                self.nodes += nodes;
+                if self.level + levels > MAX_LEVELS {
                     return Err(self.too_deep(span));
                 }
                 return Ok(node);
@@ -415,23 +416,15 @@ impl<'t> Builder<'t> {
     }
 }
 
-/// The values of a list or a map.
-fn values(node: &Node) -> impl Iterator<Item = &Node> {
-    let values = node.entries().iter().map(|entry| &entry.value);
-    node.elements().iter().chain(values)
-}
-
-fn count(node: &Node) -> usize {
-    1 + values(node).map(count).sum::<usize>()
-}
-
-/// How many levels of lists and maps a node has.
-fn height(node: &Node) -> usize {
-    let below = values(node).map(height).max();
-    match &node.content {
-        Content::Scalar { .. } => 0,
-        _ => 1 + below.unwrap_or(0),
-    }
+/// How many nodes a node has, itself included, and how many levels of lists and maps.
+fn measured(node: &Node) -> (usize, usize) {
+    let of_entries = node.entries().iter().map(|entry| &entry.value);
+    let within = node.elements().iter().chain(of_entries).map(measured);
+    let (nodes, levels) = within.fold((0, 0), |(nodes, levels), (more, below)| {
+        (nodes + more, levels.max(below))
+    });
+    let is_scalar = matches!(node.content, Content::Scalar { .. });
+    (nodes + 1, levels + usize::from(!is_scalar))
 }
 
 #[cfg(test)]

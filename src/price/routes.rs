@@ -189,33 +189,35 @@ fn warmed(demand: &Demand, prices: &Prices) -> Route {
 }
 
 fn as_mapped(demand: &Demand, prices: &Prices) -> Option<Route> {
-    let all = demand.needs.iter().map(|need| need.provisioned);
-    let all: Vec<f64> = all.collect::<Option<_>>()?;
+    let needs = demand.needs.iter();
+    let rates = needs.map(|need| Some((need.name.clone(), need.provisioned?)));
+    let rates: Vec<(String, f64)> = rates.collect::<Option<_>>()?;
     let (share, limited) = demand.share(|need| need.provisioned.unwrap_or(f64::INFINITY));
     let seconds = 1.0 / share;
-    let hours = (seconds / 3600.0).ceil().max(1.0);
-    let units: f64 = all.iter().sum();
     Some(Route {
         route: RouteKind::ProvisionedAsMapped,
         seconds: Some(seconds),
         limited,
-        usd: prices
-            .usd
-            .usd_per_write_unit_hour
-            .map(|price| units * hours * price),
-        write_units_per_second: demand
-            .needs
-            .iter()
-            .map(|need| (need.name.clone(), need.provisioned.unwrap_or(0.0)))
-            .collect(),
+        usd: hourly(&rates, billed(seconds), prices),
+        write_units_per_second: rates,
     })
+}
+
+/// The hours that are paid for: whole ones.
+fn billed(seconds: f64) -> f64 {
+    (seconds / 3600.0).ceil().max(1.0)
+}
+
+/// What capacity costs that is provisioned for so many hours.
+fn hourly(rates: &[(String, f64)], hours: f64, prices: &Prices) -> Option<f64> {
+    let units: f64 = rates.iter().map(|(_, rate)| rate).sum();
+    Some(units * hours * prices.usd.usd_per_write_unit_hour?)
 }
 
 fn provisioned(demand: &Demand, prices: &Prices) -> Route {
     let (share, _) = demand.unbounded();
-    let hours = (1.0 / share / 3600.0).ceil().max(1.0);
+    let hours = billed(1.0 / share);
     let rates = rates(demand, |units| (units / (hours * 3600.0)).ceil().max(1.0));
-    let units: f64 = rates.iter().map(|(_, rate)| rate).sum();
     Route {
         route: RouteKind::Provisioned,
         seconds: Some(if demand.units() > 0.0 {
@@ -224,10 +226,7 @@ fn provisioned(demand: &Demand, prices: &Prices) -> Route {
             0.0
         }),
         limited: Limit::BilledHours,
-        usd: prices
-            .usd
-            .usd_per_write_unit_hour
-            .map(|price| units * hours * price),
+        usd: hourly(&rates, hours, prices),
         write_units_per_second: rates,
     }
 }

@@ -1,18 +1,22 @@
 //! What becomes of an item whose attributes are made: it has expired, it fits, it is made to fit,
 //! or it is rejected.
 
-use super::{Folded, Folder, Shape};
+use super::{Folded, Folder};
 use crate::item::compress::{Shrunk, shrink};
 use crate::item::fault::Reject;
 use crate::item::limits::{Measure, TOO_LARGE};
 use crate::item::{Attribute, Expiry, Item, fingerprint, fingerprints};
-use crate::mapping::model::Expired;
+use crate::mapping::model::{Expired, ItemType};
 
 impl Folder {
-    pub(super) fn finish(&self, item: Item, shape: Option<&Shape>) -> Result<Folded, Box<Reject>> {
+    pub(super) fn finish(
+        &self,
+        item: Item,
+        item_type: Option<&ItemType>,
+    ) -> Result<Folded, Box<Reject>> {
         let clock = self.clock.as_ref();
         let expiry = clock.map_or(Expiry::Ahead, |clock| clock.judge(&item));
-        let expired = shape.map_or(Expired::Load, |shape| shape.expired);
+        let expired = item_type.map_or(Expired::Load, |item_type| item_type.expired);
         if expiry.is_past() && expired != Expired::Load {
             let measure = Measure {
                 size: item.size(),
@@ -27,7 +31,7 @@ impl Folder {
             Ok(measure) => return Ok(self.folded(item, measure, expiry)),
             Err(fault) => fault,
         };
-        let names = shape.map_or(&[][..], |shape| &shape.compress);
+        let names = item_type.map_or(&[][..], |item_type| &item_type.compress);
         if names.is_empty() || !fault.is(TOO_LARGE) {
             return Err(Box::new(fault.reject(item)));
         }
