@@ -44,8 +44,8 @@ pub fn to_json(request: &Request, table: &str) -> (&'static str, Value) {
     }
 }
 
-/// The members that there are.
-fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+/// An object of the members that there are.
+pub(crate) fn object<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
     let there = members.into_iter();
     let there = there.filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Value::Object(there.collect())

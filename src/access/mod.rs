@@ -12,6 +12,7 @@ mod parameter;
 mod plan;
 mod recover;
 
+pub(crate) use json::object;
 pub use json::to_json;
 pub use merge::{Shard, merge};
 pub use option::{OPTIONS, given, has_option};

@@ -1,13 +1,14 @@
 //! All that the definition document says, as plain data: made once from the model, the catalog and
 //! what was read, then written in each form. Nothing in it depends on the clock or the machine.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::catalog::{Catalog, TableName};
+use crate::preview::PlaceKind;
 use crate::price::{Monthly, Prices, Rates};
 
 /// The definition of one table.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
     /// The mapping's file name.
     pub mapping: String,
@@ -36,7 +37,7 @@ pub struct Definition {
 }
 
 /// Where example items and answers are from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Examples {
     /// Most rows of an item type that were read.
     pub rows: u64,
@@ -47,10 +48,9 @@ pub struct Examples {
 }
 
 /// A table of the source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceTable {
     /// Its name in the catalog.
-    #[serde(skip)]
     pub id: TableName,
     /// How people write its name.
     pub name: String,
@@ -69,8 +69,7 @@ pub struct SourceTable {
 }
 
 /// What a mapping does with a table.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// Item types are made from its rows, or look into them.
     Read,
@@ -83,7 +82,7 @@ pub enum Part {
 }
 
 /// A column of the source, and what carries it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceColumn {
     /// Its name.
     pub name: String,
@@ -95,20 +94,8 @@ pub struct SourceColumn {
     pub carriers: Vec<(String, Vec<String>)>,
 }
 
-/// What a place is that holds items and has a key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlaceKind {
-    /// The table.
-    Table,
-    /// A global secondary index.
-    Global,
-    /// A local secondary index.
-    Local,
-}
-
 /// The table or an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// Its name.
     pub name: String,
@@ -138,7 +125,7 @@ impl Place {
 }
 
 /// A key attribute.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     /// Its name.
     pub name: String,
@@ -147,7 +134,7 @@ pub struct Key {
 }
 
 /// An item type in an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
     /// The index, or the item type: what the list is not about.
     pub name: String,
@@ -158,7 +145,7 @@ pub struct Member {
 }
 
 /// Example items that share a partition key.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Collection {
     /// The values of the partition key.
     pub partition: Vec<Cell>,
@@ -167,7 +154,7 @@ pub struct Collection {
 }
 
 /// An item in the table or in an index.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Its item type.
     pub item_type: String,
@@ -178,7 +165,7 @@ pub struct Entry {
 }
 
 /// An attribute of an item.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
     /// Its name.
     pub name: String,
@@ -189,7 +176,7 @@ pub struct Cell {
 }
 
 /// An item type.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ItemType {
     /// Its name.
     pub name: String,
@@ -218,7 +205,7 @@ pub struct ItemType {
 }
 
 /// An attribute of an item type.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attribute {
     /// Its name; where a document gives several, what they are.
     pub name: String,
@@ -233,7 +220,7 @@ pub struct Attribute {
 }
 
 /// A column that a value is from.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// The table, as people write it; the item type's query where it is read from one.
     pub table: String,
@@ -242,12 +229,11 @@ pub struct Origin {
     /// Its type, in the database's words; empty where it is not known.
     pub declared: String,
     /// The table in the catalog.
-    #[serde(skip)]
     pub id: Option<TableName>,
 }
 
 /// A warning of `check`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Warning {
     /// Its stable code.
     pub code: String,
@@ -266,7 +252,7 @@ pub struct Warning {
 // What is said of an access pattern.
 
 /// An access pattern.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Pattern {
     /// Its name.
     pub name: String,
@@ -309,7 +295,7 @@ pub struct Pattern {
 }
 
 /// Read units of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Units {
     /// Fewest: nothing is found.
     pub least: f64,
@@ -331,7 +317,7 @@ impl Units {
 }
 
 /// What an access pattern costs on demand, at its usual units.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PatternCost {
     /// US dollars for a million calls; `None` where the prices do not say it.
     pub usd_per_million: Option<f64>,
@@ -340,7 +326,7 @@ pub struct PatternCost {
 }
 
 /// A parameter of an access pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parameter {
     /// Its name.
     pub name: String,
@@ -355,7 +341,7 @@ pub struct Parameter {
 }
 
 /// How an access pattern is asked of DynamoDB.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The operation.
     pub operation: &'static str,
@@ -366,7 +352,7 @@ pub struct Request {
 }
 
 /// What an access pattern answered.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     /// The parameters with their values.
     pub parameters: Vec<(String, String)>,
@@ -387,7 +373,7 @@ pub struct Answer {
 // Sizes, capacity and cost of a definition, as plain data.
 
 /// What the table comes to.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Figures {
     /// What they are made from.
     pub basis: Basis,
@@ -412,8 +398,7 @@ pub struct Figures {
 }
 
 /// What figures are made from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// Every row.
     AllRows,
@@ -424,7 +409,7 @@ pub enum Basis {
 }
 
 /// What an item type comes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TypeFigures {
     /// Its name.
     pub name: String,
@@ -445,7 +430,7 @@ pub struct TypeFigures {
 }
 
 /// What the table or an index holds.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlaceFigures {
     /// Its name.
     pub name: String,
@@ -458,7 +443,7 @@ pub struct PlaceFigures {
 }
 
 /// The table with its indexes.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Total {
     /// Bytes that are billed as stored.
     pub stored_bytes: u64,
@@ -471,7 +456,7 @@ pub struct Total {
 }
 
 /// The declared rates at the table or at an index.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct SteadyPlace {
     /// Its name.
     pub name: String,
@@ -484,7 +469,7 @@ pub struct SteadyPlace {
 }
 
 /// The table or an index with partition keys that take more than others.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HotPlace {
     /// Its name.
     pub name: String,

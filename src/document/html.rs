@@ -2,6 +2,7 @@
 //! prints whole. Every text is escaped; the page forbids itself to load or to send anything.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use super::definition::{Cell, Definition, Part, SourceTable};
 use super::erd::{Shown, draw};
@@ -24,6 +25,8 @@ const DIMMED: usize = 60;
 const UPRIGHT: u32 = 1_000;
 /// Names with fewer characters are not broken.
 const SHORT: usize = 18;
+/// What of a name does not stand in an anchor as it is.
+const ODD: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
 
 /// The document as one self-contained page.
 #[must_use]
@@ -276,18 +279,13 @@ fn type_title(name: &str) -> &'static str {
     }
 }
 
-/// An anchor that stays when the mapping grows, where the name allows it.
+/// An anchor that stays when the mapping grows.
 fn id(link: &Link) -> String {
     let what = match link.about {
         About::ItemType => "item",
         About::Pattern => "pattern",
     };
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !link.name.is_empty() && link.name.chars().all(plain) {
-        format!("{what}-{}", link.name)
-    } else {
-        format!("{what}.{}", link.at)
-    }
+    format!("{what}-{}", utf8_percent_encode(&link.name, ODD))
 }
 
 /// Several names as a JSON list, for the script.
@@ -307,7 +305,7 @@ fn erd(definition: &Definition) -> Markup {
             @for source in definition.sources.iter().filter(|source| is_drawn(source)) {
                 div.fate data-fate=(source.id.to_string()) {
                     h3 { (source.name) }
-                    (blocks(definition, &fate(definition, source)))
+                    (blocks(definition, &fate(source)))
                 }
             }
         }

@@ -17,8 +17,8 @@ mod tree;
 pub use define::{Ground, cells, define};
 pub use definition::{
     Answer, Attribute, Cell, Collection, Definition, Entry, Examples, ItemType, Key, Member,
-    Origin, Parameter, Part, Pattern, PatternCost, Place, PlaceKind, Request, SourceColumn,
-    SourceTable, Units, Warning,
+    Origin, Parameter, Part, Pattern, PatternCost, Place, Request, SourceColumn, SourceTable,
+    Units, Warning,
 };
 pub use definition::{Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures};
 pub use html::{HTML_MARKER, html};

@@ -1,8 +1,9 @@
 //! Sentences and figures of the document.
 
 use super::definition::{Basis, Figures, TypeFigures};
-use super::definition::{Definition, Examples, Part, Place, PlaceKind, Units};
+use super::definition::{Definition, Examples, Part, Place, Units};
 use crate::format::{count, counted, rounded};
+use crate::preview::PlaceKind;
 
 /// The facts of the overview: what there is, and how many.
 pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {
@@ -220,8 +221,8 @@ pub(super) fn prices(figures: &Figures) -> String {
 pub(super) fn kind(place: &Place) -> &'static str {
     match place.kind {
         PlaceKind::Table => "table",
-        PlaceKind::Global => "global secondary index",
-        PlaceKind::Local => "local secondary index",
+        PlaceKind::GlobalIndex => "global secondary index",
+        PlaceKind::LocalIndex => "local secondary index",
     }
 }
 

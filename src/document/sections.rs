@@ -7,8 +7,8 @@ use super::definition::{
 use super::definition::{Figures, SteadyPlace};
 use super::phrases::{self, cost, marked, told, units};
 use super::tree::{
-    About, Article, Block, Line, Link, Piece, Row, Section, Table, code, item_type, joined,
-    origins, pattern, plain, prose,
+    About, Article, Block, Line, Link, Piece, Row, Section, Table, code, joined, link, origins,
+    plain, prose,
 };
 use crate::format::{bytes, count, counted};
 
@@ -40,17 +40,17 @@ pub(super) fn sections(definition: &Definition) -> Vec<Section> {
         },
     ];
     if !definition.patterns.is_empty() {
-        let each = definition.patterns.iter().enumerate();
+        let each = definition.patterns.iter();
         sections.push(Section {
             anchor: "pattern-details",
             title: "Each access pattern",
             intro: "Parameters, how it is asked, the SQL that it replaces, and a real answer.",
             blocks: each
-                .map(|(at, pattern)| Block::Article(one_pattern(definition, at, pattern)))
+                .map(|pattern| Block::Article(one_pattern(definition, pattern)))
                 .collect(),
         });
     }
-    let item_types = definition.item_types.iter().enumerate();
+    let item_types = definition.item_types.iter();
     sections.extend([
         Section {
             anchor: "table",
@@ -66,7 +66,7 @@ pub(super) fn sections(definition: &Definition) -> Vec<Section> {
             intro: "An item is what a row was. Each item type says which rows become items, how \
                     their keys are written ({…} takes a column's value), and what they carry.",
             blocks: item_types
-                .map(|(at, item)| Block::Article(one_item_type(definition, at, item)))
+                .map(|item| Block::Article(one_item_type(definition, item)))
                 .collect(),
         },
         Section {
@@ -112,9 +112,10 @@ fn texts(facts: Vec<(&'static str, String)>) -> Block {
     )
 }
 
-/// Links or names with commas between.
-fn listed<'n>(names: &'n [String], link: impl Fn(&'n str) -> Line) -> Line {
-    joined(names.iter().map(|name| link(name)), &plain(", "))
+/// Access patterns with commas between.
+fn pattern_names(names: &[String]) -> Line {
+    let links = names.iter().map(|name| vec![link(About::Pattern, name)]);
+    joined(links, &plain(", "))
 }
 
 /// A table of the access patterns, and how its figures are to be read.
@@ -156,7 +157,7 @@ fn patterns(definition: &Definition) -> Vec<Block> {
 }
 
 fn pattern_cells(definition: &Definition, each: &Pattern) -> Vec<Line> {
-    let mut name = pattern(definition, &each.name);
+    let mut name = vec![link(About::Pattern, &each.name)];
     if let Some(description) = &each.description {
         name.push(Piece::Sub(vec![plain(description)]));
     }
@@ -198,7 +199,7 @@ fn sources_of(definition: &Definition, is: impl Fn(&SourceTable) -> bool) -> Vec
     found.map(|source| source.id.to_string()).collect()
 }
 
-fn one_pattern(definition: &Definition, at: usize, pattern: &Pattern) -> Article {
+fn one_pattern(definition: &Definition, pattern: &Pattern) -> Article {
     let mut blocks = Vec::new();
     if let Some(description) = &pattern.description {
         blocks.push(Block::Paragraph(vec![plain(description)]));
@@ -242,7 +243,6 @@ fn one_pattern(definition: &Definition, at: usize, pattern: &Pattern) -> Article
     Article {
         link: Link {
             about: About::Pattern,
-            at,
             name: pattern.name.clone(),
         },
         sources: sources_of(definition, |source| source.patterns.contains(&pattern.name)),
@@ -335,7 +335,7 @@ fn places(definition: &Definition) -> Vec<Block> {
             keys(&place.sort),
             vec![plain(&place.projection)],
             vec![plain(&place.billing)],
-            members(definition, &place.members),
+            members(&place.members),
         ])
     });
     let table = Table::new(
@@ -353,13 +353,13 @@ fn places(definition: &Definition) -> Vec<Block> {
     vec![Block::Table(table), texts(definition.settings.clone())]
 }
 
-fn members(definition: &Definition, members: &[Member]) -> Line {
+fn members(members: &[Member]) -> Line {
     let lines = members.iter().map(|member| {
         let mut line = Line::new();
         if member.when.is_some() {
             line.push(plain("some "));
         }
-        line.extend(item_type(definition, &member.name));
+        line.push(link(About::ItemType, &member.name));
         line.extend(member.when.as_ref().map(|when| Piece::Sub(prose(when))));
         if let Some(value) = &member.single_partition {
             let all = vec![plain("all under "), Piece::Value(value.clone())];
@@ -370,8 +370,8 @@ fn members(definition: &Definition, members: &[Member]) -> Line {
     joined(lines, &Piece::Break)
 }
 
-fn one_item_type(definition: &Definition, at: usize, item: &ItemType) -> Article {
-    let mut blocks = vec![Block::Facts(item_facts(definition, item))];
+fn one_item_type(definition: &Definition, item: &ItemType) -> Article {
+    let mut blocks = vec![Block::Facts(item_facts(item))];
     if let Some(sql) = &item.query {
         blocks.push(Block::Code("sql", sql.clone()));
     }
@@ -388,7 +388,6 @@ fn one_item_type(definition: &Definition, at: usize, item: &ItemType) -> Article
     Article {
         link: Link {
             about: About::ItemType,
-            at,
             name: item.name.clone(),
         },
         sources: sources_of(definition, |source| source.item_types.contains(&item.name)),
@@ -409,7 +408,7 @@ fn attribute(attribute: &Attribute) -> Row {
     ])
 }
 
-fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(&'static str, Line)> {
+fn item_facts(item: &ItemType) -> Vec<(&'static str, Line)> {
     let from = match &item.query {
         Some(_) => plain("a query"),
         None => code(&item.from),
@@ -444,8 +443,7 @@ fn item_facts(definition: &Definition, item: &ItemType) -> Vec<(&'static str, Li
         facts.push(("In index", line));
     }
     if !item.patterns.is_empty() {
-        let patterns = listed(&item.patterns, |name| pattern(definition, name));
-        facts.push(("Found by", patterns));
+        facts.push(("Found by", pattern_names(&item.patterns)));
     }
     if let Some(most) = item.most_bytes {
         let most = format!("at most {} by the schema", bytes(most));
@@ -731,7 +729,7 @@ fn warning(definition: &Definition, warning: &Warning) -> Line {
 }
 
 /// What becomes of a table of the source.
-pub(super) fn fate(definition: &Definition, source: &SourceTable) -> Vec<Block> {
+pub(super) fn fate(source: &SourceTable) -> Vec<Block> {
     let rows = source.rows;
     let rows = rows.map_or_else(String::new, |rows| {
         format!("about {}. ", counted(rows, "row"))
@@ -757,7 +755,7 @@ pub(super) fn fate(definition: &Definition, source: &SourceTable) -> Vec<Block> 
                 attributes.push(attribute);
             }
         }
-        let mut line = item_type(definition, name);
+        let mut line = vec![link(About::ItemType, name)];
         if attributes.is_empty() {
             line.push(Piece::Sub(vec![plain("no column of it is traced")]));
         } else {
@@ -770,7 +768,7 @@ pub(super) fn fate(definition: &Definition, source: &SourceTable) -> Vec<Block> 
     }
     if !source.patterns.is_empty() {
         let mut found = vec![plain("Found by ")];
-        found.extend(listed(&source.patterns, |name| pattern(definition, name)));
+        found.extend(pattern_names(&source.patterns));
         blocks.push(Block::Paragraph(found));
     }
     blocks

@@ -1,7 +1,7 @@
 //! The document as a tree of what a reader sees, made once and written in each form: [`super::html`] and
 //! [`super::markdown`] know how each node is written there, and nothing of tables or item types.
 
-use super::definition::{Cell, Definition, Origin};
+use super::definition::{Cell, Origin};
 
 /// A part with a heading that the contents list.
 #[derive(Debug)]
@@ -119,8 +119,6 @@ pub(super) enum Piece {
 #[derive(Debug, Clone)]
 pub(super) struct Link {
     pub(super) about: About,
-    /// Its place among its like.
-    pub(super) at: usize,
     pub(super) name: String,
 }
 
@@ -229,24 +227,8 @@ pub(super) fn origins(origins: &[Origin]) -> Line {
     joined(lines, &Piece::Break)
 }
 
-/// An item type's name, leading to its article where there is one.
-pub(super) fn item_type(definition: &Definition, name: &str) -> Line {
-    let mut all = definition.item_types.iter();
-    let at = all.position(|item| item.name == name);
-    link(About::ItemType, at, name)
-}
-
-/// An access pattern's name, leading to its article.
-pub(super) fn pattern(definition: &Definition, name: &str) -> Line {
-    let mut all = definition.patterns.iter();
-    let at = all.position(|pattern| pattern.name == name);
-    link(About::Pattern, at, name)
-}
-
-fn link(about: About, at: Option<usize>, name: &str) -> Line {
+/// The name of an item type or of an access pattern, leading to its article.
+pub(super) fn link(about: About, name: &str) -> Piece {
     let name = name.to_owned();
-    vec![match at {
-        Some(at) => Piece::Link(Link { about, at, name }),
-        None => Piece::Text(name),
-    }]
+    Piece::Link(Link { about, name })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::super::definition::{ItemType, Origin, Part, Pattern, SourceColumn, SourceTable};
 use super::Ground;
 use crate::catalog::{Catalog, Table, TableName};
-use crate::mapping::model::{Explode, Gather, Node, Place, Template};
+use crate::mapping::model::{Explode, Gather, Node, Template};
 use crate::source::{Relation, Scan, ScanColumn};
 
 /// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
@@ -46,14 +46,11 @@ pub(super) fn sources(
 ) -> Vec<SourceTable> {
     let passes = ground.model.passes.iter();
     let read: BTreeSet<&TableName> = passes.flat_map(|pass| pass.scan.tables()).collect();
-    let queries = ground
-        .model
-        .passes
-        .iter()
-        .filter_map(|pass| match &pass.scan.from {
-            Relation::Query(sql) => Some(sql.as_str()),
-            Relation::Table(_) => None,
-        });
+    let passes = ground.model.passes.iter();
+    let queries = passes.filter_map(|pass| match &pass.scan.from {
+        Relation::Query(sql) => Some(sql.as_str()),
+        Relation::Table(_) => None,
+    });
     let queries: Vec<&str> = queries.collect();
     let mut leading = BTreeSet::new();
     for pass in &ground.model.passes {
@@ -160,12 +157,17 @@ fn holds(sql: &str, name: &str) -> bool {
     })
 }
 
-/// Takes the columns by which a scan finds parents and children.
-fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
-    let base = match &scan.from {
+/// The table that a scan reads, unless it is a query.
+fn table_of(from: &Relation) -> Option<&TableName> {
+    match from {
         Relation::Table(name) => Some(name),
         Relation::Query(_) => None,
-    };
+    }
+}
+
+/// Takes the columns by which a scan finds parents and children.
+fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) {
+    let base = table_of(&scan.from);
     let of = |join: Option<usize>| match join {
         Some(join) => scan.joins.get(join).map(|join| &join.table),
         None => base,
@@ -180,10 +182,7 @@ fn follow<'g>(scan: &'g Scan, leading: &mut BTreeSet<(&'g TableName, &'g str)>) 
         }
     }
     for (_, embed) in scan.embeds() {
-        let children = match &embed.rows.from {
-            Relation::Table(name) => Some(name),
-            Relation::Query(_) => None,
-        };
+        let children = table_of(&embed.rows.from);
         for on in &embed.on {
             take(of(on.join), &on.ours);
             take(children, &on.theirs);
@@ -248,12 +247,8 @@ impl<'g> Tracer<'g> {
         }
     }
 
-    /// The column that a value is from.
-    pub(super) fn place(&self, place: &Place) -> Option<Origin> {
-        self.column(place.column)
-    }
-
-    fn column(&self, index: usize) -> Option<Origin> {
+    /// The column that a place of the row is from.
+    pub(super) fn column(&self, index: usize) -> Option<Origin> {
         let mut explodes = self.explodes.iter();
         if let Some(explode) = explodes.find(|explode| explode.element == index) {
             return self.column(explode.array.column);
@@ -263,7 +258,7 @@ impl<'g> Tracer<'g> {
         };
         let id = match join {
             Some(join) => Some(self.scan.joins.get(*join)?.table.clone()),
-            None => self.base(),
+            None => table_of(&self.scan.from).cloned(),
         };
         let table = id.as_ref().and_then(|id| self.catalog.table(id));
         let column = table.and_then(|table| table.column(name));
@@ -276,13 +271,6 @@ impl<'g> Tracer<'g> {
             declared: column.map_or(String::new(), |column| column.declared.clone()),
             id,
         })
-    }
-
-    fn base(&self) -> Option<TableName> {
-        match &self.scan.from {
-            Relation::Table(name) => Some(name.clone()),
-            Relation::Query(_) => None,
-        }
     }
 
     /// The tracer of an embed's children.

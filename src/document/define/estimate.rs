@@ -44,67 +44,46 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
     let table = &ground.model.table;
     let names = names(table);
     let mut item_types = Vec::new();
-    let mut all = vec![Sum::default(); names.len()];
-    // Write units of one item in each place.
-    let mut means: Vec<Vec<f64>> = Vec::new();
+    let mut places: Vec<PlaceFigures> = names
+        .into_iter()
+        .map(|name| PlaceFigures {
+            name,
+            items: 0,
+            bytes: 0,
+            write_units: 0,
+        })
+        .collect();
+    // The write units a second in each place, at the declared rates.
+    let mut writes = vec![0.0; places.len()];
     let mut is_known = !ground.samples.is_empty();
     for (index, item_type) in ground.model.item_types.iter().enumerate() {
         let sample = ground.samples.get(index);
-        let sums = measured(folder, sample, names.len());
+        let sums = measured(folder, sample, places.len());
         let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
-        let count = counted(ground, item_type, sample);
-        let items = count.items;
-        let scaled = |sum: &Sum| {
-            items
-                .filter(|_| sample.is_some())
-                .map(|all| sum.scaled(all, sampled))
-        };
-        let whole: Option<Vec<Sum>> = sums.iter().map(scaled).collect();
-        means.push(
-            sums.iter()
-                .map(|sum| float(sum.units) / float(sampled.max(1)))
-                .collect(),
-        );
-        let own = sums.first().copied().unwrap_or_default();
-        item_types.push(TypeFigures {
-            name: item_type.name.to_string(),
-            items,
-            at_most: count.at_most,
-            about: count.about,
-            rejected: 0,
-            mean_bytes: own.bytes.checked_div(own.items),
-            bytes: whole.as_ref().and_then(|sums| Some(sums.first()?.bytes)),
-            write_units: whole
-                .as_ref()
-                .map(|sums| sums.iter().map(|sum| sum.units).sum()),
-        });
-        match whole {
-            Some(whole) => {
-                for (all, sum) in all.iter_mut().zip(whole) {
-                    all.items += sum.items;
-                    all.bytes += sum.bytes;
-                    all.units += sum.units;
-                }
-            }
-            None => is_known = false,
+        let mut figures = counted(ground, item_type, sample);
+        let rate = item_type.write_rate.unwrap_or(0.0);
+        for (writes, sum) in writes.iter_mut().zip(&sums) {
+            *writes += rate * (float(sum.units) / float(sampled.max(1)));
         }
+        figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
+        if let (Some(items), Some(_)) = (figures.items, sample) {
+            let all = sums.iter().map(|sum| sum.scaled(items, sampled));
+            let all: Vec<Sum> = all.collect();
+            figures.bytes = all.first().map(|own| own.bytes);
+            figures.write_units = Some(all.iter().map(|sum| sum.units).sum());
+            for (place, sum) in places.iter_mut().zip(all) {
+                place.items += sum.items;
+                place.bytes += sum.bytes;
+                place.write_units += sum.units;
+            }
+        } else {
+            is_known = false;
+        }
+        item_types.push(figures);
     }
-    let places = names.iter().zip(&all).map(|(name, sum)| PlaceFigures {
-        name: name.clone(),
-        items: sum.items,
-        bytes: sum.bytes,
-        write_units: sum.units,
-    });
-    let places: Vec<PlaceFigures> = places.filter(|_| is_known).collect();
-    let writes: Vec<f64> = (0..names.len())
-        .map(|place| {
-            let rated = ground.model.item_types.iter().zip(&means);
-            let rated = rated.filter_map(|(item, means)| {
-                Some(item.write_rate? * means.get(place).copied().unwrap_or(0.0))
-            });
-            rated.sum()
-        })
-        .collect();
+    if !is_known {
+        places.clear();
+    }
     let basis = if ground.samples.is_empty() {
         Basis::Nothing
     } else {
@@ -142,45 +121,41 @@ fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> 
     sums
 }
 
-/// How many items a type has.
-#[derive(Debug, Default)]
-struct Count {
-    /// `None`: nothing tells.
-    items: Option<u64>,
-    /// There may be fewer: a condition leaves rows out.
-    at_most: bool,
-    /// Some of the first rows became no item, and of the others as many may.
-    about: bool,
-}
-
-fn counted(ground: &Ground<'_>, item_type: &ItemType, sample: Option<&ItemTypeSample>) -> Count {
+/// How many items a type has, as far as anything tells; there may be fewer where a condition leaves rows out.
+fn counted(
+    ground: &Ground<'_>,
+    item_type: &ItemType,
+    sample: Option<&ItemTypeSample>,
+) -> TypeFigures {
     let pass = ground.model.passes.get(item_type.pass);
     let rows = match pass.map(|pass| &pass.scan.from) {
         Some(Relation::Table(name)) => ground.catalog.table(name).and_then(|t| t.estimated_rows),
         _ => None,
     };
-    let at_most = item_type.condition.is_some();
+    let figures = TypeFigures {
+        name: item_type.name.to_string(),
+        items: rows,
+        at_most: item_type.condition.is_some(),
+        ..TypeFigures::default()
+    };
     let Some(sample) = sample else {
-        return Count {
-            items: rows,
-            at_most,
-            about: false,
-        };
+        return figures;
     };
     let made = whole(sample.items.len());
     if sample.read < ground.rows && !sample.is_cut {
-        return Count {
+        return TypeFigures {
             items: Some(made),
-            ..Count::default()
+            at_most: false,
+            ..figures
         };
     }
     // Each row gives as many as the rows that were read; where these gave none, others may.
     let of_all =
         |rows: u64| rounded(float(rows.max(sample.read)) * float(made) / float(sample.read.max(1)));
-    Count {
+    TypeFigures {
         items: rows.filter(|_| made > 0).map(of_all),
-        at_most,
         about: !sample.expired.is_empty() || !sample.rejects.is_empty(),
+        ..figures
     }
 }
 

@@ -8,7 +8,7 @@ use super::places::cells;
 use super::{Ground, places};
 use crate::catalog::Family;
 use crate::item::{partition_fingerprint, readable};
-use crate::mapping::model::{Expired, Node, Table, Template};
+use crate::mapping::model::{Expired, Node, Table};
 use crate::mapping::{PatternProof, SizeProof, model};
 use crate::preview::{ItemTypeSample, SampleItem};
 use crate::source::{Match, Relation, ScanColumn};
@@ -16,7 +16,7 @@ use crate::source::{Match, Relation, ScanColumn};
 /// All item types, in the order of the mapping.
 pub(super) fn item_types(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<ItemType> {
     let all = ground.model.item_types.iter().enumerate();
-    all.map(|(index, item)| item_type(ground, choice, index, item))
+    all.filter_map(|(index, item)| item_type(ground, choice, index, item))
         .collect()
 }
 
@@ -25,60 +25,50 @@ fn item_type(
     choice: &Choice<'_>,
     index: usize,
     item: &model::ItemType,
-) -> ItemType {
-    let tracer = tracer(ground, item);
-    let mut made = ItemType {
-        name: item.name.to_string(),
-        from: String::new(),
-        query: None,
-        condition: None,
-        joins: Vec::new(),
-        explodes: Vec::new(),
-        notes: notes(item),
-        attributes: Vec::new(),
-        indexes: places::indexes_of(ground, &item.name),
-        patterns: finding(&ground.proofs.patterns, &item.name),
-        most_bytes: most_bytes(&ground.proofs.sizes, &item.name),
-        examples: choice
-            .of_type(index)
-            .map(|chosen| cells(&chosen.item))
-            .collect(),
-    };
-    let Some(tracer) = tracer else { return made };
-    tracer.name.clone_into(&mut made.from);
-    if let Relation::Query(sql) = &tracer.scan.from {
-        made.query = Some(sql.clone());
-    }
+) -> Option<ItemType> {
+    let tracer = tracer(ground, item)?;
+    let indexes = places::indexes_of(ground, &item.name);
+    let attributes = item.attributes.iter().map(|(name, node)| Attribute {
+        name: name.to_string(),
+        roles: places::roles(&ground.model.table, &indexes, name),
+        data_type: node.type_name(&of_family).to_owned(),
+        made: written(node, &tracer),
+        origins: tracer.of_node(node),
+    });
+    let spreads = item.spreads.iter().map(|spread| Attribute {
+        name: format!("members of {}", spread.written),
+        roles: Vec::new(),
+        data_type: "any".to_owned(),
+        made: format!("each member of {}", spread.written),
+        origins: tracer.column(spread.column).into_iter().collect(),
+    });
+    let attributes = attributes.chain(spreads).collect();
     // Conditions stand behind the columns in every row.
-    made.condition = item.condition.and_then(|at| {
+    let condition = item.condition.and_then(|at| {
         let at = at.checked_sub(tracer.scan.columns.len())?;
         tracer.scan.conditions.get(at).cloned()
     });
-    made.joins = joins(item, &tracer, ground);
-    made.explodes = item
-        .explodes
-        .iter()
-        .map(|each| each.array.written.to_string())
-        .collect();
-    for (name, node) in &item.attributes {
-        made.attributes.push(Attribute {
-            name: name.to_string(),
-            roles: places::roles(&ground.model.table, &made.indexes, name),
-            data_type: node.type_name(&of_family).to_owned(),
-            made: written(node, &tracer),
-            origins: tracer.of_node(node),
-        });
-    }
-    for spread in &item.spreads {
-        made.attributes.push(Attribute {
-            name: format!("members of {}", spread.written),
-            roles: Vec::new(),
-            data_type: "any".to_owned(),
-            made: format!("each member of {}", spread.written),
-            origins: tracer.place(spread).into_iter().collect(),
-        });
-    }
-    made
+    let explodes = item.explodes.iter();
+    let examples = choice.of_type(index);
+    Some(ItemType {
+        name: item.name.to_string(),
+        from: tracer.name.to_owned(),
+        query: match &tracer.scan.from {
+            Relation::Query(sql) => Some(sql.clone()),
+            Relation::Table(_) => None,
+        },
+        condition,
+        joins: joins(item, &tracer, ground),
+        explodes: explodes
+            .map(|each| each.array.written.to_string())
+            .collect(),
+        notes: notes(item),
+        attributes,
+        indexes,
+        patterns: finding(&ground.proofs.patterns, &item.name),
+        most_bytes: most_bytes(&ground.proofs.sizes, &item.name),
+        examples: examples.map(|chosen| cells(&chosen.item)).collect(),
+    })
 }
 
 /// What traces an item type's places.
@@ -194,7 +184,7 @@ fn of_family(family: Family) -> &'static str {
 /// A node as the mapping says it, on one line.
 fn written(node: &Node, tracer: &Tracer<'_>) -> String {
     match node {
-        Node::Template(template) => of_template(template),
+        Node::Template(template) => template.to_string(),
         Node::Constant(constant) => readable(constant),
         Node::Map { members, spreads } => {
             let members = members
@@ -222,10 +212,6 @@ fn written(node: &Node, tracer: &Tracer<'_>) -> String {
             format!("for each of {}: {each}", embed.written)
         }
     }
-}
-
-fn of_template(template: &Template) -> String {
-    template.to_string()
 }
 
 // Which of the sampled items are shown: those whose item collections hold several item types

@@ -10,8 +10,7 @@ use crate::access::{given, plan, to_json};
 use crate::format::shell_word;
 use crate::item::Attribute;
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Operand, ParameterKind, Part, Placeholder, SortCondition,
-    Template,
+    AccessPattern, KeyAttribute, KeyType, Operand, ParameterKind, Part, Placeholder, Template,
 };
 use crate::mapping::{PatternProof, aligned};
 use crate::price::{Rates, monthly};
@@ -106,18 +105,9 @@ fn condition(pattern: &AccessPattern) -> String {
         .iter()
         .map(|(key, template)| format!("{} = {}", key.name, plainly(template)));
     let sort = pattern.sort.iter().map(|(key, condition)| {
-        let name = &key.name;
-        match condition {
-            SortCondition::Is(one) => format!("{name} = {}", plainly(one)),
-            SortCondition::BeginsWith(one) => format!("{name} begins_with {}", plainly(one)),
-            SortCondition::Between(low, high) => {
-                format!("{name} between {} and {}", plainly(low), plainly(high))
-            }
-            SortCondition::Less(one) => format!("{name} < {}", plainly(one)),
-            SortCondition::LessOrEqual(one) => format!("{name} <= {}", plainly(one)),
-            SortCondition::Greater(one) => format!("{name} > {}", plainly(one)),
-            SortCondition::GreaterOrEqual(one) => format!("{name} >= {}", plainly(one)),
-        }
+        let bounds: Vec<String> = condition.templates().into_iter().map(plainly).collect();
+        let (name, operator) = (&key.name, condition.operator());
+        format!("{name} {operator} {}", bounds.join(" and "))
     });
     partition.chain(sort).collect::<Vec<_>>().join(" and ")
 }
@@ -188,7 +178,6 @@ fn origins(
     parameter: usize,
 ) -> Vec<Origin> {
     let mut found = Vec::new();
-    let asked = asked(pattern);
     for item in &ground.model.item_types {
         if !proof.finds.iter().any(|name| **name == *item.name) {
             continue;
@@ -196,14 +185,13 @@ fn origins(
         let Some(tracer) = tracer(ground, item) else {
             continue;
         };
-        for (name, template) in &asked {
-            let node = item.attributes.iter().find(|(other, _)| other == *name);
-            let Some(made) = node.and_then(|(_, node)| node.template()) else {
+        for (key, template) in pattern.templates() {
+            let Some(made) = item.template(&key.name) else {
                 continue;
             };
             for (_, asked, made) in aligned(template, made).pairs {
                 if asked.place.column == parameter
-                    && let Some(origin) = tracer.place(&made.place)
+                    && let Some(origin) = tracer.column(made.place.column)
                     && !found.contains(&origin)
                 {
                     found.push(origin);
@@ -212,19 +200,6 @@ fn origins(
         }
     }
     found
-}
-
-/// Every key attribute with each template that it is held against.
-fn asked(pattern: &AccessPattern) -> Vec<(&std::sync::Arc<str>, &Template)> {
-    let partition = pattern
-        .partition
-        .iter()
-        .map(|(key, template)| (&key.name, template));
-    let sort = pattern.sort.iter().flat_map(|(key, condition)| {
-        let templates = condition.templates().into_iter();
-        templates.map(|template| (&key.name, template))
-    });
-    partition.chain(sort).collect()
 }
 
 // How an access pattern is asked: the command, and the request without values.

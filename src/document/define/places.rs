@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::super::definition::{Cell, Collection, Entry, Key, Member, Place, PlaceKind};
+use super::super::definition::{Cell, Collection, Entry, Key, Member, Place};
 use super::Ground;
 use super::items::Choice;
 use crate::format::count;
@@ -13,6 +13,7 @@ use crate::mapping::model::{
 };
 use crate::mapping::template::Filter;
 use crate::mapping::{IndexProof, MembershipProof};
+use crate::preview::PlaceKind;
 
 /// The table, its global indexes, its local ones.
 pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
@@ -47,7 +48,7 @@ pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
             Projection::Include(names) => format!("keys and {}", names.join(", ")),
         },
         billing: match (kind, index.throughput) {
-            (PlaceKind::Local, _) => "the table's".to_owned(),
+            (PlaceKind::LocalIndex, _) => "the table's".to_owned(),
             (_, Some(own)) => billing(
                 Billing::Provisioned(own),
                 index.autoscale.or(table.settings.autoscale),
@@ -57,8 +58,13 @@ pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
         members: members(&ground.proofs.indexes, &index.name),
         collections: Vec::new(),
     };
-    places.extend(table.indexes.iter().map(|i| of(i, PlaceKind::Global)));
-    places.extend(table.local_indexes.iter().map(|i| of(i, PlaceKind::Local)));
+    places.extend(table.indexes.iter().map(|i| of(i, PlaceKind::GlobalIndex)));
+    places.extend(
+        table
+            .local_indexes
+            .iter()
+            .map(|i| of(i, PlaceKind::LocalIndex)),
+    );
     let indexes = table.all_indexes().map(|index| &index.projection);
     let projections = std::iter::once(&Projection::All).chain(indexes);
     for (place, projection) in places.iter_mut().zip(projections) {
@@ -256,7 +262,7 @@ fn values<'i>(item: &'i Item, keys: &[Key]) -> Option<Vec<&'i Attribute>> {
     keys.iter().map(|key| item.get(&key.name)).collect()
 }
 
-fn keyed(item: &Item, keys: &[Key]) -> Vec<crate::document::definition::Cell> {
+fn keyed(item: &Item, keys: &[Key]) -> Vec<Cell> {
     let keys = keys.iter();
     keys.filter_map(|key| Some(cell(&key.name, item.get(&key.name)?)))
         .collect()

@@ -109,14 +109,19 @@ pub(super) fn steady(
 ) -> Vec<SteadyPlace> {
     let table = &ground.model.table;
     let is_local = |name: &str| table.local_indexes.iter().any(|index| index.name == name);
-    let mut rates = vec![(table.name.clone(), Rates::default(), false)];
-    let global = table.indexes.iter();
-    rates.extend(global.map(|index| (index.name.clone(), Rates::default(), false)));
+    let global = table.indexes.iter().map(|index| &index.name);
+    let places = std::iter::once(&table.name).chain(global);
+    let mut places: Vec<SteadyPlace> = places
+        .map(|name| SteadyPlace {
+            name: name.clone(),
+            ..SteadyPlace::default()
+        })
+        .collect();
     let names = super::estimate::names(table);
     for (name, units) in names.iter().zip(writes) {
         let place = if is_local(name) { &table.name } else { name };
-        if let Some((_, rates, _)) = rates.iter_mut().find(|(other, ..)| other == place) {
-            rates.writes += units;
+        if let Some(place) = places.iter_mut().find(|other| other.name == *place) {
+            place.rates.writes += units;
         }
     }
     for pattern in patterns {
@@ -125,22 +130,16 @@ pub(super) fn steady(
             Some(index) if !is_local(index) => index,
             _ => &table.name,
         };
-        let place = rates.iter_mut().find(|(other, ..)| other == place);
-        if let Some((_, rates, at_least)) = place {
-            rates.reads += rate * pattern.units.usual();
-            *at_least |= pattern.units.at_least;
+        if let Some(place) = places.iter_mut().find(|other| other.name == *place) {
+            place.rates.reads += rate * pattern.units.usual();
+            place.at_least |= pattern.units.at_least;
         }
     }
-    let all = rates
-        .into_iter()
-        .map(|(name, rates, at_least)| SteadyPlace {
-            name,
-            rates,
-            cost: monthly(rates, ground.prices),
-            at_least,
-        });
-    all.filter(|place| place.rates.reads + place.rates.writes > 0.0)
-        .collect()
+    places.retain(|place| place.rates.reads + place.rates.writes > 0.0);
+    for place in &mut places {
+        place.cost = monthly(place.rates, ground.prices);
+    }
+    places
 }
 
 /// Adds up what all places come to.
@@ -168,9 +167,8 @@ pub(super) fn completed(
     let steady_total = (!steady.is_empty()).then(|| {
         let mut all = SteadyPlace {
             name: "all".to_owned(),
-            rates: Rates::default(),
             cost: Monthly::sum(steady.iter().map(|place| place.cost)),
-            at_least: false,
+            ..SteadyPlace::default()
         };
         for place in &steady {
             all.rates.reads += place.rates.reads;

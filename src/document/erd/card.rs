@@ -3,6 +3,7 @@
 use unicode_width::UnicodeWidthChar as _;
 
 use crate::catalog::{Catalog, Column, Table};
+use crate::format::counted_as;
 
 /// Font sizes, in pixels.
 pub(super) const NAME: usize = 12;
@@ -122,8 +123,7 @@ impl<'a> Card<'a> {
 pub(super) fn more(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => "+ 1 more column".to_owned(),
-        count => format!("+ {count} more columns"),
+        count => format!("+ {}", counted_as(count, "more column", "more columns")),
     }
 }
 

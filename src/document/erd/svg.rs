@@ -30,20 +30,28 @@ pub(super) fn write(catalog: &Catalog, drawing: &Drawing) -> String {
     let (wide, high) = (wide + 2 * MARGIN, high + 2 * MARGIN);
     let title = format!("Tables of {}", catalog.database);
     let edges = drawing.edges.iter().zip(&layout.routes);
-    let tables = drawing.cards.iter().zip(&layout.places);
+    let tables = drawing.cards.iter().zip(&layout.places).enumerate();
     let svg = html! {
         svg xmlns="http://www.w3.org/2000/svg" class="erd-drawing" role="group"
             aria-labelledby="erd-drawing-title" aria-describedby="erd-drawing-desc" width=(wide) height=(high)
             viewBox={ "-" (MARGIN) " -" (MARGIN) " " (wide) " " (high) } {
-            "\n" title id="erd-drawing-title" { (clean(&title)) }
-            "\n" desc id="erd-drawing-desc" { (clean(&description(drawing))) }
+            "\n" title id="erd-drawing-title" { (title) }
+            "\n" desc id="erd-drawing-desc" { (description(drawing)) }
             "\n" style { (PreEscaped(STYLE)) } "\n"
             @if is_empty { text x="0" y="20" class="erd-name" { "No table to draw" } "\n" }
             @for (one, route) in edges { (edge(drawing, one, route)) }
-            @for (card, place) in tables { (table(drawing, card, *place)) }
+            @for (at, (card, place)) in tables {
+                (table(card, *place, &summary(drawing, card, at)))
+            }
         }
     };
-    svg.into_string() + "\n"
+    let sign = |c: char| match c {
+        '\t' => ' ',
+        // What XML cannot hold.
+        c if c != '\n' && (c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}')) => '\u{fffd}',
+        c => c,
+    };
+    svg.into_string().chars().map(sign).collect::<String>() + "\n"
 }
 
 /// The whole in words.
@@ -63,7 +71,7 @@ fn description(drawing: &Drawing) -> String {
 }
 
 fn sentence(drawing: &Drawing, edge: &Edge) -> String {
-    let name = |at: usize| drawing.cards.get(at).map_or("", |card| card.name.as_str());
+    let name = |at: usize| name(drawing, at);
     let many = if edge.unique {
         "at most one"
     } else {
@@ -79,9 +87,13 @@ fn sentence(drawing: &Drawing, edge: &Edge) -> String {
     )
 }
 
+fn name<'d>(drawing: &'d Drawing, at: usize) -> &'d str {
+    drawing.cards.get(at).map_or("", |card| &card.name)
+}
+
 fn full_name(drawing: &Drawing, at: usize) -> String {
     let card = drawing.cards.get(at);
-    card.map_or(String::new(), |card| clean(&card.table.name.to_string()))
+    card.map_or(String::new(), |card| card.table.name.to_string())
 }
 
 fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
@@ -102,13 +114,13 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
     let anchor = if leaves < 0 { "end" } else { "start" };
     html! {
         g.erd-edge data-from=(full_name(drawing, edge.child)) data-to=(full_name(drawing, edge.parent))
-            data-columns=(clean(&edge.key.columns.join(", "))) {
-            title { (clean(&sentence(drawing, edge))) }
+            data-columns=(edge.key.columns.join(", ")) {
+            title { (sentence(drawing, edge)) }
             path class="erd-line" d=(path(route)) {}
             path class="erd-end" d=(ends) {}
             circle class="erd-none" cx=(start.0 + leaves * 12) cy=(start.1) r="3" {}
             @if edge.optional { circle class="erd-none" cx=(end.0 + arrives * 12) cy=(end.1) r="3" {} }
-            text.erd-label x=(start.0 + leaves * 17) y=(start.1 - 3) text-anchor=(anchor) { (clean(&edge.label)) }
+            text.erd-label x=(start.0 + leaves * 17) y=(start.1 - 3) text-anchor=(anchor) { (edge.label) }
         }
         "\n"
     }
@@ -116,15 +128,15 @@ fn edge(drawing: &Drawing, edge: &Edge, route: &[(i32, i32)]) -> Markup {
 
 /// The group's label says what the lines show. The head is an element of its own, for the page to make
 /// a button of: one whose name is all that it shows.
-fn table(drawing: &Drawing, card: &Card, place: Place) -> Markup {
+fn table(card: &Card, place: Place, summary: &str) -> Markup {
     let (wide, high) = (place.width, card.height);
     let title = (card.title != card.name).then_some(card.name.as_str());
     let tops = (0..).map(|row| HEAD + row * ROW);
     let below = card.rows.iter().fold(HEAD, |top, _| top + ROW);
     let folded = card.folded.join(", ");
     html! {
-        g.erd-table.erd-dimmed[card.dimmed] data-table=(clean(&card.table.name.to_string())) role="group"
-            aria-label=(clean(&summary(drawing, card))) transform={ "translate(" (place.x) " " (place.y) ")" } {
+        g.erd-table.erd-dimmed[card.dimmed] data-table=(card.table.name.to_string()) role="group"
+            aria-label=(summary) transform={ "translate(" (place.x) " " (place.y) ")" } {
             rect class="erd-box" width=(wide) height=(high) rx="4" {}
             g.erd-grip {
                 path class="erd-head" d={ "M0 " (HEAD) "V4a4 4 0 0 1 4-4H" (wide - 4) "a4 4 0 0 1 4 4V" (HEAD) "z" } {}
@@ -167,51 +179,30 @@ fn row(card: &Card, row: &Row, top: i32, wide: i32) -> Markup {
 fn words(class: &str, x: i32, y: i32, text: &str, full: Option<&str>) -> Markup {
     html! {
         text class=(class) x=(x) y=(y) {
-            @if let Some(full) = full { title { (clean(full)) } }
-            (clean(text))
+            @if let Some(full) = full { title { (full) } }
+            (text)
         }
     }
 }
 
-/// The text with what XML cannot hold replaced by `\u{fffd}`.
-fn clean(text: &str) -> String {
-    let sign = |c: char| match c {
-        '\n' | '\t' => ' ',
-        c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(sign).collect()
-}
-
-/// What a screen reader says of a table.
-fn summary(drawing: &Drawing, card: &Card) -> String {
-    let is_own = |at: usize| {
-        drawing
-            .cards
-            .get(at)
-            .is_some_and(|other| std::ptr::eq(other, card))
-    };
+/// What a screen reader says of a table, the one at this place.
+fn summary(drawing: &Drawing, card: &Card, at: usize) -> String {
     let others = |way: fn(&Edge) -> (usize, usize)| {
-        let mut names: Vec<&str> = (drawing.edges.iter())
-            .filter(|edge| is_own(way(edge).0))
-            .filter_map(|edge| {
-                drawing
-                    .cards
-                    .get(way(edge).1)
-                    .map(|card| card.name.as_str())
-            })
+        let ends = drawing.edges.iter().map(way);
+        let mut names: Vec<&str> = ends
+            .filter(|(own, _)| *own == at)
+            .map(|(_, other)| name(drawing, other))
             .collect();
         names.dedup();
         names.join(", ")
     };
-    let columns = card.rows.len() + card.folded.len();
-    let noun = if columns == 1 { "column" } else { "columns" };
+    let columns = counted(card.rows.len() + card.folded.len(), "column");
     let what = if card.kind.is_empty() {
         "table"
     } else {
         card.kind
     };
-    let mut text = format!("{what} {}, {columns} {noun}", card.name);
+    let mut text = format!("{what} {}, {columns}", card.name);
     for (names, words) in [
         (others(|edge| (edge.child, edge.parent)), "refers to"),
         (others(|edge| (edge.parent, edge.child)), "referred to by"),

@@ -193,28 +193,13 @@ fn regional_table(wanted: &Infrastructure<'_>) -> Value {
 fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
     let mut names = Names::default();
     for scaling in &wanted.scaling {
-        let word = scaling.what.word();
-        let (whose, index, dimension) = match scaling.index {
-            None => ("Table".to_owned(), String::new(), "table"),
-            Some(index) => (format!("Index-{index}"), format!("/index/{index}"), "index"),
-        };
-        let values = [
-            ("aim", names.camel(&format!("{whose}-{word}-target"))),
-            ("policy", names.camel(&format!("{whose}-{word}-policy"))),
-            ("index", index),
-            ("dimension", dimension.to_owned()),
-            ("word", word.to_owned()),
-            ("min", scaling.bounds.min.to_string()),
-            ("max", scaling.bounds.max.to_string()),
-            ("target", scaling.bounds.target.to_string()),
+        let words = scaling.words();
+        let own = [
+            ("aim", names.camel(&format!("{words}-target"))),
+            ("policy", names.camel(&format!("{words}-policy"))),
         ];
-        let values = values
-            .each_ref()
-            .map(|(name, value)| (*name, value.as_str()));
-        text.push_str(&filled(
-            include_str!("cloudformation/scaling.yaml"),
-            &values,
-        ));
+        let template = filled(include_str!("cloudformation/scaling.yaml"), &own);
+        text.push_str(&filled(&template, &scaling.values()));
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt::Display;
 
+use crate::value::quote;
+
 /// An attribute, on a line of its own. A tab stands before its equals sign until it is aligned.
 pub(super) fn attribute(name: &str, value: impl Display) -> String {
     format!("{name}\t= {value}\n")
@@ -80,19 +82,9 @@ fn key(name: &str) -> String {
 
 /// A text between quotes, in which nothing is put in place of anything.
 pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.replace("${", "$${").replace("%{", "%%{").chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
+    let mut out = String::new();
+    // JSON's escapes are those of this language too.
+    quote(&mut out, &text.replace("${", "$${").replace("%{", "%%{"));
     out
 }
 

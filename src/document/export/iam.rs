@@ -25,37 +25,12 @@ fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Optio
     statement
 }
 
-/// The ARNs of a table.
-struct Arns<'a> {
-    region: &'a str,
-    account: &'a str,
-    table: &'a str,
-}
-
-impl<'a> Arns<'a> {
-    fn of(table: &'a str, options: &'a ExportOptions) -> Self {
-        Self {
-            region: options.region.as_deref().unwrap_or("*"),
-            account: options.account.as_deref().unwrap_or("*"),
-            table,
-        }
-    }
-
-    /// Of the table, in a region.
-    fn table_in(&self, region: &str) -> String {
-        let (account, table) = (self.account, self.table);
-        format!("arn:aws:dynamodb:{region}:{account}:table/{table}")
-    }
-
-    fn table(&self) -> String {
-        self.table_in(self.region)
-    }
-
-    /// Of an index, or of the table.
-    fn asked(&self, index: Option<&str>) -> String {
-        let index = index.map_or_else(String::new, |index| format!("/index/{index}"));
-        self.table() + &index
-    }
+/// The ARN of a table in a region, else in that of the options; or of one of its indexes.
+fn arn(table: &str, options: &ExportOptions, region: Option<&str>, index: Option<&str>) -> String {
+    let region = region.or(options.region.as_deref()).unwrap_or("*");
+    let account = options.account.as_deref().unwrap_or("*");
+    let index = index.map_or_else(String::new, |index| format!("/index/{index}"));
+    format!("arn:aws:dynamodb:{region}:{account}:table/{table}{index}")
 }
 
 /// The policy of these statements.
@@ -101,10 +76,10 @@ pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Expo
             }),
         }
     }
-    let arns = Arns::of(&model.table.name, options);
     let (mut names, mut statements) = (Names::default(), Vec::new());
     for asked in &asked {
-        asked.allow(&arns, &mut names, &mut statements);
+        let arn = arn(&model.table.name, options, None, asked.index);
+        asked.allow(&[arn], &mut names, &mut statements);
     }
     let mut export = policy(&statements);
     export.warnings.extend(notes);
@@ -127,14 +102,13 @@ fn action(pattern: &AccessPattern) -> &'static str {
 
 impl Asked<'_> {
     /// Adds the statements that allow it.
-    fn allow(&self, arns: &Arns<'_>, names: &mut Names, statements: &mut Vec<Value>) {
-        let resources = [arns.asked(self.index)];
+    fn allow(&self, resources: &[String], names: &mut Names, statements: &mut Vec<Value>) {
         let whole = self
             .index
             .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
         let mut add = |condition: Option<Value>| {
             let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
-            statements.push(statement(&sid, &[self.action], &resources, condition));
+            statements.push(statement(&sid, &[self.action], resources, condition));
         };
         let told: Option<Vec<(String, bool)>> = self.keys.iter().map(Keys::condition).collect();
         let Some(mut told) = told else {
@@ -198,7 +172,6 @@ const REPLICATE: [&str; 10] = [
 
 pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     let (table, settings) = (&model.table, &model.table.settings);
-    let arns = Arns::of(&table.name, options);
     let statement = |sid: &str, actions: &[&str], resources: &[String]| {
         statement(&format!("DynafoldMigration{sid}"), actions, resources, None)
     };
@@ -222,12 +195,12 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
     make.sort_unstable();
     let mut asked: Vec<String> = Vec::new();
     for pattern in &model.patterns {
-        let resource = arns.asked(pattern.index.as_deref());
+        let resource = arn(&table.name, options, None, pattern.index.as_deref());
         if !asked.contains(&resource) {
             asked.push(resource);
         }
     }
-    let own = [arns.table()];
+    let own = [arn(&table.name, options, None, None)];
     let mut statements = vec![
         statement("LoadAndVerify", &load, &own),
         statement("MakeTheTable", &make, &own),
@@ -240,7 +213,7 @@ pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
         let others = settings.replicas.iter();
         let all = own
             .into_iter()
-            .chain(others.map(|region| arns.table_in(region)));
+            .chain(others.map(|region| arn(&table.name, options, Some(region), None)));
         statements.push(statement("Replicate", &REPLICATE, &all.collect::<Vec<_>>()));
     }
     let mut export = policy(&statements);
@@ -513,40 +486,34 @@ fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
 /// Why a pattern would let a caller reach the partitions of others.
 fn fault(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
     let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
-    match (keys, lossy) {
+    let reason = match (keys, lossy) {
         (Keys::Untold, _) => {
-            return Some(
-                "`dynamodb:LeadingKeys` does not tell its partition key, which is not one text"
-                    .to_owned(),
-            );
+            "`dynamodb:LeadingKeys` does not tell its partition key, which is not one text"
+                .to_owned()
         }
         (_, Some(value)) if matches!(value.filters.last(), Some(Filter::Shard(_))) => {
-            return Some(format!(
-                "its partition key has a shard's number made from `{name}`, which others share"
-            ));
+            format!("its partition key has a shard's number made from `{name}`, which others share")
         }
         (_, Some(_)) => {
-            return Some(format!(
-                "a filter makes one text of several values of `{name}` in its partition key"
-            ));
+            format!("a filter makes one text of several values of `{name}` in its partition key")
         }
-        (Keys::Any, None) => {
-            return Some("it asks for any partition, so that nothing is bound there".to_owned());
-        }
-        (Keys::Shaped(_), None) => {}
-    }
-    if keys.run_into_the_tag() {
-        return Some(format!(
+        (Keys::Any, None) => "it asks for any partition, so that nothing is bound there".to_owned(),
+        (Keys::Shaped(_), None) if keys.run_into_the_tag() => format!(
             "no text stands between `{name}` and another value of its partition key: the tenant `a` would reach what `ab` has"
-        ));
-    }
-    if !keys.are_bound() && values(pattern, name).next().is_some() {
-        return Some(format!(
-            "`{name}` stands in a part of its partition key that may be left out"
-        ));
-    }
+        ),
+        (Keys::Shaped(_), None) if keys.are_bound() => return None,
+        (Keys::Shaped(_), None) if values(pattern, name).next().is_some() => {
+            format!("`{name}` stands in a part of its partition key that may be left out")
+        }
+        (Keys::Shaped(_), None) => return reaches(model, pattern, keys, name),
+    };
+    Some(reason)
+}
+
+/// Why a pattern that is not bound would let a caller reach the partitions of tenants.
+fn reaches(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
     let (text, is_like) = keys.condition()?;
-    if keys.are_bound() || !is_like {
+    if !is_like {
         return None;
     }
     let same = model.patterns.iter().filter(|p| p.index == pattern.index);
@@ -572,21 +539,20 @@ fn held(model: &Model, name: &str) -> Option<String> {
 
 /// Where a parameter stands in a pattern's partition key.
 fn values<'m>(pattern: &'m AccessPattern, name: &str) -> impl Iterator<Item = &'m Placeholder> {
-    let templates = pattern.partition.iter().map(|(_, template)| template);
-    templates
-        .flat_map(Template::placeholders)
-        .filter(move |value| parameter(pattern, value) == Some(name))
+    partition(pattern).filter(move |value| parameter(pattern, value) == Some(name))
 }
 
 /// The parameters by which a pattern finds its partition.
 fn finders(pattern: &AccessPattern) -> Vec<String> {
-    let templates = pattern.partition.iter().map(|(_, template)| template);
-    let values = templates.flat_map(Template::placeholders);
-    let names = values.filter_map(|value| parameter(pattern, value));
-    names
-        .filter(|name| is_tag(name))
-        .map(str::to_owned)
-        .collect()
+    let names = partition(pattern).filter_map(|value| parameter(pattern, value));
+    let names = names.filter(|name| is_tag(name));
+    names.map(str::to_owned).collect()
+}
+
+/// The values that a pattern's partition key takes.
+fn partition(pattern: &AccessPattern) -> impl Iterator<Item = &Placeholder> {
+    let templates = pattern.partition.iter();
+    templates.flat_map(|(_, template)| template.placeholders())
 }
 
 /// Whether a tag can have this key.

@@ -32,6 +32,33 @@ pub(super) struct Scaling<'m> {
     pub(super) bounds: Bounds,
 }
 
+impl Scaling<'_> {
+    /// Words for what is scaled, to be made a name of: `Index-GSI1-Read`.
+    pub(super) fn words(&self) -> String {
+        let word = self.what.word();
+        match self.index {
+            None => format!("Table-{word}"),
+            Some(index) => format!("Index-{index}-{word}"),
+        }
+    }
+
+    /// What stands in the templates of both formats in place of `@names@`.
+    pub(super) fn values(&self) -> [(&'static str, String); 6] {
+        let (index, dimension) = match self.index {
+            None => (String::new(), "table"),
+            Some(index) => (format!("/index/{index}"), "index"),
+        };
+        [
+            ("index", index),
+            ("dimension", dimension.to_owned()),
+            ("word", self.what.word().to_owned()),
+            ("min", self.bounds.min.to_string()),
+            ("max", self.bounds.max.to_string()),
+            ("target", self.bounds.target.to_string()),
+        ]
+    }
+}
+
 /// Which capacity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Capacity {

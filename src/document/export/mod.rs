@@ -175,10 +175,10 @@ impl ExportError {
 const ARCHIVE_FUNCTION: &str = include_str!("archive.py");
 
 /// A template with values in place of its `@names@`.
-fn filled(template: &str, values: &[(&str, &str)]) -> String {
+fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {
     let mut text = template.to_owned();
     for (name, value) in values {
-        text = text.replace(&format!("@{name}@"), value);
+        text = text.replace(&format!("@{name}@"), value.as_ref());
     }
     text
 }

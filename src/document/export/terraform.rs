@@ -256,12 +256,9 @@ fn scaled<'m>(wanted: &Infrastructure<'m>) -> Vec<Scaled<'m>> {
     let regions = std::iter::once(None).chain(replicas.map(|region| Some(region.as_str())));
     let all = regions.flat_map(|region| wanted.scaling.iter().map(move |one| (region, *one)));
     let named = all.map(|(region, scaling)| {
-        let whose = scaling
-            .index
-            .map_or_else(|| "table".to_owned(), |index| format!("index_{index}"));
         let at = region.map_or_else(String::new, |region| format!("_{region}"));
         Scaled {
-            name: names.snake(&format!("{whose}_{}{at}", scaling.what.word())),
+            name: names.snake(&(scaling.words() + &at)),
             scaling,
             region,
         }
@@ -277,26 +274,17 @@ impl Scaled<'_> {
             scaling,
             region,
         } = self;
-        let (index, dimension) = match scaling.index {
-            None => (String::new(), "table"),
-            Some(index) => (format!("/index/{index}"), "index"),
-        };
         let own = region.map(|region| format!("  region             = \"{region}\"\n"));
         let first = region.map(|region| {
             let replica = replica_name(region);
             format!("  depends_on         = [aws_dynamodb_table_replica.{replica}]\n")
         });
-        let values = [
+        let own = [
             ("name", name.as_str()),
-            ("index", &index),
-            ("dimension", dimension),
-            ("word", scaling.what.word()),
-            ("min", &scaling.bounds.min.to_string()),
-            ("max", &scaling.bounds.max.to_string()),
-            ("target", &scaling.bounds.target.to_string()),
             ("region", &own.unwrap_or_default()),
             ("first", &first.unwrap_or_default()),
         ];
-        filled(include_str!("terraform/scaling.tf"), &values)
+        let template = filled(include_str!("terraform/scaling.tf"), &own);
+        filled(&template, &scaling.values())
     }
 }

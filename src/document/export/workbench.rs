@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::infrastructure::{Bounds, policy};
 use super::{Export, ExportOptions};
+use crate::access::object;
 use crate::catalog::Family;
 use crate::item::{Attribute, item_value};
 use crate::mapping::model::{Billing, Index, ItemType, KeyAttribute, Model, Table, Throughput};
@@ -130,12 +131,10 @@ fn is_wide(index: &Index) -> bool {
 
 fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
     let attribute = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
-    let mut members = Map::new();
-    members.insert("PartitionKey".to_owned(), attribute(partition));
-    if let Some(sort) = sort {
-        members.insert("SortKey".to_owned(), attribute(sort));
-    }
-    Value::Object(members)
+    object([
+        ("PartitionKey", Some(attribute(partition))),
+        ("SortKey", sort.map(attribute)),
+    ])
 }
 
 fn index(index: &Index) -> Option<Value> {
@@ -148,36 +147,30 @@ fn index(index: &Index) -> Option<Value> {
         _ => return None,
     };
     let (kind, names) = index.projection.service_words();
-    let mut projected = Map::new();
-    projected.insert("ProjectionType".to_owned(), json!(kind));
-    if !names.is_empty() {
-        projected.insert("NonKeyAttributes".to_owned(), json!(names));
-    }
+    let projection = object([
+        ("ProjectionType", Some(json!(kind))),
+        (
+            "NonKeyAttributes",
+            (!names.is_empty()).then(|| json!(names)),
+        ),
+    ]);
     Some(json!({
         "IndexName": index.name,
         "KeyAttributes": key(partition, sort),
-        "Projection": projected,
+        "Projection": projection,
     }))
 }
 
 /// An item type: how its key is made, which attributes it has, and its items.
 fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -> Value {
     let alias = |key: &KeyAttribute| {
-        let made = item_type
-            .attributes
-            .iter()
-            .find(|(name, _)| *name == key.name);
-        let made = made.and_then(|(_, node)| node.template());
-        made.map_or_else(|| key.name.to_string(), ToString::to_string)
+        let made = item_type.template(&key.name);
+        json!(made.map_or_else(|| key.name.to_string(), ToString::to_string))
     };
-    let mut aliases = Map::new();
-    aliases.insert(
-        "PartitionKeyAlias".to_owned(),
-        json!(alias(&table.partition)),
-    );
-    if let Some(sort) = &table.sort {
-        aliases.insert("SortKeyAlias".to_owned(), json!(alias(sort)));
-    }
+    let aliases = object([
+        ("PartitionKeyAlias", Some(alias(&table.partition))),
+        ("SortKeyAlias", table.sort.as_ref().map(alias)),
+    ]);
     let items = sample.iter().flat_map(|sample| &sample.items);
     let items: Vec<Value> = items.map(|item| item_value(&item.item)).collect();
     let mut names: Vec<&str> = item_type
