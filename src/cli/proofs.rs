@@ -70,7 +70,7 @@ fn subject(claim: &Claim) -> String {
 }
 
 /// A claim for people: what of it was shown, and why.
-fn reason(claim: &&Claim) -> String {
+fn reason(claim: &Claim) -> String {
     let name = subject(claim);
     let verdict = if claim.is_proved() {
         "proved"
@@ -104,7 +104,7 @@ fn keys(claims: &[&Claim]) -> Line {
             open.join(", ")
         ),
     };
-    Line::new("keys", text, claims.iter().map(reason))
+    Line::new("keys", text, claims.iter().copied().map(reason))
 }
 
 fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
@@ -133,7 +133,7 @@ fn types(proofs: &Proofs, claims: &[&Claim], detailed: bool) -> Line {
             "{by_beginning} of the pairs: proved, because their keys begin with different texts"
         ));
     }
-    reasons.extend(claims.iter().map(reason));
+    reasons.extend(claims.iter().copied().map(reason));
     Line::new("item types", text, reasons)
 }
 
@@ -147,7 +147,7 @@ fn order(claims: &[&Claim]) -> Line {
             open.join(", ")
         ),
     };
-    Line::new("sort order", text, claims.iter().map(reason))
+    Line::new("sort order", text, claims.iter().copied().map(reason))
 }
 
 /// Names, the first of them if there are many.
