@@ -74,7 +74,11 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     }
     let of = subject(&verify.model, verify.options.partition.as_ref());
     let mut part = of.item_types.clone();
-    part.extend(of.partition.as_ref().map(|it| format!("the partition {it}")));
+    part.extend(
+        of.partition
+            .as_ref()
+            .map(|it| format!("the partition {it}")),
+    );
     if !part.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
         because.insert_str(0, &format!("of {}: ", part.join(", ")));
     }

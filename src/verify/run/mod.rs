@@ -217,7 +217,13 @@ impl Run {
                 &verify.model.table,
                 folder.clone(),
                 Arc::new(move |index, folded, found: Option<Item>| {
-                    judge((*owners).as_ref().ok(), expires, index, folded, found.as_ref())
+                    judge(
+                        (*owners).as_ref().ok(),
+                        expires,
+                        index,
+                        folded,
+                        found.as_ref(),
+                    )
                 }),
                 requests,
                 self.halt.clone(),
