@@ -54,7 +54,7 @@ pub fn write_attribute(out: &mut String, attribute: &Attribute) {
 
 fn members(out: &mut String, attributes: &[(Arc<str>, Attribute)]) {
     enclosed(out, "{}", attributes, |out, member| {
-        named(out, member, write_attribute)
+        named(out, member, write_attribute);
     });
 }
 
@@ -118,7 +118,7 @@ pub fn write_plain(out: &mut String, value: &Attribute) {
         Attribute::Ns(all) => list(out, all, |out, number| out.push_str(number.as_str())),
         Attribute::M(members) => {
             enclosed(out, "{}", members, |out, member| {
-                named(out, member, write_plain)
+                named(out, member, write_plain);
             });
         }
     }
