@@ -19,10 +19,59 @@ def make(rng, world):
     for name in ["A", "B", "AB", "C"][:rng.choice([1, 1, 2, 2, 3, 4])]:
         relation = rng.choice(list(relations))
         mapping["items"][name] = make_item(rng, world, name, relation, relations, shared)
+    if rng.random() < 0.12:
+        make_beginnings(rng, world)
+    if rng.random() < 0.12:
+        make_middle(rng, world)
     if rng.random() < 0.4:
         make_collection(rng, world)
     for number in range(rng.choice([0, 1, 2, 3])):
         make_pattern(rng, world, f"pattern{number + 1}")
+
+
+def stored(table, kinds):
+    return [(at, column) for at, column in enumerate(each for each in table["columns"] if not each.get("generated")) if column["kind"] in kinds]
+
+
+def replace(world, name, table, key):
+    """Puts an item type of one table and nothing else in another's place."""
+    world["mapping"]["items"][name] = {"from": table["name"], "key": key}
+    for known in ("queries", "query_tables"):
+        world[known].pop(name, None)
+
+
+def make_beginnings(rng, world):
+    """Two item types of one table: the keys of one begin with those of the other and what a text may begin with."""
+    items, keys = world["mapping"]["items"], world["mapping"]["table"]["key"]
+    tables = [table for table in world["tables"] if stored(table, ["text"]) and table["rows"]]
+    if len(items) < 2 or not tables:
+        return
+    table, word = rng.choice(tables), rng.choice(["B", "B#", "#"])
+    at, column = rng.choice(stored(table, ["text"]))
+    for name, beginning in zip(rng.sample(list(items), 2), ["X", f"X{word}"]):
+        key = {keys["partition"]: beginning + name_of(column["name"])}
+        if "sort" in keys:
+            key = {keys["partition"]: "ALL", "SK": key[keys["partition"]]}
+        replace(world, name, table, key)
+    row = list(rng.choice(table["rows"]))
+    if row[at].startswith("'"):
+        row[at] = f"'{word}{row[at][1:]}"
+        for other, number in stored(table, ["int"]):
+            row[other] = str(rng.randint(300, 900))
+        table["rows"].append(row)
+
+
+def make_middle(rng, world):
+    """A sort key with a number of fixed width behind one that may be missing."""
+    keys = world["mapping"]["table"]["key"]
+    tables = [table for table in world["tables"] if len(stored(table, ["int"])) > 1]
+    if "sort" not in keys or not tables:
+        return
+    table = rng.choice(tables)
+    (_, first), (_, second) = rng.sample(stored(table, ["int"]), 2)
+    name = rng.choice(list(world["mapping"]["items"]))
+    sort = f"{name}#[{name_of(first['name'], ' | pad(10)')}#]{name_of(second['name'], ' | pad(10)')}"
+    replace(world, name, table, {keys["partition"]: "ALL", "SK": sort})
 
 
 def make_indexes(rng, table):
