@@ -56,8 +56,8 @@ pub(super) struct Unheld {
 struct Said<'r> {
     /// Each item once.
     entries: Vec<Entry<'r>>,
-    /// What rows say of whom it is not told whether, or by what, they have an item.
-    unsure: Vec<Expected>,
+    /// What rows say, by their numbers, of whom it is not told whether, or by what, they have an item.
+    unsure: Vec<(usize, Expected)>,
 }
 
 /// An entry of what a type should answer.
@@ -73,7 +73,7 @@ impl Said<'_> {
     /// Whether an item may be that of a row that does not tell its item.
     fn may_be(&self, projection: &Projection, item: &Item) -> bool {
         let mut unsure = self.unsure.iter();
-        unsure.any(|expected| projection.differences(expected, item).is_empty())
+        unsure.any(|(_, expected)| projection.differences(expected, item).is_empty())
     }
 }
 
@@ -126,11 +126,14 @@ impl Judge<'_> {
     }
 
     /// Answers are bags: a row that the SQL gives twice, and the table once, is a difference. Of a join that
-    /// answers with several item types each row says something that no other says.
+    /// answers with several item types each row says something that no other says. Rows that are alike but for keys
+    /// that hold NULL may be of several source rows.
     fn repetitions(&self, rows: &[Row], said: &[Said<'_>], judged: &mut Judged) {
         let mut shared: HashMap<usize, (&Projection, &Entry<'_>)> = HashMap::new();
         let mut own = HashSet::new();
+        let mut unsure = HashSet::new();
         for (projection, said) in self.projections.iter().zip(said) {
+            unsure.extend(said.unsure.iter().map(|(number, _)| *number));
             for entry in &said.entries {
                 match entry.rows.as_slice() {
                     [only] => {
@@ -151,7 +154,8 @@ impl Judge<'_> {
             else {
                 continue;
             };
-            if is_again || (self.projections.len() == 1 && !projection.has_children) {
+            let is_one = self.projections.len() == 1 && !projection.has_children;
+            if is_one || is_again && !unsure.contains(&number) {
                 let (name, key) = (Some(&*projection.name), projection.shown(entry.row));
                 let repeated = Example::new(ExampleKind::Repeated, name, key);
                 judged.examples.push(repeated);
@@ -185,7 +189,7 @@ impl Judge<'_> {
                 if let Some(untold) = untold.get_mut(number) {
                     *untold |= expected.certainty != Certainty::Perhaps;
                 }
-                unsure.push(expected);
+                unsure.push((number, expected));
                 continue;
             }
             if let Some(has) = has_item.get_mut(number) {
