@@ -23,6 +23,8 @@ def make(rng, world):
         make_beginnings(rng, world)
     if rng.random() < 0.12:
         make_middle(rng, world)
+    if world["database"] == "sqlite" and rng.random() < 0.5:
+        make_loose(rng, world)
     if rng.random() < 0.4:
         make_collection(rng, world)
     for number in range(rng.choice([0, 1, 2, 3])):
@@ -72,6 +74,34 @@ def make_middle(rng, world):
     name = rng.choice(list(world["mapping"]["items"]))
     sort = f"{name}#[{name_of(first['name'], ' | pad(10)')}#]{name_of(second['name'], ' | pad(10)')}"
     replace(world, name, table, {keys["partition"]: "ALL", "SK": sort})
+
+
+def make_loose(rng, world):
+    """Children whose own key tells case, under parents whose key does not: a parent's key is no key of its children."""
+    keys = world["mapping"]["table"]["key"]
+    found = []
+    for child in world["tables"]:
+        texts = {column["name"]: at for at, column in stored(child, ["text"])}
+        found += [(child, key, texts[key["columns"][0]]) for key in child["foreign_keys"]
+                  if len(key["columns"]) == 1 and key["columns"][0] in texts and key["table"] != child["name"]]
+    if not found:
+        return
+    child, key, at = rng.choice(found)
+    own = next(column for column in child["columns"] if column["name"] == key["columns"][0])
+    own.pop("collate", None)
+    own["null"] = False
+    child.pop("inline_key", None)
+    child["primary_key"] = [own["name"]]
+    parent = next(table for table in world["tables"] if table["name"] == key["table"])
+    theirs = next(column for column in parent["columns"] if column["name"] == key["to"][0])
+    if theirs["kind"] != "text" or not child["rows"]:
+        return
+    theirs["collate"] = "COLLATE NOCASE"
+    row = list(rng.choice(child["rows"]))
+    child["rows"] += [[*row[:at], spelled, *row[at + 1:]] for spelled in (row[at].lower(), row[at].upper()) if row[at].startswith("'")]
+    name = rng.choice(list(world["mapping"]["items"]))
+    replace(world, name, child, {keys["partition"]: "L#" + name_of(f"p.{theirs['name']}"), **({"SK": "L"} if "sort" in keys else {})})
+    world["mapping"]["items"][name]["join"] = {"p": own["name"]}
 
 
 def make_indexes(rng, table):
