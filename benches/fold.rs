@@ -10,7 +10,7 @@ use dynafold::item::{Folder, write_item};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
-use dynafold::source::ScanColumn;
+use dynafold::scan::ScanColumn;
 use dynafold::target::{Action, Batch, BatchLimit, Entry};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 

@@ -41,15 +41,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+use dynafold_format as format;
+pub use dynafold_relational::{catalog, scan, value};
+use dynafold_sql as sql;
+
 pub mod access;
 pub mod address;
 pub mod batch;
-pub mod catalog;
 pub mod claim;
 pub mod cli;
 pub mod diagnostic;
 pub mod document;
-mod format;
 pub mod item;
 pub mod load;
 pub mod mapping;
@@ -59,8 +61,6 @@ mod private;
 pub mod proof;
 pub mod retry;
 pub mod source;
-mod sql;
 pub mod target;
 pub mod throttle;
-pub mod value;
 pub mod verify;

@@ -14,7 +14,7 @@ use dynafold::catalog::{Catalog, DataType, Key};
 use dynafold::diagnostic::{Code, Diagnostic, render};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::{Described, Raw, resolve, starter};
-use dynafold::source::ScanColumn;
+use dynafold::scan::ScanColumn;
 
 /// The catalog of pattern 1, as `inspect --format json` wrote it, but for the numbers of rows: of a
 /// few rows fewer risks are told.

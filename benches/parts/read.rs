@@ -2,7 +2,8 @@
 
 use std::io::{self, Write as _};
 
-use dynafold::source::{self, Relation, Scan, ScanColumn};
+use dynafold::scan::{Relation, Scan, ScanColumn};
+use dynafold::source;
 use futures_util::StreamExt as _;
 
 use crate::invalid;

@@ -9,7 +9,7 @@ use dynafold::item::{Elements, Folder};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, Resolution, resolve};
-use dynafold::source::{Scan, ScanColumn};
+use dynafold::scan::{Scan, ScanColumn};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
 /// A schema with a cycle of foreign keys, keys of two columns, and a column of every kind.

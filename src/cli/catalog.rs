@@ -9,7 +9,8 @@ use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
 use crate::mapping::model::{ItemType, Model};
 use crate::mapping::reads_more;
-use crate::source::{self, Relation, Scan, Source};
+use crate::scan::{Relation, Scan};
+use crate::source::{self, Source};
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
 pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {

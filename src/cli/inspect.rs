@@ -4,8 +4,9 @@ use super::args::{Inspect, InspectFormat};
 use super::failure::Failure;
 use super::output::Output;
 use super::{Outcome, catalog};
-use crate::catalog::{Catalog, Dbms, Table, mermaid, tree};
+use crate::catalog::{Catalog, Dbms, Table};
 use crate::diagnostic::did_you_mean;
+use crate::document::schema::{mermaid, tree};
 
 pub(super) async fn run(arguments: &Inspect, output: &Output) -> Result<Outcome, Failure> {
     let all = catalog::show(&arguments.source, output).await?;

@@ -2,9 +2,10 @@
 //! same bytes. Whatever a text holds, it stands there as it is and breaks no table.
 
 use super::definition::{Definition, Part};
+use super::schema::mermaid;
 use super::sections::sections;
 use super::tree::{Article, Block, Line, Piece, Row, Table, prose};
-use crate::catalog::{TableName, mermaid};
+use crate::catalog::TableName;
 
 /// What a Markdown document begins with.
 pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";

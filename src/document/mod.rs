@@ -11,6 +11,7 @@ pub mod erd;
 mod html;
 mod markdown;
 mod phrases;
+pub mod schema;
 mod sections;
 mod tree;
 

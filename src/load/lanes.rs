@@ -17,7 +17,8 @@ use super::ending::Cancel;
 use super::ledger::ChunkId;
 use super::start::{Part, Plan, scan_of};
 use crate::mapping::model::{Model, Pass};
-use crate::source::{Chunk, LeftBehind, Scan, Source, SourceError};
+use crate::scan::Scan;
+use crate::source::{Chunk, LeftBehind, Source, SourceError};
 
 /// Blocks that wait for the fold. A block has about a megabyte at most.
 const BLOCKS_AHEAD: usize = 8;

@@ -16,21 +16,19 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ending::Failure;
-use super::ending::{Cancel, Why};
+use super::ending::{Cancel, Failure, Why};
 use super::feed::{Fate, RowKey, Walk, row_key};
 use super::ledger::{ChunkId, Lines};
 use super::rejects::{NOTED, Rejected, json, key_json, line, note, row_json};
-use super::report::RejectNote;
-use super::report::{Progress, Step};
+use super::report::{Progress, RejectNote, Step};
 use super::start::Plan;
 use super::worker::Selection;
 use crate::item::{Folded, Folder, Item};
 use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass};
 use crate::mapping::template::Context;
-use crate::proof;
-use crate::proof::{Groups, Proof, ProofError};
-use crate::source::{Row, Scan, ScanColumn, Source};
+use crate::proof::{self, Groups, Proof, ProofError};
+use crate::scan::{Scan, ScanColumn};
+use crate::source::{Row, Source};
 use crate::value::{Value, write_document};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.

@@ -6,21 +6,20 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
-use super::ending::Failure;
-use super::ending::{Halt, Why};
+use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
 use super::journal::Journal;
 use super::ledger::ChunkId;
 use super::prove::{Contest, Keys, Proved, Told};
-use super::report::Books;
-use super::report::{KeysReport, Report};
+use super::report::{Books, KeysReport, Report};
 use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
 use super::worker::{Doing, Rules};
 use super::{KeyCheck, Load, journal};
 use crate::catalog::Dbms;
 use crate::mapping::model::{Model, Pass};
 use crate::proof::Proof;
-use crate::source::{By, Range, Scan, Source, SourceError};
+use crate::scan::{By, Range, Scan};
+use crate::source::{Source, SourceError};
 
 /// Everything that a run needs before its first row.
 pub(super) struct Setting {

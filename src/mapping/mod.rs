@@ -1,5 +1,7 @@
 //! The mapping language: from YAML with places to a model that cannot be invalid.
 
+#[cfg(test)]
+mod all_sql;
 mod expression;
 mod grammar;
 pub mod model;

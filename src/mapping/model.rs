@@ -11,7 +11,7 @@ pub use super::proof::Texts;
 use super::template::{Escape, Filter};
 use crate::catalog::{Family, TableName};
 use crate::item::Attribute;
-use crate::source::Scan;
+use crate::scan::Scan;
 use crate::value::TimeKind;
 
 /// A whole mapping.

@@ -3,14 +3,16 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use futures_util::StreamExt as _;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
 use crate::item::{BuildFingerprintHasher, Elements, Folded, Folder, Item, Reject, item_value};
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;
-use crate::source::{Relation, Scan, Source, SourceError};
-use futures_util::StreamExt as _;
-use serde::{Serialize, Serializer};
-use serde_json::value::RawValue;
+use crate::scan::{Relation, Scan};
+use crate::source::{Source, SourceError};
 
 /// What the first rows of an item type become.
 #[derive(Debug, Clone, Serialize)]

@@ -6,7 +6,8 @@
 use std::cmp::Ordering;
 
 use super::layout::{Layout, Node};
-use super::{Chunk, LeftBehind, Row, ScanColumn};
+use super::{Chunk, LeftBehind, Row};
+use crate::scan::ScanColumn;
 use crate::value::{UnfitReason, Value, compare};
 
 /// Bytes of children, as the decoder counts them, beyond which their parent could be no item and

@@ -14,7 +14,8 @@ use url::Url;
 
 use super::layout::Layout;
 use super::select::Union;
-use super::{Dialect, LeftBehind, Scan, SourceError};
+use super::{Dialect, LeftBehind, SourceError};
+use crate::scan::Scan;
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -28,7 +28,6 @@ mod family;
 mod identity;
 mod layout;
 mod range;
-mod scan;
 mod select;
 
 pub mod mysql;
@@ -38,8 +37,6 @@ pub mod sqlite;
 use identity::Count;
 pub(crate) use identity::said;
 pub use identity::{Canceller, Identity};
-pub use range::{By, Range};
-pub use scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 pub use select::Dialect;
 pub use select::statement;
 
@@ -50,6 +47,7 @@ use url::Url;
 use crate::address::{self, Unsafe};
 use crate::catalog::{Catalog, Column, Dbms, TableName};
 use crate::diagnostic::nearest;
+use crate::scan::{Range, Relation, Scan};
 use crate::value::Value;
 
 /// One row: the scan's columns in order, then its conditions as booleans.

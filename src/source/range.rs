@@ -1,73 +1,35 @@
-//! A part of a scan's base relation, between two keys or two places in the file.
+//! Parts of a scan's base relation: the condition that leaves out all others, and how a table is cut into them.
 //!
 //! A range is compared by the database, under its own types and collations; what is kept here of a
 //! bound is its text alone. Whatever that text is, it becomes one literal of the statement and never
 //! more: it may come from a state file.
 
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
 
 use super::{Dialect, SourceError};
 use crate::catalog::TableName;
+use crate::scan::{By, Range};
 
-/// Rows whose key comes after `after` (exclusive) up to `to` (inclusive). Ranges that share their
-/// bounds cover every row exactly once.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Range {
-    /// What the rows are told apart and ordered by.
-    pub by: By,
-    /// The bound that is not in it, one value for each column; `None`: from the first row.
-    ///
-    /// PostgreSQL's values are as it prints them. Of the others a number is as printed, text is in
-    /// single quotes with those within it doubled, and bytes are hexadecimal: `x'00ff'`.
-    pub after: Option<Vec<String>>,
-    /// The bound that is in it; `None`: to the last row.
-    pub to: Option<Vec<String>>,
-}
-
-/// What a range is cut by.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum By {
-    /// The columns of a key, in its order. They are never NULL.
-    Key(Vec<String>),
-    /// Where a row lies: PostgreSQL's `ctid`, SQLite's `rowid`. It holds for one snapshot only.
-    Place,
-}
-
-impl Range {
-    /// Ranges between these bounds, in their order, with those before the first and after the last.
-    pub(super) fn between(by: &By, bounds: Vec<Vec<String>>) -> Vec<Self> {
-        let mut after = None;
-        let mut ranges = Vec::with_capacity(bounds.len() + 1);
-        for to in bounds.into_iter().map(Some).chain([None]) {
-            ranges.push(Self {
-                by: by.clone(),
-                after: std::mem::replace(&mut after, to.clone()),
-                to,
-            });
+/// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
+pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {
+    let columns: Vec<String> = match &range.by {
+        By::Key(names) => {
+            let quoted = names.iter().map(|name| dialect.quote(name));
+            quoted.map(|name| format!("{base}.{name}")).collect()
         }
-        ranges
-    }
-
-    /// The condition that leaves out the rows outside of it, on the relation of this (quoted) name.
-    pub(super) fn condition(&self, dialect: &dyn Dialect, base: &str) -> Option<String> {
-        let columns: Vec<String> = match &self.by {
-            By::Key(names) => {
-                let quoted = names.iter().map(|name| dialect.quote(name));
-                quoted.map(|name| format!("{base}.{name}")).collect()
-            }
-            By::Place => vec![format!("{base}.{}", dialect.place())],
-        };
-        let bound = |values: &Option<Vec<String>>, last: Bound| {
-            let values = values.as_ref()?.iter();
-            let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
-            Some(compare(dialect, &columns, &values, last))
-        };
-        let bounds = [bound(&self.after, Bound::After), bound(&self.to, Bound::To)];
-        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-        (!bounds.is_empty()).then(|| bounds.join(" AND "))
-    }
+        By::Place => vec![format!("{base}.{}", dialect.place())],
+    };
+    let bound = |values: &Option<Vec<String>>, last: Bound| {
+        let values = values.as_ref()?.iter();
+        let values: Vec<String> = values.map(|value| dialect.literal(value)).collect();
+        Some(compare(dialect, &columns, &values, last))
+    };
+    let bounds = [
+        bound(&range.after, Bound::After),
+        bound(&range.to, Bound::To),
+    ];
+    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+    (!bounds.is_empty()).then(|| bounds.join(" AND "))
 }
 
 /// Which end of a range.
@@ -334,7 +296,7 @@ impl Cutter<'_> {
             after: after.cloned(),
             to: None,
         };
-        let condition = rest.condition(self.dialect, "t");
+        let condition = condition(&rest, self.dialect, "t");
         let condition = condition.map_or_else(String::new, |rest| format!(" WHERE {rest}"));
         format!(
             "SELECT {columns} FROM {} AS t{condition} ORDER BY {columns} LIMIT 1 OFFSET {}",
@@ -393,18 +355,6 @@ mod tests {
             let said = Literal::text(text);
             assert_eq!(Literal::parse(&said), Literal::Text(text.to_owned()));
         }
-    }
-
-    #[test]
-    fn ranges_between_bounds_share_them() {
-        let by = By::Key(vec!["id".into()]);
-        let ranges = Range::between(&by, vec![vec!["1".into()], vec!["2".into()]]);
-        let bounds: Vec<_> = ranges.into_iter().map(|r| (r.after, r.to)).collect();
-        let at = |value: &str| Some(vec![value.to_owned()]);
-        assert_eq!(
-            bounds,
-            [(None, at("1")), (at("1"), at("2")), (at("2"), None)]
-        );
     }
 }
 

@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use super::layout::{Layout, Output};
-use super::range::Literal;
-use super::{Join, Match, Relation, Scan, ScanColumn};
+use super::range::{self, Literal};
 use crate::catalog::{DataType, TableName};
+use crate::scan::{Join, Match, Relation, Scan, ScanColumn};
 
 /// What differs between the databases' SQL.
 pub trait Dialect: Send + Sync {
@@ -226,7 +226,7 @@ impl<'a> Rows<'a> {
             .collect();
         let restriction = self.any().filter(|_| restrict);
         let range = self.scan.range.as_ref();
-        let range = range.and_then(|range| range.condition(self.dialect, base));
+        let range = range.and_then(|range| range::condition(range, self.dialect, base));
         // The range comes first, and the others as one.
         let and = |others: Option<String>| match (&range, others) {
             (Some(range), Some(others)) => format!("\nWHERE {range} AND ({others})"),
@@ -541,7 +541,7 @@ mod tests {
 mod union_tests {
     use super::*;
     use crate::catalog::{DataType, TableName};
-    use crate::source::{Embed, Join, Match, Relation, ScanColumn};
+    use crate::scan::{Embed, Join, Match, Relation, ScanColumn};
 
     struct Plain;
 
@@ -612,8 +612,8 @@ mod union_tests {
     #[test]
     fn a_range_leaves_out_rows_before_parents_are_joined_and_conditions_asked() {
         let mut scan = lines(&["id > 3 OR id = 1"]);
-        scan.range = Some(crate::source::Range {
-            by: crate::source::By::Key(vec!["a".into(), "b".into()]),
+        scan.range = Some(crate::scan::Range {
+            by: crate::scan::By::Key(vec!["a".into(), "b".into()]),
             after: Some(vec!["1".into(), "'x'".into()]),
             to: None,
         });

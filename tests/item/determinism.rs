@@ -9,7 +9,7 @@ use dynafold::load::Options;
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, resolve};
-use dynafold::source::ScanColumn;
+use dynafold::scan::ScanColumn;
 use dynafold::value::Value;
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -6,7 +6,8 @@ mod moving;
 mod reading;
 
 use dynafold::catalog::{Catalog, ForeignKey, Table, TableName};
-use dynafold::source::{self, Chunk, Row, Scan, Source, SourceError};
+use dynafold::scan::Scan;
+use dynafold::source::{self, Chunk, Row, Source, SourceError};
 use futures_util::TryStreamExt as _;
 
 use crate::support::postgres::Database;

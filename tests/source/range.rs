@@ -7,7 +7,8 @@ mod shapes;
 use std::fmt::Write as _;
 
 use dynafold::catalog::{Catalog, Table};
-use dynafold::source::{By, Range, Scan, Source, connect};
+use dynafold::scan::{By, Range, Scan};
+use dynafold::source::{Source, connect};
 
 use crate::support::source::Source as Database;
 use crate::support::types::{rows_of, scan_of, shown};

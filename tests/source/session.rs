@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use dynafold::catalog::DataType;
-use dynafold::source::{Relation, Scan, ScanColumn, SourceError, connect};
+use dynafold::scan::{Relation, Scan, ScanColumn};
+use dynafold::source::{SourceError, connect};
 use futures_util::{StreamExt as _, TryStreamExt as _};
 
 use crate::support::source::Source as Database;

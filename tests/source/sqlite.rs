@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
-use dynafold::source::{
-    By, Join, Match, Range, Relation, Scan, ScanColumn, Source, SourceError, connect,
-};
+use dynafold::scan::{By, Join, Match, Range, Relation, Scan, ScanColumn};
+use dynafold::source::{Source, SourceError, connect};
 use dynafold::value::Value;
 
 use crate::support::datasets::folder;

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dynafold::catalog::DataType;
-use dynafold::source::{Relation, Scan, ScanColumn, Source, SourceError, mysql, postgres};
+use dynafold::scan::{Relation, Scan, ScanColumn};
+use dynafold::source::{Source, SourceError, mysql, postgres};
 use futures_util::TryStreamExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};

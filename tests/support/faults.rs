@@ -9,16 +9,15 @@ use dynafold::access::{Position, Request};
 use dynafold::catalog::{Catalog, Column, Dbms};
 use dynafold::item::Item;
 use dynafold::mapping::model::Table;
-use dynafold::source::{
-    Canceller, Chunk, Identity, LeftBehind, Range, Relation, Row, Scan, Source, SourceError,
-};
+use dynafold::scan::{Range, Relation, Scan};
+use dynafold::source::{Canceller, Chunk, Identity, LeftBehind, Row, Source, SourceError};
 use dynafold::target::{
     Action, Batch, BatchLimit, Consumed, Difference, ErrorClass, Key, Page, TableDescription,
     Target, TargetError, Throttle, Wanted, Written,
 };
 use dynafold::value::Value;
-use futures_util::StreamExt as _;
-use futures_util::stream::{self, BoxStream};
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, stream};
 
 /// Rows of a chunk, where a test does not choose.
 const CHUNK: usize = 10;

@@ -7,7 +7,7 @@ use dynafold::mapping::model::{
     Billing, Expired, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder,
     Settings, Table, Template, Texts,
 };
-use dynafold::source::{Relation, Scan, ScanColumn};
+use dynafold::scan::{Relation, Scan, ScanColumn};
 use dynafold::value::{Number, Value};
 
 /// A template whose placeholders are indices into the row: `USER#{0}`.

@@ -8,7 +8,8 @@
 
 use dynafold::catalog::{Catalog, Table};
 use dynafold::item::{ConvertError, to_attribute, write_attribute};
-use dynafold::source::{Chunk, Embed, Join, Match, Relation, Row, Scan, ScanColumn, Source};
+use dynafold::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
+use dynafold::source::{Chunk, Row, Source};
 use dynafold::value::Value;
 use futures_util::TryStreamExt;
 

@@ -6,7 +6,7 @@ use super::super::definition::{ItemType, Origin, Part, Pattern, SourceColumn, So
 use super::Ground;
 use crate::catalog::{Catalog, Table, TableName};
 use crate::mapping::model::{Explode, Gather, Node, Template};
-use crate::source::{Relation, Scan, ScanColumn};
+use crate::scan::{Relation, Scan, ScanColumn};
 
 /// The catalog without schemas that the mapping has nothing to do with. A login may see the tables
 /// of other databases, and another login others: they are nobody's affair who reads the document.

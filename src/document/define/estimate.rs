@@ -2,13 +2,12 @@
 
 use super::Ground;
 use super::sums::{completed, steady};
-use crate::document::definition::Pattern;
-use crate::document::definition::{Basis, Figures, HotPlace, PlaceFigures, TypeFigures};
+use crate::document::definition::{Basis, Figures, HotPlace, Pattern, PlaceFigures, TypeFigures};
 use crate::format::{float, rounded, whole};
 use crate::item::{Folder, write_units};
 use crate::mapping::model::{ItemType, Table};
 use crate::preview::ItemTypeSample;
-use crate::source::Relation;
+use crate::scan::Relation;
 
 /// What the sampled items of one type come to in one place.
 #[derive(Debug, Clone, Copy, Default)]

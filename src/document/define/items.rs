@@ -11,7 +11,7 @@ use crate::item::{partition_fingerprint, readable};
 use crate::mapping::model::{Expired, Node, Table};
 use crate::mapping::{PatternProof, SizeProof, model};
 use crate::preview::{ItemTypeSample, SampleItem};
-use crate::source::{Match, Relation, ScanColumn};
+use crate::scan::{Match, Relation, ScanColumn};
 
 /// All item types, in the order of the mapping.
 pub(super) fn item_types(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<ItemType> {

@@ -6,7 +6,7 @@ use super::Coverage;
 use super::facts::{Origin, Subject};
 use crate::catalog::{Catalog, Dbms, Table, TableName};
 use crate::mapping::model::{Gather, Node};
-use crate::source::{Relation, Scan, ScanColumn};
+use crate::scan::{Relation, Scan, ScanColumn};
 
 /// What coverage needs of an item type besides its facts.
 pub(in crate::mapping) struct Covered<'a> {

@@ -14,7 +14,7 @@ use crate::mapping::model::{Node, Part, Place, Placeholder, Template};
 use crate::mapping::raw::Spanned;
 use crate::mapping::template::{self, Filter, Lookalike, Segment, Trial, WrittenPlaceholder};
 use crate::mapping::yaml::{Content, Entry, Node as Yaml};
-use crate::source::{Scan, ScanColumn};
+use crate::scan::{Scan, ScanColumn};
 use crate::value::{Number, NumberError};
 
 /// Binds what one item type says.

@@ -11,7 +11,7 @@ use super::place::unknown;
 use super::scope::{On, One, Parent, Scope};
 use crate::catalog::{Column, DataType, Dbms, Table, TableKind};
 use crate::mapping::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
-use crate::source::ScanColumn;
+use crate::scan::ScanColumn;
 
 impl Binder<'_> {
     /// What tells source rows apart: names and indices into the row. Of a row that is exploded,

@@ -2,8 +2,7 @@
 
 use super::super::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
 use super::super::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
-use super::super::template;
-use super::super::template::Segment;
+use super::super::template::{self, Segment};
 use super::super::yaml::Node as Yaml;
 use super::bind::Binder;
 use super::join::{matched, ours};
@@ -12,7 +11,7 @@ use super::pass::PassBuilder;
 use super::scope::{Element, On, Scope};
 use crate::catalog::{Catalog, DataType, Family, Table};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::source::Embed;
+use crate::scan::Embed;
 
 /// Levels of embeds within embeds.
 const MAX_DEPTH: usize = 3;

@@ -8,7 +8,7 @@
 //! only looks fickle is read again for nothing.
 
 use crate::catalog::{Catalog, Dbms, Table, TableKind};
-use crate::source::{Match, Relation, Scan, ScanColumn};
+use crate::scan::{Match, Relation, Scan, ScanColumn};
 use crate::sql::{Query, Read, table};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.

@@ -13,7 +13,7 @@ use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::model::{Expired, ItemType, Node, Part, Table, Template};
 use crate::mapping::proof::Facts;
 use crate::mapping::raw::{Raw, RawItem, Spanned};
-use crate::source::Scan;
+use crate::scan::Scan;
 
 /// The name of the type attribute where the mapping does not choose one.
 pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";

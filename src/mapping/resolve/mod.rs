@@ -35,7 +35,7 @@ use super::proof::{Proofs, Subject, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
-use crate::source::Scan;
+use crate::scan::Scan;
 
 pub(crate) use fickle::{is_fickle_query, reads_more};
 pub use outline::{Outline, outline};

@@ -4,7 +4,7 @@ use super::fickle::is_fickle;
 use super::scope::{On, Scope};
 use crate::catalog::{Catalog, DataType, TableName};
 use crate::mapping::model::{ItemType, Pass};
-use crate::source::{Embed, Join, Match, Relation, Scan, ScanColumn};
+use crate::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 
 /// The passes of a mapping, while its item types are resolved.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::join::find_parent;
 use crate::catalog::{Catalog, Column, Dbms, Family, Table};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::mapping::raw::{RawFrom, RawItem, RawJoin, Spanned};
-use crate::source::Relation;
+use crate::scan::Relation;
 
 /// The relations that the templates of an item type, or of an embed's children, see.
 pub(super) struct Scope<'a> {

@@ -9,8 +9,9 @@ use super::catalog::{optional, rows, text};
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, object, prepare};
 use crate::catalog::{DataType, Dbms, TableName};
+use crate::scan::{By, Range, Relation, Scan};
 use crate::source::range::{Cutter, Kind, Literal, Probe};
-use crate::source::{By, Dialect as _, Range, Relation, Scan, SourceError, statement};
+use crate::source::{Dialect as _, SourceError, statement};
 use crate::value::{Time, TimeError, TimeKind};
 
 /// Children that may be read for every range, where the server would rather do that.

@@ -21,16 +21,12 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use self::catalog::{optional, rows, text};
-use self::error::Session;
-use self::error::{UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
+use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
 use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
-use super::identity::PATIENCE;
-use super::identity::Tls;
-use super::{
-    Canceller, Chunk, Dialect, Identity, Range, Row, Scan, Source, SourceError, server_url,
-    statement,
-};
+use super::identity::{PATIENCE, Tls};
+use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
 use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
+use crate::scan::{Range, Scan};
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -11,12 +11,13 @@ use sqlx::{
 use super::catalog::{self, rows};
 use super::decode::decode;
 use crate::catalog::{Column, DataType};
+use crate::scan::{Relation, Scan};
 use crate::source::chunk::chunks;
 use crate::source::identity::Watch;
 use crate::source::layout::{Layout, Output, TAG};
 use crate::source::range::{Literal, hexadecimal};
 use crate::source::select::alone;
-use crate::source::{Chunk, Dialect, Relation, Row, Scan, SourceError, statement};
+use crate::source::{Chunk, Dialect, Row, SourceError, statement};
 use crate::value::Value;
 
 /// The SQL of MySQL and MariaDB.

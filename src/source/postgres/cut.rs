@@ -6,11 +6,12 @@ use serde_json::Value as Json;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
-use super::error::{self, Subject};
-use super::{Postgres, Sql};
+use super::error::Subject;
+use super::{Postgres, Sql, error};
 use crate::catalog::TableName;
+use crate::scan::{By, Range, Relation, Scan};
 use crate::source::range::{Cutter, Kind, Probe};
-use crate::source::{By, Dialect as _, Range, Relation, Scan, SourceError, statement};
+use crate::source::{Dialect as _, SourceError, statement};
 
 /// The first version that reads a range of `ctid` alone.
 const READS_PLACES: i64 = 140_000;

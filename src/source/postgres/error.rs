@@ -9,7 +9,8 @@ use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
 use super::{Sql, TLS};
 use crate::catalog::TableName;
-use crate::source::{Dialect as _, Relation, Scan, SourceError};
+use crate::scan::{Relation, Scan};
+use crate::source::{Dialect as _, SourceError};
 
 /// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
 const INTERRUPTED: &[&str] = &["57014", "40001"];

@@ -42,12 +42,10 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 use self::cut::BY_ANY_WAY;
 use self::error::Subject;
 use self::session::Backend;
-use super::identity::PATIENCE;
-use super::identity::Tls;
-use super::{
-    Canceller, Chunk, Dialect, Identity, Range, Row, Scan, Source, SourceError, server_url,
-};
+use super::identity::{PATIENCE, Tls};
+use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url};
 use crate::catalog::{Catalog, Column, Dbms, TableName};
+use crate::scan::{Range, Scan};
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -6,13 +6,14 @@ use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
 use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
-use super::error::{self, Subject};
-use super::{Postgres, Sql};
+use super::error::Subject;
+use super::{Postgres, Sql, error};
 use crate::catalog::Column;
+use crate::scan::Scan;
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output};
 use crate::source::select::alone;
-use crate::source::{Chunk, Row, Scan, Source as _, SourceError, statement};
+use crate::source::{Chunk, Row, Source as _, SourceError, statement};
 use crate::value::Value;
 
 /// Sends a scan's SELECT and hands out its rows.

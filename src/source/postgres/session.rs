@@ -9,9 +9,10 @@ use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
 
 use super::super::identity::{Answer, Watch};
-use super::super::{Canceller, Dialect as _, Identity, Scan, SourceError};
+use super::super::{Canceller, Dialect as _, Identity, SourceError};
 use super::error::Subject;
 use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
+use crate::scan::Scan;
 
 #[derive(Deserialize)]
 struct State {

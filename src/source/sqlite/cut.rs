@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
-use super::Sqlite;
 use super::decode::{Stored, stored};
-use super::fault;
 use super::scan::{SqliteDialect, object};
+use super::{Sqlite, fault};
 use crate::catalog::TableName;
+use crate::scan::{By, Range, Relation, Scan};
 use crate::source::range::{Cutter, Kind, Literal, Probe, is_number};
-use crate::source::{By, Range, Relation, Scan, SourceError, statement};
+use crate::source::{SourceError, statement};
 
 /// Cuts a scan's table.
 pub(super) async fn cut(

@@ -7,9 +7,10 @@ use sqlx::{AssertSqlSafe, Decode, Row as _, Sqlite};
 use super::decode::{decode, stored};
 use super::fault;
 use crate::catalog::{Column, DataType, Family};
+use crate::scan::{Range, Relation, Scan};
 use crate::source::chunk::chunks;
 use crate::source::layout::{Layout, Output, TAG};
-use crate::source::{Chunk, Dialect, Range, Relation, Row, Scan, SourceError, statement};
+use crate::source::{Chunk, Dialect, Row, SourceError, statement};
 use crate::value::Value;
 
 /// SQLite's SQL.

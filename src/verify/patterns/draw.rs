@@ -15,7 +15,8 @@ use super::origin::{Whence, origins};
 use crate::catalog::{Catalog, TableName};
 use crate::mapping::model::{AccessPattern, Model};
 use crate::mapping::template::Context;
-use crate::source::{Relation, Source, SourceError};
+use crate::scan::Relation;
+use crate::source::{Source, SourceError};
 use crate::sql::{Query, Sql};
 use crate::value::Value;
 

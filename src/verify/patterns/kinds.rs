@@ -9,7 +9,8 @@ use futures_util::TryStreamExt as _;
 use super::literal::literal;
 use super::projection::Projection;
 use crate::mapping::model::{ItemType, Model};
-use crate::source::{Row, Scan, ScanColumn, Source, SourceError};
+use crate::scan::{Scan, ScanColumn};
+use crate::source::{Row, Source, SourceError};
 use crate::value::Value;
 
 /// Rows that one statement asks for.

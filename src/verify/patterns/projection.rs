@@ -10,7 +10,7 @@ use super::shape::Shape;
 use super::slots::{Names, Slots, carried};
 use crate::catalog::Column;
 use crate::mapping::model::{AccessPattern, Index, ItemType, Model, Node, Place};
-use crate::source::{Relation, ScanColumn};
+use crate::scan::{Relation, ScanColumn};
 use crate::value::Value;
 
 /// The result of a pattern's query.

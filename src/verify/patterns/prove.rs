@@ -14,7 +14,8 @@ use crate::catalog::Catalog;
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::load::{Cancel, Failure};
 use crate::mapping::model::AccessPattern;
-use crate::source::{Relation, Scan, Source};
+use crate::scan::{Relation, Scan};
+use crate::source::Source;
 use crate::sql::{Query, table};
 use crate::target::Target;
 

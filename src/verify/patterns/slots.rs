@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
+use super::coerce::coerce;
 use super::projection::ResultOf;
 use crate::catalog::{Catalog, Column, DataType, Dbms, TableName};
 use crate::mapping::model::{AccessPattern, ItemType, Node, Pass, Place};
-use crate::source::{Relation, ScanColumn};
+use crate::scan::{Relation, ScanColumn};
 use crate::sql::Selected;
 use crate::value::Value;
-
-use super::coerce::coerce;
 
 /// The columns of a query as an item type's attributes know them.
 pub(super) struct Names<'a> {

@@ -20,7 +20,8 @@ use crate::item::Folder;
 use crate::load::{Failure, Owners};
 use crate::mapping::is_fickle_query;
 use crate::mapping::model::{AccessPattern, ItemType, ParameterKind, Placeholder, Template};
-use crate::source::{ScanColumn, Source, SourceError};
+use crate::scan::ScanColumn;
+use crate::source::{Source, SourceError};
 use crate::sql::{InResult, Limit, Query, Read, table};
 use crate::target::{Target, answer};
 

@@ -4,7 +4,7 @@ use dynafold::catalog::{
     Catalog, Column, DataType, Dbms, ForeignKey, Key, Table, TableKind, TableName,
 };
 use dynafold::mapping::model::Model;
-use dynafold::source::ScanColumn;
+use dynafold::scan::ScanColumn;
 use dynafold::value::{Number, Value};
 
 use super::plan::{NAMES, Plan, Third};

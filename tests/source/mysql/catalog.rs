@@ -3,7 +3,8 @@
 use dynafold::catalog::{Catalog, DataType, Dbms, TableKind, TableName};
 use dynafold::claim::ClaimKind;
 use dynafold::mapping::{Described, Raw, resolve};
-use dynafold::source::{Relation, SourceError};
+use dynafold::scan::Relation;
+use dynafold::source::SourceError;
 
 use super::{open, table};
 use crate::support::mysql::{Database, servers};

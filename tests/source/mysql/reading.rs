@@ -1,7 +1,8 @@
 //! What scans, counts and queries give, and that nothing is written.
 
 use dynafold::catalog::Column;
-use dynafold::source::{Join, Match, Relation, Scan, SourceError};
+use dynafold::scan::{Join, Match, Relation, Scan};
+use dynafold::source::SourceError;
 use dynafold::value::Value;
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, MySqlConnection};

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use dynafold::catalog::{DataType, Index, Key, TableKind};
-use dynafold::source::Relation;
+use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
 use crate::support::postgres::Database;

@@ -4,7 +4,7 @@
 use dynafold::catalog::{Catalog, TableKind};
 use dynafold::claim::ClaimKind;
 use dynafold::mapping::{Described, Raw, resolve};
-use dynafold::source::Relation;
+use dynafold::scan::Relation;
 
 use super::{catalog, connect, foreign_key, name, rows, strings, table};
 use crate::support::postgres::Database;

@@ -1,6 +1,7 @@
 //! What changes between the proofs and the rows, and while rows are read.
 
-use dynafold::source::{Scan, Source};
+use dynafold::scan::Scan;
+use dynafold::source::Source;
 use futures_util::TryStreamExt as _;
 
 use super::{connect, strings, table};

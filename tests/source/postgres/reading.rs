@@ -4,7 +4,8 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use dynafold::catalog::DataType;
-use dynafold::source::{self, Join, Match, Relation, Row, Scan, ScanColumn, SourceError};
+use dynafold::scan::{Join, Match, Relation, Scan, ScanColumn};
+use dynafold::source::{self, Row, SourceError};
 use futures_util::TryStreamExt as _;
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 

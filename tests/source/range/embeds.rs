@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use dynafold::source::{By, Embed, Join, LeftBehind, Match, Scan, ScanColumn, Source, connect};
+use dynafold::scan::{By, Embed, Join, Match, Scan, ScanColumn};
+use dynafold::source::{LeftBehind, Source, connect};
 use futures_util::TryStreamExt as _;
 
 use super::{WANTED, read, read_parts, table};

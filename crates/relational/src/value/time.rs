@@ -118,7 +118,8 @@ impl Time {
     }
 
     /// The canonical text, to be shared.
-    pub(crate) fn text(&self) -> &Text {
+    #[must_use]
+    pub fn text(&self) -> &Text {
         &self.text
     }
 

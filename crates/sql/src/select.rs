@@ -11,39 +11,39 @@ use super::text::Sql;
 
 /// One SELECT.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Select {
+pub struct Select {
     /// `SELECT DISTINCT`, `SELECT DISTINCT ON (…)`.
-    pub(crate) distinct: bool,
+    pub distinct: bool,
     /// What it reads, in the order of the text.
-    pub(crate) relations: Vec<Relation>,
+    pub relations: Vec<Relation>,
     /// The columns of its result.
-    pub(crate) outputs: Vec<Output>,
+    pub outputs: Vec<Output>,
     /// What each row of the result meets: WHERE, and ON of joins that leave out what does not meet it.
-    pub(crate) conditions: Vec<Condition>,
+    pub conditions: Vec<Condition>,
     /// GROUP BY.
-    pub(crate) groups: bool,
+    pub groups: bool,
     /// HAVING.
-    pub(crate) having: bool,
+    pub having: bool,
     /// What was read and is told nowhere else, in words of SQL.
-    pub(crate) strange: Vec<&'static str>,
+    pub strange: Vec<&'static str>,
 }
 
 /// Something that a SELECT reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Relation {
+pub struct Relation {
     /// What the query calls it.
-    pub(crate) called: Option<Name>,
+    pub called: Option<Name>,
     /// What it is.
-    pub(crate) source: Source,
+    pub source: Source,
     /// Whether a row of the result may be without a row of it: an outer join.
-    pub(crate) may_be_missing: bool,
+    pub may_be_missing: bool,
     /// What an outer join holds its rows against. That of other joins is in [`Select::conditions`].
-    pub(crate) on: Vec<Condition>,
+    pub on: Vec<Condition>,
 }
 
 /// What a relation is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Source {
+pub enum Source {
     /// A table or view of the database.
     Table {
         /// Its schema, where it is said.
@@ -76,7 +76,7 @@ enum Join {
 
 /// A column of a result, or several.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Output {
+pub enum Output {
     /// `*`.
     All,
     /// `alias.*`.

@@ -7,16 +7,17 @@ use super::text::Sql;
 
 /// A condition that every row of the result meets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Condition {
+pub struct Condition {
     /// What it asks.
-    pub(crate) test: Test,
+    pub test: Test,
     /// As the parser writes it: two conditions that say the same in the same words have one text.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl Condition {
     /// The two sides that it holds equal.
-    pub(crate) fn equal(&self) -> Option<[&Operand; 2]> {
+    #[must_use]
+    pub fn equal(&self) -> Option<[&Operand; 2]> {
         match &self.test {
             Test::Compare { left, op, right } if *op == Comparator::Equal => Some([left, right]),
             _ => None,
@@ -24,7 +25,7 @@ impl Condition {
     }
 
     /// The columns in it; `None` where it has one of both sides of a join.
-    pub(crate) fn columns(&self) -> Option<Vec<&ColumnRef>> {
+    pub fn columns(&self) -> Option<Vec<&ColumnRef>> {
         let operands: Vec<&Operand> = match &self.test {
             Test::Compare { left, right, .. } => vec![left, right],
             Test::Between {
@@ -43,7 +44,7 @@ impl Condition {
 
 /// What a condition asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Test {
+pub enum Test {
     /// `left op right`. A column stands left, if one side is a column or made of one and the other is not.
     Compare {
         /// The one side.
@@ -95,7 +96,7 @@ pub(crate) enum Test {
 
 /// How two values are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Comparator {
+pub enum Comparator {
     /// `=`.
     Equal,
     /// `IS NOT DISTINCT FROM`, `<=>`: NULL is equal to NULL.

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use super::{Catalog, Column, Dbms, Table};
+use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table};
 use crate::format;
 
 /// Draws the tables that `wanted` picks: database, schema, table, columns, keys, indexes.
@@ -166,7 +166,7 @@ fn keys(table: &Table) -> Vec<String> {
 }
 
 fn foreign_keys(catalog: &Catalog, table: &Table) -> Vec<String> {
-    let line = |key: &super::ForeignKey| {
+    let line = |key: &ForeignKey| {
         format!(
             "foreign key {} ({}) → {} ({})",
             key.name,
@@ -179,7 +179,7 @@ fn foreign_keys(catalog: &Catalog, table: &Table) -> Vec<String> {
 }
 
 fn indexes(table: &Table) -> Vec<String> {
-    let line = |index: &super::Index| {
+    let line = |index: &Index| {
         let unique = if index.unique { "unique " } else { "" };
         format!(
             "{unique}index {} ({})",
@@ -196,8 +196,8 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::shop;
     use super::*;
+    use crate::catalog::sample::shop;
 
     #[test]
     fn the_shop_is_a_tree() {

@@ -10,23 +10,23 @@ use super::text::Sql;
 
 /// A term of a query's ORDER BY.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SortKey {
+pub struct SortKey {
     /// What it is in the result.
-    pub(crate) result: InResult,
+    pub result: InResult,
     /// The column of a table that it is, as it is. Nothing is known of a query whose ORDER BY may be of something else
     /// than its tables: with UNION, or with WITH.
-    pub(crate) column: Option<ColumnRef>,
+    pub column: Option<ColumnRef>,
     /// The collation that the query asks for.
-    pub(crate) collation: Option<Name>,
+    pub collation: Option<Name>,
     /// DESC.
-    pub(crate) descending: bool,
+    pub descending: bool,
     /// Bytes of the text.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// What a term sorts by, as a column of the result.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum InResult {
+pub enum InResult {
     /// The one of this name, where there is but one.
     Named(String),
     /// By its number from 1.

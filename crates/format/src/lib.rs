@@ -1,18 +1,20 @@
-//! Numbers, sizes, times and money for people; and any text without what steers a terminal.
+//! Numbers, sizes, times and money for people; and any text without what steers a terminal. Pure: nothing here prints.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 /// Whether a character steers a terminal or a page instead of standing in it: control characters (C0, DEL, C1), what
 /// begins another line, and what turns the direction of the text around it.
-pub(crate) fn steers(sign: char) -> bool {
+#[must_use]
+pub fn steers(sign: char) -> bool {
     sign.is_control()
         || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A text whose characters that steer a terminal are written as JSON writes them, `\u001b`; tabs and newlines stay.
 /// JSON stays the same JSON.
-pub(crate) fn printable(text: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn printable(text: &str) -> Cow<'_, str> {
     let is_odd = |sign: char| steers(sign) && !matches!(sign, '\n' | '\t');
     if !text.contains(is_odd) {
         return Cow::Borrowed(text);
@@ -30,7 +32,8 @@ pub(crate) fn printable(text: &str) -> Cow<'_, str> {
 }
 
 /// A word as a POSIX shell takes it.
-pub(crate) fn shell_word(word: &str) -> String {
+#[must_use]
+pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-:=@".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -40,39 +43,46 @@ pub(crate) fn shell_word(word: &str) -> String {
 }
 
 /// A text that stands in one line.
-pub(crate) fn one_line(text: &str) -> String {
+#[must_use]
+pub fn one_line(text: &str) -> String {
     printable(text).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// A count with separators: `1,234,567`.
-pub(crate) fn count(number: impl TryInto<u64>) -> String {
+#[must_use]
+pub fn count(number: impl TryInto<u64>) -> String {
     indicatif::HumanCount(whole(number)).to_string()
 }
 
 /// A count with its noun: `1 row`, `2 rows`.
-pub(crate) fn counted(number: impl TryInto<u64>, noun: &str) -> String {
+#[must_use]
+pub fn counted(number: impl TryInto<u64>, noun: &str) -> String {
     counted_as(number, noun, &format!("{noun}s"))
 }
 
 /// A count with its noun, where the plural is another word: `1 child`, `2 children`.
-pub(crate) fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
+#[must_use]
+pub fn counted_as(number: impl TryInto<u64>, one: &str, many: &str) -> String {
     let number = whole(number);
     let noun = if number == 1 { one } else { many };
     format!("{} {noun}", count(number))
 }
 
 /// A number of things, of whatever type it is counted in.
-pub(crate) fn whole(number: impl TryInto<u64>) -> u64 {
+#[must_use]
+pub fn whole(number: impl TryInto<u64>) -> u64 {
     number.try_into().unwrap_or(u64::MAX)
 }
 
 /// A size in bytes: `340 B`, `12.30 KiB`, `1.20 GiB`.
-pub(crate) fn bytes(size: impl TryInto<u64>) -> String {
+#[must_use]
+pub fn bytes(size: impl TryInto<u64>) -> String {
     indicatif::HumanBytes(whole(size)).to_string()
 }
 
 /// A duration in seconds: `0.42 s`, `3 min 5 s`.
-pub(crate) fn seconds(seconds: f64) -> String {
+#[must_use]
+pub fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
         return format!("{seconds:.2} s");
     }
@@ -84,12 +94,14 @@ pub(crate) fn seconds(seconds: f64) -> String {
 }
 
 /// A rate: `12,345 rows/s`.
-pub(crate) fn rate(per_second: f64, noun: &str) -> String {
+#[must_use]
+pub fn rate(per_second: f64, noun: &str) -> String {
     format!("{}/s", counted(rounded(per_second), noun))
 }
 
 /// Money: cents, and more of them where there is less than one.
-pub(crate) fn usd(amount: f64) -> String {
+#[must_use]
+pub fn usd(amount: f64) -> String {
     if amount == 0.0 || amount >= 0.01 {
         format!("{amount:.2}")
     } else if amount >= 0.0001 {
@@ -105,7 +117,8 @@ pub(crate) fn usd(amount: f64) -> String {
     clippy::cast_precision_loss,
     reason = "figures for people"
 )]
-pub(crate) fn float(count: u64) -> f64 {
+#[must_use]
+pub fn float(count: u64) -> f64 {
     count as f64
 }
 
@@ -116,7 +129,8 @@ pub(crate) fn float(count: u64) -> f64 {
     clippy::cast_sign_loss,
     reason = "a figure for people; saturates"
 )]
-pub(crate) fn rounded(number: f64) -> u64 {
+#[must_use]
+pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 

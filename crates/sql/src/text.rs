@@ -2,25 +2,25 @@
 
 use std::ops::Range;
 
+use dynafold_relational::catalog::Dbms;
 use sqlparser::dialect::{Dialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 use super::Unread;
-use crate::catalog::Dbms;
 
 /// A use of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Parameter {
+pub struct Parameter {
     /// Without the colon.
-    pub(crate) name: String,
+    pub name: String,
     /// Bytes of the text, with the colon.
-    pub(crate) span: Range<usize>,
+    pub span: Range<usize>,
 }
 
 /// A piece of SQL, taken apart into words.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sql {
+pub struct Sql {
     text: String,
     dbms: Option<Dbms>,
     parameters: Vec<Parameter>,
@@ -34,7 +34,7 @@ impl Sql {
     /// # Errors
     ///
     /// [`Unread`] where a text or a comment does not end.
-    pub(crate) fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
+    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
         let places = Places::new(text);
         let dialect = dialect(dbms);
         let found = Tokenizer::new(dialect.as_ref(), text).tokenize_with_location();
@@ -85,12 +85,13 @@ impl Sql {
     }
 
     /// All uses of parameters, in the order in which they stand there.
-    pub(crate) fn parameters(&self) -> &[Parameter] {
+    #[must_use]
+    pub fn parameters(&self) -> &[Parameter] {
         &self.parameters
     }
 
     /// The text with its parameters replaced; those for which there is nothing stay.
-    pub(crate) fn fill(&self, with: &dyn Fn(&str) -> Option<String>) -> String {
+    pub fn fill(&self, with: &dyn Fn(&str) -> Option<String>) -> String {
         let mut filled = String::with_capacity(self.text.len());
         let mut from = 0;
         for Parameter { name, span } in &self.parameters {
@@ -110,7 +111,8 @@ impl Sql {
     }
 
     /// Whether a text of one line ends in a comment: what YAML folds into that line is not read.
-    pub(crate) fn ends_in_comment(&self) -> bool {
+    #[must_use]
+    pub fn ends_in_comment(&self) -> bool {
         let is_comment = |token: &TokenWithSpan| {
             matches!(
                 token.token,
@@ -142,7 +144,7 @@ impl Sql {
     }
 
     /// Parameters as drivers write them, `$1`, `?`, `@name`: as they are written.
-    pub(crate) fn foreign(&self) -> Vec<Parameter> {
+    pub fn foreign(&self) -> Vec<Parameter> {
         let next = self.tokens.iter().skip(1).map(Some).chain([None]);
         let tokens = self.tokens.iter().zip(next);
         let found = tokens.filter_map(|(TokenWithSpan { token, span }, next)| {

@@ -2,21 +2,21 @@
 
 use std::ops::ControlFlow;
 
+use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     CastKind, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName,
     Query as Parsed, UnaryOperator, Value as Literal, Visit, Visitor,
 };
 
 use super::text::Sql;
-use crate::catalog::Dbms;
 
 /// A name, as the database compares it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Name {
+pub struct Name {
     /// Without quotes. PostgreSQL's are in lower case, unless they are in quotes.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether another case is another name.
-    pub(crate) is_exact: bool,
+    pub is_exact: bool,
 }
 
 impl Name {
@@ -35,7 +35,8 @@ impl Name {
     }
 
     /// Whether it is the name of something.
-    pub(crate) fn is(&self, other: &str) -> bool {
+    #[must_use]
+    pub fn is(&self, other: &str) -> bool {
         if self.is_exact {
             self.text == other
         } else {
@@ -53,13 +54,13 @@ pub(super) fn names(name: &ObjectName, dbms: Option<Dbms>) -> Option<Vec<Name>> 
 
 /// A column as a query names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ColumnRef {
+pub struct ColumnRef {
     /// The schema of the table, where it is said.
-    pub(crate) schema: Option<Name>,
+    pub schema: Option<Name>,
     /// The alias or table before the point.
-    pub(crate) owner: Option<Name>,
+    pub owner: Option<Name>,
     /// The column.
-    pub(crate) name: Name,
+    pub name: Name,
 }
 
 impl ColumnRef {
@@ -79,7 +80,8 @@ impl ColumnRef {
     }
 
     /// Whether two may be one column: one of them may say more of where it is.
-    pub(crate) fn may_be(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn may_be(&self, other: &Self) -> bool {
         let same = |a: &Option<Name>, b: &Option<Name>| match (a, b) {
             (Some(a), Some(b)) => a.is(&b.text),
             _ => true,
@@ -92,7 +94,7 @@ impl ColumnRef {
 
 /// A value that stands in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Constant {
+pub enum Constant {
     /// `'text'`.
     Text(String),
     /// A number as it is written, with its sign.
@@ -105,7 +107,7 @@ pub(crate) enum Constant {
 
 /// What a side of a comparison is, without what is around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Value {
+pub enum Value {
     /// A column.
     Column(ColumnRef),
     /// A parameter.
@@ -118,22 +120,22 @@ pub(crate) enum Value {
 
 /// What an expression takes, where it is none of the simple ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Expression {
+pub struct Expression {
     /// All columns in it, those of queries within it too.
-    pub(crate) columns: Vec<ColumnRef>,
+    pub columns: Vec<ColumnRef>,
     /// All parameters in it.
-    pub(crate) parameters: Vec<String>,
+    pub parameters: Vec<String>,
     /// The functions that it calls, in lower case.
-    pub(crate) functions: Vec<String>,
+    pub functions: Vec<String>,
     /// Whether a query stands in it.
-    pub(crate) has_query: bool,
+    pub has_query: bool,
     /// Whether a function looks at other rows: `… OVER (…)`.
-    pub(crate) has_window: bool,
+    pub has_window: bool,
 }
 
 /// What is done to a value, innermost last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Around {
+pub enum Around {
     /// `CAST(x AS type)`, `x::type`: the type as it is written.
     Cast(String),
     /// A function of one argument: its name in lower case.
@@ -144,11 +146,11 @@ pub(crate) enum Around {
 
 /// A side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Operand {
+pub struct Operand {
     /// What it is.
-    pub(crate) value: Value,
+    pub value: Value,
     /// What is done to it, outermost first; nothing for a plain one.
-    pub(crate) around: Vec<Around>,
+    pub around: Vec<Around>,
 }
 
 impl Operand {
@@ -189,7 +191,8 @@ impl Operand {
     }
 
     /// The column that it is, as it is.
-    pub(crate) fn column(&self) -> Option<&ColumnRef> {
+    #[must_use]
+    pub fn column(&self) -> Option<&ColumnRef> {
         match &self.value {
             Value::Column(column) if self.around.is_empty() => Some(column),
             _ => None,
@@ -197,7 +200,8 @@ impl Operand {
     }
 
     /// The parameter that it is, as it is.
-    pub(crate) fn parameter(&self) -> Option<&str> {
+    #[must_use]
+    pub fn parameter(&self) -> Option<&str> {
         match &self.value {
             Value::Parameter(name) if self.around.is_empty() => Some(name),
             _ => None,
@@ -205,7 +209,8 @@ impl Operand {
     }
 
     /// The columns in it.
-    pub(crate) fn columns(&self) -> &[ColumnRef] {
+    #[must_use]
+    pub fn columns(&self) -> &[ColumnRef] {
         match &self.value {
             Value::Column(column) => std::slice::from_ref(column),
             Value::Expression(expression) => &expression.columns,
@@ -214,7 +219,8 @@ impl Operand {
     }
 
     /// The parameters in it.
-    pub(crate) fn parameters(&self) -> &[String] {
+    #[must_use]
+    pub fn parameters(&self) -> &[String] {
         match &self.value {
             Value::Parameter(name) => std::slice::from_ref(name),
             Value::Expression(expression) => &expression.parameters,

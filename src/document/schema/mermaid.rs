@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Catalog, ForeignKey, Table};
+use crate::catalog::{Catalog, ForeignKey, Table};
 
 /// Draws the catalog as a Mermaid `erDiagram`, the same for the same catalog.
 ///
@@ -108,8 +108,8 @@ fn comment(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::shop;
     use super::*;
+    use crate::catalog::sample::shop;
 
     #[test]
     fn the_shop_is_drawn() {

@@ -1,6 +1,8 @@
-//! What is asked of a source: one relation, with its parents and children.
+//! What is asked of a source: one relation, with its parents and children, or a part of it between two keys or two
+//! places in the file.
 
-use super::Range;
+use serde::{Deserialize, Serialize};
+
 use crate::catalog::{DataType, TableName};
 
 /// What a scan reads from.
@@ -91,6 +93,48 @@ pub struct Scan {
     pub range: Option<Range>,
 }
 
+/// Rows whose key comes after `after` (exclusive) up to `to` (inclusive). Ranges that share their
+/// bounds cover every row exactly once.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Range {
+    /// What the rows are told apart and ordered by.
+    pub by: By,
+    /// The bound that is not in it, one value for each column; `None`: from the first row.
+    ///
+    /// PostgreSQL's values are as it prints them. Of the others a number is as printed, text is in
+    /// single quotes with those within it doubled, and bytes are hexadecimal: `x'00ff'`.
+    pub after: Option<Vec<String>>,
+    /// The bound that is in it; `None`: to the last row.
+    pub to: Option<Vec<String>>,
+}
+
+/// What a range is cut by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// The columns of a key, in its order. They are never NULL.
+    Key(Vec<String>),
+    /// Where a row lies: PostgreSQL's `ctid`, SQLite's `rowid`. It holds for one snapshot only.
+    Place,
+}
+
+impl Range {
+    /// Ranges between these bounds, in their order, with those before the first and after the last.
+    #[must_use]
+    pub fn between(by: &By, bounds: Vec<Vec<String>>) -> Vec<Self> {
+        let mut after = None;
+        let mut ranges = Vec::with_capacity(bounds.len() + 1);
+        for to in bounds.into_iter().map(Some).chain([None]) {
+            ranges.push(Self {
+                by: by.clone(),
+                after: std::mem::replace(&mut after, to.clone()),
+                to,
+            });
+        }
+        ranges
+    }
+}
+
 impl ScanColumn {
     /// A column of the base relation.
     #[must_use]
@@ -152,7 +196,7 @@ impl Scan {
     }
 
     /// Adds the tables of all embeds; false where one is a query, of which no index is known.
-    pub(super) fn embedded_tables<'s>(&'s self, tables: &mut Vec<&'s str>) -> bool {
+    pub fn embedded_tables<'s>(&'s self, tables: &mut Vec<&'s str>) -> bool {
         self.embeds().all(|(_, embed)| {
             let Relation::Table(name) = &embed.rows.from else {
                 return false;
@@ -198,5 +242,22 @@ impl Scan {
             }
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_between_bounds_share_them() {
+        let by = By::Key(vec!["id".into()]);
+        let ranges = Range::between(&by, vec![vec!["1".into()], vec!["2".into()]]);
+        let bounds: Vec<_> = ranges.into_iter().map(|r| (r.after, r.to)).collect();
+        let at = |value: &str| Some(vec![value.to_owned()]);
+        assert_eq!(
+            bounds,
+            [(None, at("1")), (at("1"), at("2")), (at("2"), None)]
+        );
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use dynafold_relational::catalog::Dbms;
 use sqlparser::ast::{
     self, BinaryOperator, Expr, LimitClause, ObjectName, SetExpr, SetOperator, SetQuantifier,
     Statement, TableFactor, Visit, Visitor,
@@ -15,7 +16,6 @@ use super::operand::{ColumnRef, Constant, Name, Operand, Value, names};
 use super::order::{SortKey, order};
 use super::select::{Output, Select};
 use super::text::{Sql, dialect};
-use crate::catalog::Dbms;
 
 /// How deep the parts of a query may be nested.
 const DEPTH: usize = 128;
@@ -37,38 +37,38 @@ const STEADY: [&str; 23] = [
 
 /// One query that only reads.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Query {
+pub struct Query {
     /// Its text, with the parameters.
-    pub(crate) sql: Sql,
+    pub sql: Sql,
     /// Its SELECTs: one, or those that are put together; none where it is `VALUES` or `TABLE`, which `strange` names.
-    pub(crate) selects: Vec<Select>,
+    pub selects: Vec<Select>,
     /// How they are put together.
-    pub(crate) set: Set,
+    pub set: Set,
     /// Its own ORDER BY; `None` where it promises no order.
-    pub(crate) order: Option<Vec<SortKey>>,
+    pub order: Option<Vec<SortKey>>,
     /// How many rows it gives at most.
-    pub(crate) limit: Limit,
+    pub limit: Limit,
     /// How many it skips.
-    pub(crate) offset: Limit,
+    pub offset: Limit,
     /// All tables that it reads, those of queries within it too.
-    pub(crate) tables: Vec<Read>,
+    pub tables: Vec<Read>,
     /// What its parameters are compared with, wherever they stand.
-    pub(crate) comparisons: Vec<Comparison>,
+    pub comparisons: Vec<Comparison>,
     /// The queries of its WITH.
-    pub(crate) with: Vec<Name>,
+    pub with: Vec<Name>,
     /// What was read and is told nowhere else, in words of SQL.
-    pub(crate) strange: Vec<&'static str>,
+    pub strange: Vec<&'static str>,
     /// What may make it answer otherwise over the same rows, in words of SQL: the clock, chance, who asks.
-    pub(crate) unsteady: Vec<String>,
+    pub unsteady: Vec<String>,
     /// The functions that it calls, as it names them.
-    pub(crate) functions: Vec<String>,
+    pub functions: Vec<String>,
     /// Whether anything is made otherwise than by operators from columns and literals: by a function, a cast.
-    pub(crate) calls: bool,
+    pub calls: bool,
 }
 
 /// How SELECTs are put together.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Set {
+pub enum Set {
     /// There is one.
     #[default]
     One,
@@ -80,7 +80,7 @@ pub(crate) enum Set {
 
 /// A number of rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) enum Limit {
+pub enum Limit {
     /// None is said.
     #[default]
     None,
@@ -94,31 +94,31 @@ pub(crate) enum Limit {
 
 /// A table that a query reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Read {
+pub struct Read {
     /// What the query calls it.
-    pub(crate) called: Name,
+    pub called: Name,
     /// Its schema, where it is said.
-    pub(crate) schema: Option<Name>,
+    pub schema: Option<Name>,
     /// Its name.
-    pub(crate) name: Name,
+    pub name: Name,
 }
 
 /// A parameter with the column that it is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Comparison {
+pub struct Comparison {
     /// The parameter.
-    pub(crate) parameter: String,
+    pub parameter: String,
     /// The column.
-    pub(crate) column: ColumnRef,
+    pub column: ColumnRef,
     /// How the two stand.
-    pub(crate) bound: Bound,
+    pub bound: Bound,
     /// Whether both stand there as they are, without functions or casts.
-    pub(crate) is_plain: bool,
+    pub is_plain: bool,
 }
 
 /// How a parameter stands to the column that it is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Bound {
+pub enum Bound {
     /// They are equal.
     Equal,
     /// The column is not below it; whether it may be equal.
@@ -135,7 +135,7 @@ impl Query {
     /// # Errors
     ///
     /// [`Unread`] when it is not one query that only reads, or the parser does not take it.
-    pub(crate) fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
+    pub fn read(text: &str, dbms: Option<Dbms>) -> Result<Self, Unread> {
         let sql = Sql::read(text, dbms)?;
         if let Some(refusal) = sql.refusal() {
             return Err(refusal);
@@ -148,7 +148,8 @@ impl Query {
     }
 
     /// The one SELECT that it is; `None` where it is put together of several.
-    pub(crate) fn select(&self) -> Option<&Select> {
+    #[must_use]
+    pub fn select(&self) -> Option<&Select> {
         match self.selects.as_slice() {
             [one] if self.set == Set::One => Some(one),
             _ => None,
@@ -157,7 +158,8 @@ impl Query {
 
     /// Whether rows that equal a parameter are taken in, where the query has it as the upper or the lower bound of a
     /// range; `None` where that is not plain to see.
-    pub(crate) fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
+    #[must_use]
+    pub fn takes_in(&self, parameter: &str, upper: bool) -> Option<bool> {
         let uses = self.sql.parameters().iter();
         let uses = uses.filter(|one| one.name == parameter);
         let mut bounds = self.comparisons.iter();

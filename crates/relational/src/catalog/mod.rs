@@ -5,14 +5,10 @@
 //! schema and name), so that two readings of one schema are equal.
 
 mod data_type;
-mod mermaid;
-#[cfg(test)]
-pub(crate) mod sample;
-mod tree;
+#[cfg(feature = "sample")]
+pub mod sample;
 
 pub use data_type::{DataType, Family};
-pub use mermaid::mermaid;
-pub use tree::tree;
 
 use std::fmt;
 
@@ -259,7 +255,8 @@ impl Catalog {
     }
 
     /// What keys a column is part of, as an ERD marks it; a key that another table refers to counts as unique.
-    pub(crate) fn keys_of(&self, table: &Table, column: &Column) -> Vec<&'static str> {
+    #[must_use]
+    pub fn keys_of(&self, table: &Table, column: &Column) -> Vec<&'static str> {
         let name = &column.name;
         let foreign = |key: &ForeignKey| key.columns.contains(name);
         let refers_here = |key: &ForeignKey| {

@@ -10,7 +10,7 @@ mod number;
 mod order;
 mod time;
 
-pub(crate) use document::quote;
+pub use document::quote;
 pub use document::{DocumentError, parse_document, write_document};
 pub use number::{Number, NumberError};
 pub use order::compare;

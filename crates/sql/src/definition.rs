@@ -7,7 +7,8 @@ use sqlparser::parser::Parser;
 use super::query::on_large_stack;
 
 /// The generated columns of a table, each with its expression; none where the parser does not take the text.
-pub(crate) fn generated(sql: &str) -> Vec<(String, String)> {
+#[must_use]
+pub fn generated(sql: &str) -> Vec<(String, String)> {
     read(sql, |statement| {
         let Statement::CreateTable(table) = statement else {
             return Vec::new();
@@ -27,7 +28,8 @@ pub(crate) fn generated(sql: &str) -> Vec<(String, String)> {
 }
 
 /// The terms of an index; none where the parser does not take the text.
-pub(crate) fn terms(sql: &str) -> Vec<String> {
+#[must_use]
+pub fn terms(sql: &str) -> Vec<String> {
     read(sql, |statement| match statement {
         Statement::CreateIndex(index) => index.columns.iter().map(ToString::to_string).collect(),
         _ => Vec::new(),

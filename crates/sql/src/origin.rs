@@ -1,32 +1,30 @@
 //! Which column of which table a column of a query is.
 
+use dynafold_relational::catalog::{Catalog, Column, Table};
+
 use super::operand::{ColumnRef, Name};
 use super::select::{Output, Select, Source};
-use crate::catalog::{Catalog, Column, Table};
 
 /// A column of a table, with the place of the relation that it is read from.
-pub(crate) type Origin<'c> = (usize, &'c Table, &'c Column);
+pub type Origin<'c> = (usize, &'c Table, &'c Column);
 
 /// A column of a result that is a column of a table as it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Selected<'c> {
+pub struct Selected<'c> {
     /// The place of the relation that it is read from.
-    pub(crate) relation: usize,
+    pub relation: usize,
     /// The table.
-    pub(crate) table: &'c Table,
+    pub table: &'c Table,
     /// Its column.
-    pub(crate) column: &'c Column,
+    pub column: &'c Column,
     /// Whether it goes by a name of its own.
-    pub(crate) is_renamed: bool,
+    pub is_renamed: bool,
 }
 
 /// A table by the name that a query has for it: of the first schema of the search path that has one of that name.
 /// Where names are told apart by case, MySQL on Linux say, the one that is spelt so comes first.
-pub(crate) fn table<'c>(
-    catalog: &'c Catalog,
-    schema: Option<&Name>,
-    name: &Name,
-) -> Option<&'c Table> {
+#[must_use]
+pub fn table<'c>(catalog: &'c Catalog, schema: Option<&Name>, name: &Name) -> Option<&'c Table> {
     let of = |is_schema: &dyn Fn(&str) -> bool| {
         let mut tables = catalog.tables.iter();
         let fits = |table: &&Table| is_schema(&table.name.schema) && name.is(&table.name.name);
@@ -45,7 +43,8 @@ pub(crate) fn table<'c>(
 
 impl Select {
     /// The table that a relation is.
-    pub(crate) fn table<'c>(&self, relation: usize, catalog: &'c Catalog) -> Option<&'c Table> {
+    #[must_use]
+    pub fn table<'c>(&self, relation: usize, catalog: &'c Catalog) -> Option<&'c Table> {
         match &self.relations.get(relation)?.source {
             Source::Table { schema, name } => table(catalog, schema.as_ref(), name),
             Source::With(_) | Source::Query | Source::Other => None,
@@ -53,11 +52,8 @@ impl Select {
     }
 
     /// The column of a table that a name means; `None` where that is not plain to see.
-    pub(crate) fn origin<'c>(
-        &self,
-        wanted: &ColumnRef,
-        catalog: &'c Catalog,
-    ) -> Option<Origin<'c>> {
+    #[must_use]
+    pub fn origin<'c>(&self, wanted: &ColumnRef, catalog: &'c Catalog) -> Option<Origin<'c>> {
         let column = |at: usize| {
             let table = self.table(at, catalog)?;
             let mut columns = table.columns.iter();
@@ -77,7 +73,8 @@ impl Select {
 
     /// The columns of tables that its result has as they are, for each of its columns; `None` where it is not known
     /// how many columns it has.
-    pub(crate) fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Selected<'c>>>> {
+    #[must_use]
+    pub fn origins<'c>(&self, catalog: &'c Catalog) -> Option<Vec<Option<Selected<'c>>>> {
         let selected = |(relation, table, column), is_renamed| Selected {
             relation,
             table,
@@ -121,8 +118,9 @@ impl Select {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::catalog::sample::shop;
+
     use super::super::Query;
-    use crate::catalog::sample::shop;
 
     #[test]
     fn a_table_without_a_schema_is_of_the_first_schema_that_has_one() {

@@ -19,7 +19,7 @@
 //! Pure; it knows the database products and their catalogs, and nothing of mappings.
 
 mod condition;
-pub(crate) mod definition;
+pub mod definition;
 mod operand;
 mod order;
 mod origin;
@@ -29,23 +29,24 @@ mod select;
 mod tests;
 mod text;
 
-pub(crate) use condition::{Comparator, Condition, Test};
-pub(crate) use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
-pub(crate) use order::{InResult, SortKey};
-pub(crate) use origin::{Origin, Selected, table};
-pub(crate) use query::{Bound, Comparison, Limit, Query, Read, Set};
-pub(crate) use select::{Output, Select, Source};
-pub(crate) use text::Sql;
+pub use condition::{Comparator, Condition, Test};
+pub use operand::{Around, ColumnRef, Constant, Name, Operand, Value};
+pub use order::{InResult, SortKey};
+pub use origin::{Origin, Selected, table};
+pub use query::{Bound, Comparison, Limit, Query, Read, Set};
+pub use select::{Output, Select, Source};
+pub use text::Sql;
 
 /// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
-pub(crate) fn is_keyword(name: &str) -> bool {
+#[must_use]
+pub fn is_keyword(name: &str) -> bool {
     let words = sqlparser::keywords::ALL_KEYWORDS;
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
 }
 
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unread {
+pub enum Unread {
     /// When the parser does not take it.
     #[error("cannot be read: {0}")]
     Syntax(String),

@@ -246,7 +246,7 @@ fn write(out: &mut String, value: &Value) {
 }
 
 /// Writes a JSON string literal.
-pub(crate) fn quote(out: &mut String, text: &str) {
+pub fn quote(out: &mut String, text: &str) {
     out.push('"');
     // Nearly all texts are plain, and this looks at many bytes at a time.
     let special = text.bytes().fold(0, |found, byte| {
