@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 use std::mem;
 
-use crate::item::BuildFingerprintHasher;
+use crate::dynamodb::BuildFingerprintHasher;
 use crate::target::{Batch, BatchLimit, Entry};
 
 /// The items of a batch at BatchWriteItem's limit, for which room is made at first.

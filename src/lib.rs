@@ -8,7 +8,7 @@
 //! ```
 //! use dynafold::mapping::template::Context;
 //! use dynafold::mapping::{Described, Raw, resolve};
-//! use dynafold::{item, preview, source};
+//! use dynafold::{dynamodb, preview, source};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -33,7 +33,7 @@
 //! let samples =
 //!     preview::sample(source.as_mut(), &model, Context::default(), 5, &|_| true).await?;
 //! let mut json = String::new();
-//! item::write_item(&mut json, &samples[0].items[0].item);
+//! crate::dynamodb::write_item(&mut json, &samples[0].items[0].item);
 //! assert_eq!(json, r#"{"PK":{"S":"USER#007"},"SK":{"S":"USER#"},"name":{"S":"Ada"}}"#);
 //! # Ok(())
 //! # }
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use dynafold_dynamodb as dynamodb;
 use dynafold_format as format;
 pub use dynafold_relational::{catalog, scan, value};
 use dynafold_sql as sql;
@@ -56,7 +57,6 @@ pub mod item;
 pub mod load;
 pub mod mapping;
 pub mod preview;
-pub mod price;
 mod private;
 pub mod proof;
 pub mod retry;

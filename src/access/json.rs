@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Request;
-use crate::item::{Attribute, write_attribute};
+use crate::dynamodb::{Attribute, write_attribute};
 
 /// A request as JSON, with the name of its operation.
 #[must_use]

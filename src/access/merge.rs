@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use super::Position;
-use crate::item::{Item, sort_order};
+use crate::dynamodb::{Item, sort_order};
 
 /// What one shard answered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -41,7 +41,7 @@ pub fn merge(shards: Vec<Shard>, order: &[Arc<str>], descending: bool) -> (Vec<I
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::item::Attribute;
+    use crate::dynamodb::Attribute;
 
     fn text(text: &str) -> Attribute {
         Attribute::S(text.into())

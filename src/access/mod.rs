@@ -22,7 +22,7 @@ pub use recover::{end_of_range, recover};
 
 use std::sync::Arc;
 
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 
 /// Attributes with their values: a key, or where a page ended.
 pub type Position = Vec<(Arc<str>, Attribute)>;

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::{Plan, Query, Request};
-use crate::item::{
-    Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES, evaluate, sort_order, text_of, to_attribute,
+use crate::dynamodb::{
+    Attribute, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, sort_order,
 };
-use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Operand, Part, SortCondition, Template,
-};
+use crate::item::{evaluate, text_of, to_attribute};
+use crate::mapping::model::{AccessPattern, Operand, Part, SortCondition, Template};
 use crate::mapping::template::{Context, Filter};
 use crate::value::{Number, Text, Value};
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use percent_encoding::percent_decode_str;
 
 use super::read;
-use crate::item::{Attribute, Item, text_of};
+use crate::dynamodb::{Attribute, Item};
+use crate::item::text_of;
 use crate::mapping::model::{
     AccessPattern, FilterExpression, Operand, Part, Placeholder, SortCondition, Template,
 };

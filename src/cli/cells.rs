@@ -3,7 +3,7 @@
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::format::one_line;
-use crate::item::{Attribute, readable};
+use crate::dynamodb::{Attribute, readable};
 
 /// Lines that a key takes at most.
 const KEY_LINES: usize = 4;

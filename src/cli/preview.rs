@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::output::{Output, shown};
 use super::report::attribute;
 use super::{Outcome, catalog, mapping, selection, target};
-use crate::item::write_item;
+use crate::dynamodb::write_item;
 use crate::mapping::model::Expired;
 use crate::preview::{ItemTypeSample, SampleReject, sample};
 

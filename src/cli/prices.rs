@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::price::Prices;
+use crate::dynamodb::price::{Prices, SHIPPED};
 use crate::target::Target;
-
-const SHIPPED: &str = include_str!("prices.json");
 
 /// The built-in prices of the region where a target is billed.
 pub(super) fn of(target: &dyn Target) -> Result<Prices, Failure> {

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::{Outcome, target};
 use crate::access::{Plan, has_option, moment, plan, read, to_json};
 use crate::diagnostic::did_you_mean;
-use crate::item::{item_value, write_item};
+use crate::dynamodb::{item_value, write_item};
 use crate::mapping::model::{AccessPattern, Parameter, ParameterKind};
 use crate::mapping::template::Context;
 use crate::target::{Answer, TargetError, answer};

@@ -1,8 +1,8 @@
 //! What a run is about: `--items` and `--partition`, as `migrate` and `verify` take them.
 
 use super::failure::Failure;
-use crate::item::Attribute;
-use crate::mapping::model::{KeyType, Model, Node};
+use crate::dynamodb::{Attribute, KeyType};
+use crate::mapping::model::{Model, Node};
 use crate::value::Number;
 
 /// Every item type that is named is one of the mapping's.

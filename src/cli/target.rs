@@ -10,12 +10,12 @@ use super::args::{SourceArguments, TargetArguments};
 use super::failure::Failure;
 use super::output::Output;
 use super::{catalog, format, prices};
-use crate::load;
-use crate::mapping::model::{Billing, Model, Table};
+use crate::dynamodb::price::Prices;
+use crate::dynamodb::{Billing, Table};
+use crate::mapping::model::Model;
 use crate::mapping::template::{Context, Filter, Secret};
-use crate::preview;
-use crate::price::Prices;
 use crate::target::{self, Target, TargetSpec};
+use crate::{load, preview};
 
 /// The environment variable that holds the key of `pseudonym`.
 const PSEUDONYM_KEY: &str = "DYNAFOLD_PSEUDONYM_KEY";

@@ -4,8 +4,8 @@
 use serde::Deserialize;
 
 use crate::catalog::{Catalog, TableName};
+use crate::dynamodb::price::{Monthly, Prices, Rates};
 use crate::preview::PlaceKind;
-use crate::price::{Monthly, Prices, Rates};
 
 /// The definition of one table.
 #[derive(Debug, Clone, PartialEq)]

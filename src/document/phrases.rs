@@ -173,7 +173,7 @@ pub(super) fn arithmetic(figures: &Figures) -> impl Iterator<Item = String> {
     let line = |unit: &str,
                 million: Option<f64>,
                 hour: Option<f64>,
-                cost: &crate::price::Monthly| {
+                cost: &crate::dynamodb::price::Monthly| {
         Some(format!(
             "1 {unit} unit a second, all month: on demand 1 × 3,600 × 24 × 30 = 2,592,000 units × \
              ${} a million = {}; provisioned 1 × 24 × 30 = 720 hours × ${} = {}. On \

@@ -11,7 +11,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 
 use super::fault::Fault;
 use super::limits::{Limits, Measure};
-use super::{Attribute, Item, write_attribute};
+use crate::dynamodb::{Attribute, Item, write_attribute};
 
 /// A gzip header: deflate, no time, no name, no particular system.
 const HEADER: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Attribute;
+use crate::dynamodb::Attribute;
 use crate::value::{UnfitReason, Value};
 
 /// Why a value cannot be an attribute.

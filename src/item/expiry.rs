@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{Attribute, Item};
+use crate::dynamodb::{Attribute, Item};
 use crate::value::Number;
 
 /// Seconds after which DynamoDB does not delete an expired item any more: five years, leap days

@@ -5,8 +5,9 @@ use std::vec::IntoIter;
 
 use super::fault::{Fault, Reject};
 use super::fold::{Folder, find, not_converted};
-use super::{Attribute, Item, evaluate, text_of, to_set};
-use crate::mapping::model::{DynamoType, EmbedNode, Explode, Gather, Template};
+use super::{evaluate, text_of, to_set};
+use crate::dynamodb::{Attribute, DynamoType, Item};
+use crate::mapping::model::{EmbedNode, Explode, Gather, Template};
 use crate::value::{Number, Value};
 
 /// The elements of one row, innermost fastest. A row without arrays to explode is one element.

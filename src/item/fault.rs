@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Item, RenderError};
+use super::RenderError;
+use crate::dynamodb::Item;
 use crate::value::UnfitReason;
 
 /// The code of a NULL in a key of the table.

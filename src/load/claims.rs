@@ -2,12 +2,11 @@
 //! key.
 
 use super::prune::selected;
-use super::report::Books;
-use super::report::{Outcome, Report};
+use super::report::{Books, Outcome, Report};
 use super::start::compares_again;
 use super::{KeyCheck, Load};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
-use crate::item::{Attribute, write_attribute};
+use crate::dynamodb::{Attribute, write_attribute};
 use crate::mapping::model::Model;
 
 /// The claims of a load, from its report.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::ending::Failure;
-use super::ending::Halt;
-use crate::item::{Expiry, Folded, Folder, Item, fingerprint, same_unpacked};
-use crate::mapping::model::Table;
+use super::ending::{Failure, Halt};
+use crate::dynamodb::{Item, Table, fingerprint};
+use crate::item::{Expiry, Folded, Folder, same_unpacked};
 use crate::target::{Key, Target};
 
 /// Keys that one request may ask for.

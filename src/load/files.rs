@@ -12,7 +12,7 @@ use super::ending::Failure;
 use super::ledger::Lines;
 use super::rejects::{self, refuse_unless};
 use super::state::{Annex, AnnexError, Extent, sync_folder, with};
-use crate::mapping::model::Table;
+use crate::dynamodb::Table;
 use crate::value::quote;
 
 /// Which of the files.

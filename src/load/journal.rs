@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use super::ending::Failure;
 use super::state::StateError;
 use super::worker::SENT;
-use crate::item::Secret;
+use crate::dynamodb::Secret;
 use crate::private;
 use crate::proof::Proof;
 use crate::target::{Action, Batch};

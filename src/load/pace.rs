@@ -8,8 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
 
 use super::writer::count;
-use crate::item::write_units;
-use crate::mapping::model::Table;
+use crate::dynamodb::{Table, write_units};
 use crate::target::{Action, Consumed, Entry};
 use crate::throttle::{Admission, Answer, Gate, Heat, Kind, Settings, Summary, Toll};
 

@@ -24,8 +24,8 @@ use super::parcel::Outbox;
 use super::report::Left;
 use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
 use super::writer::{Delivery, count};
-use crate::item::{Attribute, Item, Secret, fingerprints, write_item};
-use crate::mapping::model::{ItemType, Model, Node, Table, Texts};
+use crate::dynamodb::{Attribute, Item, Secret, Table, fingerprints, write_item};
+use crate::mapping::model::{ItemType, Model, Node, Texts};
 use crate::proof::{Options, Proof};
 use crate::target::{Action, Entry, Page, Target, TargetError, Wanted};
 

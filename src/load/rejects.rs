@@ -10,8 +10,9 @@ use super::ending::Failure;
 use super::feed::RowKey;
 use super::files::rejects_failure;
 use super::report::RejectNote;
-use crate::item::{Item, Reject, write_item};
-use crate::mapping::model::{ItemType, Model, Table};
+use crate::dynamodb::{Item, Table, write_item};
+use crate::item::Reject;
+use crate::mapping::model::{ItemType, Model};
 use crate::value::{Value, quote, write_document};
 
 /// Rejects that the report names.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::mapping::model::Table;
+use crate::dynamodb::Table;
 use crate::target::{Difference, TableDescription, Target, TargetError, Weight, compare};
 
 /// How often a table that is being made is asked for.

@@ -13,7 +13,7 @@ use std::iter::Peekable;
 use std::ops::Range;
 use std::vec::IntoIter;
 
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 use tokens::{Token, tokens};
 
 /// A piece of an expression, in the order of the text.

@@ -1,6 +1,7 @@
 //! The mapping language: from YAML with places to a model that cannot be invalid.
 
 #[cfg(test)]
+#[path = "tests/all_sql.rs"]
 mod all_sql;
 mod expression;
 mod grammar;

@@ -15,10 +15,11 @@ use settings::{EXPIRED, read_settings};
 pub(super) use settings::{read_autoscale, word};
 
 use super::grammar::{MAPPING, validate};
-use super::model::{Autoscale, Billing, Expired, KeyType, Projection, Settings, Throughput};
+use super::model::Expired;
 use super::variables::{PutIn, substitute};
 use super::yaml::{Content, Entry, Node, parse};
 use crate::diagnostic::{Code, Diagnostic};
+use crate::dynamodb::{Autoscale, Billing, KeyType, Projection, Settings, Throughput};
 
 /// Something written, with its place.
 #[derive(Debug, Clone)]

@@ -7,7 +7,8 @@ use futures_util::StreamExt as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::item::{BuildFingerprintHasher, Elements, Folded, Folder, Item, Reject, item_value};
+use crate::dynamodb::{BuildFingerprintHasher, Item, item_value};
+use crate::item::{Elements, Folded, Folder, Reject};
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::mapping::template::Context;

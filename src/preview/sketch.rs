@@ -12,7 +12,7 @@
 
 use std::collections::HashMap;
 
-use crate::item::BuildFingerprintHasher;
+use crate::dynamodb::BuildFingerprintHasher;
 use crate::load::count;
 
 /// Bytes of a key's text that are kept.

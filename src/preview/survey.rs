@@ -16,9 +16,10 @@ use super::forecast::{
 use super::places::{NAMED, Place, heaviness, hot, text};
 use super::run::Run;
 use super::sketch::Sketch;
-use crate::item::{Folded, Folder, Item, partition_fingerprint, write_item, write_units};
+use crate::dynamodb::{Item, Table, partition_fingerprint, write_item, write_units};
+use crate::item::{Folded, Folder};
 use crate::load::{Cancel, Failure, Progress, RowKey, Step, count, raw, row_json};
-use crate::mapping::model::{ItemType, Model, Table};
+use crate::mapping::model::{ItemType, Model};
 use crate::mapping::template::Context;
 use crate::proof;
 use crate::proof::ProofError;

@@ -1,6 +1,6 @@
 //! Finds every key that two items share, exactly, in memory that does not grow with the data.
 //!
-//! [`Proof::push`] takes the fingerprint of each item's key (see [`crate::item::fingerprint`]) with
+//! [`Proof::push`] takes the fingerprint of each item's key (see [`crate::dynamodb::fingerprint`]) with
 //! a locator: a number of the caller's own that says where the item came from. Fingerprints are
 //! gathered until the memory is full, sorted, and written to a file as one run. [`Proof::finish`]
 //! merges the runs, and [`Groups`] hands out the fingerprints that came more than once, each with

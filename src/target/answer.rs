@@ -6,8 +6,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use super::{Target, TargetError};
 use crate::access::{Plan, Request, Shard, merge};
-use crate::item::Item;
-use crate::mapping::model::Table;
+use crate::dynamodb::{Item, Table};
 
 /// Shards that are asked at once.
 const IN_FLIGHT: usize = 10;

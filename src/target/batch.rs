@@ -32,7 +32,7 @@ pub struct Entry {
     pub units: u64,
     /// Index of its item type in the model.
     pub item_type: usize,
-    /// 128 bits that stand for its key (see [`crate::item::fingerprint`]).
+    /// 128 bits that stand for its key (see [`crate::dynamodb::fingerprint`]).
     pub fingerprint: u128,
     /// 64 bits that stand for its partition key.
     pub partition: u64,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use super::TableDescription;
-use crate::mapping::model::{Billing, Index, KeyAttribute, Projection, Table, Throughput};
+use crate::dynamodb::{Billing, Index, KeyAttribute, Projection, Table, Throughput};
 
 /// One way in which a table is not what the mapping says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,7 +230,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::mapping::model::{KeyType, Settings};
+    use crate::dynamodb::{KeyType, Settings};
 
     fn attribute(name: &str) -> KeyAttribute {
         KeyAttribute {

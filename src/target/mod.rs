@@ -35,8 +35,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::access::{Position, Request};
-use crate::item::{Attribute, Item};
-use crate::mapping::model::Table;
+use crate::dynamodb::{Attribute, Item, Table};
 
 /// Crates below the targets that handle credentials. Their logs name the access key's id, and
 /// commands that give credentials.

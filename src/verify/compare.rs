@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::report::{AttributeDifference, AttributeFinding};
-use crate::item::{Attribute, Item};
+use crate::dynamodb::{Attribute, Item};
 
 /// Attributes that are named of one item.
 const NAMED: usize = 50;

@@ -5,16 +5,15 @@ mod case;
 
 use std::collections::HashSet;
 
-use dynafold::item::{Attribute, Item};
+use dynafold::dynamodb::{Attribute, Item};
 use dynafold::value::Number;
 use serde_json::{Value, json};
 
 use super::says;
 use crate::support::books::hold_compared;
-use crate::support::dynamodb_local;
 use crate::support::source::Source;
-use crate::support::sqlite;
 use crate::support::storm::{Settings, Storm};
+use crate::support::{dynamodb_local, sqlite};
 use case::{Case, FOUND, faults, figures, loaded, mapping, script, text, told, with};
 
 /// Finds every fault, mends those that can be mended, and leaves the rest.

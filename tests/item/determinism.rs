@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use dynafold::catalog::Catalog;
-use dynafold::item::{Folder, write_item};
+use dynafold::dynamodb::write_item;
+use dynafold::item::Folder;
 use dynafold::load::Options;
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::{Context, Secret};

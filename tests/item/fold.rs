@@ -3,8 +3,9 @@
 mod keys;
 mod limits;
 
-use dynafold::item::{Attribute, Folder, Item, Reject, write_item};
-use dynafold::mapping::model::{Index, KeyType, Model, Node, Projection};
+use dynafold::dynamodb::{Attribute, Index, Item, KeyType, Projection, write_item};
+use dynafold::item::{Folder, Reject};
+use dynafold::mapping::model::{Model, Node};
 use dynafold::mapping::template::Context;
 use dynafold::value::{UnfitReason, Value};
 

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dynafold::item::{Attribute, Folded, Folder, MAX_ITEM_BYTES, write_attribute, write_item};
+use dynafold::dynamodb::{Attribute, MAX_ITEM_BYTES, write_attribute, write_item};
+use dynafold::item::{Folded, Folder};
 use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::target::{Batch, Entry, ErrorClass, Target, TargetSpec, connect};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use dynafold::dynamodb::KeyType;
 use dynafold::load::{Cancel, Outcome, Silent, TableError, ensure_table};
-use dynafold::mapping::model::{KeyType, Model};
+use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::preview::sample;
 use dynafold::source::{self, Source};

@@ -8,7 +8,8 @@ mod rows;
 mod values;
 
 use dynafold::claim::ClaimKind;
-use dynafold::item::{Attribute, Elements, Folder, evaluate};
+use dynafold::dynamodb::Attribute;
+use dynafold::item::{Elements, Folder, evaluate};
 use dynafold::mapping::model::{Node, Part, Template};
 use dynafold::mapping::template::{Context, Secret};
 use dynafold::mapping::{Described, Raw, resolve};

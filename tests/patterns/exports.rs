@@ -1,20 +1,18 @@
 //! A table that is made from the CloudFormation template of an example is the one that `migrate` would
 //! have made: it differs in nothing, takes the items, and answers the access patterns.
 
-use dynafold::mapping::model::Table;
+use dynafold::dynamodb::Table;
 use dynafold::mapping::yaml::{Content, Node};
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::target::{TargetSpec, compare, connect};
 use serde_json::{Map, Value, json};
 
+use super::bench::Bench;
+use super::example::Example;
+use super::{all, in_words_of};
 use crate::exports::{at, template};
 use crate::support::dynamodb_local;
 use crate::support::source::Source;
-
-use super::all;
-use super::bench::Bench;
-use super::example::Example;
-use super::in_words_of;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn tables_made_from_templates_take_the_items_and_serve_the_patterns() {

@@ -1,6 +1,6 @@
 //! Whole tables as text that can be compared.
 
-use dynafold::item::write_item;
+use dynafold::dynamodb::write_item;
 use dynafold::target::{Target, Wanted};
 use serde_json::{Map, Value};
 

@@ -7,8 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use dynafold::access::{Position, Request};
 use dynafold::catalog::{Catalog, Column, Dbms};
-use dynafold::item::Item;
-use dynafold::mapping::model::Table;
+use dynafold::dynamodb::{Item, Table};
 use dynafold::scan::{Range, Relation, Scan};
 use dynafold::source::{Canceller, Chunk, Identity, LeftBehind, Row, Source, SourceError};
 use dynafold::target::{

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use dynafold::catalog::{DataType, Family, TableName};
+use dynafold::dynamodb::{Billing, KeyAttribute, KeyType, Settings, Table};
 use dynafold::mapping::model::{
-    Billing, Expired, ItemType, KeyAttribute, KeyType, Model, Node, Part, Pass, Place, Placeholder,
-    Settings, Table, Template, Texts,
+    Expired, ItemType, Model, Node, Part, Pass, Place, Placeholder, Template, Texts,
 };
 use dynafold::scan::{Relation, Scan, ScanColumn};
 use dynafold::value::{Number, Value};

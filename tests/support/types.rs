@@ -7,7 +7,8 @@
 //! comment.
 
 use dynafold::catalog::{Catalog, Table};
-use dynafold::item::{ConvertError, to_attribute, write_attribute};
+use dynafold::dynamodb::write_attribute;
+use dynafold::item::{ConvertError, to_attribute};
 use dynafold::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 use dynafold::source::{Chunk, Row, Source};
 use dynafold::value::Value;

@@ -6,8 +6,7 @@ mod tables;
 
 use std::sync::Arc;
 
-use dynafold::item::Item;
-use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
+use dynafold::dynamodb::{Billing, Item, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Key, Target, TargetSpec, Wanted, Written, connect};
 
 use super::sample::{batch, full, item, key, number, table, text, unique_name};
@@ -154,7 +153,7 @@ async fn a_batch_with_a_bad_item_is_refused_whole(target: Arc<dyn Target>, multi
     let bad = [
         with("filler", text(&"x".repeat(409_600))),
         with("GSI1PK", number("1")),
-        with("GSI1PK", dynafold::item::Attribute::Null),
+        with("GSI1PK", dynafold::dynamodb::Attribute::Null),
         with("GSI1PK", text("")),
         with("total", text("not a number")),
         item([("PK", text("P")), ("SK", number("1"))]),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dynafold::item::Item;
+use dynafold::dynamodb::Item;
 use dynafold::target::{ErrorClass, Target, TargetError, TargetSpec, connect};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::json;

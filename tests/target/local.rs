@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use dynafold::batch::Batcher;
-use dynafold::item::{Item, write_item};
-use dynafold::mapping::model::Table;
+use dynafold::dynamodb::{Item, Table, write_item};
 use dynafold::target::{
     Action, Batch, BatchLimit, ErrorClass, Target, TargetError, TargetSpec, Wanted, connect,
 };
@@ -242,7 +241,7 @@ async fn a_bulk_load_leaves_what_an_ordinary_one_does() {
                 ("PK", text(&format!("U#{}", n % 50))),
                 ("SK", text(&format!("{n}"))),
                 ("total", number(&format!("{n}.25"))),
-                ("GSI2PK", dynafold::item::Attribute::B(vec![7])),
+                ("GSI2PK", dynafold::dynamodb::Attribute::B(vec![7])),
             ]),
         })
         .collect();

@@ -5,10 +5,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dynafold::item::{Attribute, Item, write_item};
-use dynafold::mapping::model::{
-    Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table, TableClass,
-    Throughput,
+use dynafold::dynamodb::{
+    Attribute, Billing, Index, Item, KeyAttribute, KeyType, Projection, Settings, StreamView,
+    Table, TableClass, Throughput, write_item,
 };
 use dynafold::target::{Action, Batch, Entry};
 use dynafold::value::Number;

@@ -1,6 +1,6 @@
 //! What is sent for a table's settings, and what is made of an endpoint that has them all.
 
-use dynafold::mapping::model::{Autoscale, Settings, Table};
+use dynafold::dynamodb::{Autoscale, Settings, Table};
 use dynafold::target::{TargetSpec, connect};
 use serde_json::{Value, json};
 

@@ -7,9 +7,10 @@ use super::state;
 use crate::cli::args::Migrate;
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
+use crate::dynamodb::{Billing, Table};
 use crate::load::state::{Ground as Held, Opened};
 use crate::load::{self, Ensured};
-use crate::mapping::model::{Billing, Model, Table};
+use crate::mapping::model::Model;
 use crate::target::{Target, Wanted};
 
 /// Write units a second that a new table takes on demand (limits.md 27).

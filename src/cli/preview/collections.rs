@@ -5,11 +5,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::{life, rejected};
 use crate::cli::cells::{fit, pad, shown, wrapped};
-use crate::cli::format::one_line;
-use crate::cli::format::{bytes, counted};
+use crate::cli::format::{bytes, counted, one_line};
 use crate::cli::output::Output;
-use crate::item::{Attribute, Item, sort_order};
-use crate::mapping::model::Table;
+use crate::dynamodb::{Attribute, Item, Table, sort_order};
 use crate::preview::{ItemTypeSample, SampleItem};
 
 /// Columns that the value of an attribute takes at most.

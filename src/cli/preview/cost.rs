@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
+use crate::dynamodb::price::{Demand, Need, Prices, Route, Steady, routes, steady};
 use crate::format::float;
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, PlaceForecast, PlaceKind};
-use crate::price::{Demand, Need, Prices, Route, Steady, routes, steady};
 
 /// Bytes that DynamoDB adds to each item and index entry where it bills storage (limits.md 5).
 const OVERHEAD: u64 = 100;

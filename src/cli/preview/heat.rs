@@ -1,9 +1,8 @@
 //! Hot partitions and large item collections, as people read them.
 
-use crate::cli::format::one_line;
-use crate::cli::format::{bytes, count, counted};
+use crate::cli::format::{bytes, count, counted, one_line};
+use crate::dynamodb::price::PARTITION_WRITES;
 use crate::preview::{Collections, Heaviness, PlaceForecast, PlaceKind};
-use crate::price::PARTITION_WRITES;
 
 pub(super) fn named(place: &PlaceForecast) -> String {
     let kind = match place.kind {

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::cli::args::PreviewFormat;
 use crate::cli::failure::Failure;
 use crate::cli::format::printable;
-use crate::item::write_item;
+use crate::dynamodb::write_item;
 use crate::preview::{ItemSink, ItemTypeSample, SampleItem, Surveyed};
 use crate::private;
 use crate::value::quote;

@@ -3,8 +3,8 @@
 use super::cost::Cost;
 use crate::cli::format::{bytes, seconds, usd};
 use crate::cli::report::figures;
+use crate::dynamodb::price::{Limit, Route, RouteKind};
 use crate::preview::Forecast;
-use crate::price::{Limit, Route, RouteKind};
 
 pub(super) fn costs(forecast: &Forecast, cost: &Cost) -> String {
     let rows = cost.routes.iter().map(|route| {

@@ -10,7 +10,8 @@ use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
 use crate::cli::output::Output;
 use crate::cli::{catalog, mapping, target};
-use crate::mapping::model::{AccessPattern, Table};
+use crate::dynamodb::Table;
+use crate::mapping::model::AccessPattern;
 use crate::mapping::template::{Context, Filter};
 
 /// What is asked, and how.

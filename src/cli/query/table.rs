@@ -5,8 +5,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use crate::cli::cells::{fit, pad, shown};
 use crate::cli::format::one_line;
-use crate::item::Item;
-use crate::mapping::model::{Index, Table};
+use crate::dynamodb::{Index, Item, Table};
 
 /// The width to which values are cut before columns are left out.
 const NARROWEST: usize = 16;

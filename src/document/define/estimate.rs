@@ -3,9 +3,10 @@
 use super::Ground;
 use super::sums::{completed, steady};
 use crate::document::definition::{Basis, Figures, HotPlace, Pattern, PlaceFigures, TypeFigures};
+use crate::dynamodb::{Table, write_units};
 use crate::format::{float, rounded, whole};
-use crate::item::{Folder, write_units};
-use crate::mapping::model::{ItemType, Table};
+use crate::item::Folder;
+use crate::mapping::model::ItemType;
 use crate::preview::ItemTypeSample;
 use crate::scan::Relation;
 

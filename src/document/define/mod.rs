@@ -11,12 +11,12 @@ mod tests;
 
 use super::definition::{Answer, Definition, Examples, Warning};
 use crate::catalog::Catalog;
+use crate::dynamodb::price::Prices;
 use crate::item::Folder;
 use crate::mapping::Proofs;
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{Forecast, ItemTypeSample};
-use crate::price::Prices;
 use items::Choice;
 
 pub use places::cells;

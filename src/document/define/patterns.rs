@@ -7,13 +7,11 @@ use super::Ground;
 use super::items::tracer;
 use super::places::{plainly, shown};
 use crate::access::{given, plan, to_json};
+use crate::dynamodb::price::{Rates, monthly};
+use crate::dynamodb::{Attribute, KeyAttribute, KeyType};
 use crate::format::shell_word;
-use crate::item::Attribute;
-use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Operand, ParameterKind, Part, Placeholder, Template,
-};
+use crate::mapping::model::{AccessPattern, Operand, ParameterKind, Part, Placeholder, Template};
 use crate::mapping::{PatternProof, aligned};
-use crate::price::{Rates, monthly};
 
 /// All patterns, in the order of the mapping. `answers` are in the same order.
 pub(super) fn patterns(ground: &Ground<'_>, answers: Vec<Option<Answer>>) -> Vec<Pattern> {

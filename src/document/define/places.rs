@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use super::super::definition::{Cell, Collection, Entry, Key, Member, Place};
 use super::Ground;
 use super::items::Choice;
-use crate::format::count;
-use crate::item::{Attribute, Item, readable, sort_order};
-use crate::mapping::model::{
-    AccessPattern, Autoscale, Billing, Index, KeyAttribute, Part, Projection, Table, Template,
-    Throughput,
+use crate::dynamodb::{
+    Attribute, Autoscale, Billing, Index, Item, KeyAttribute, Projection, Table, Throughput,
+    readable, sort_order,
 };
+use crate::format::count;
+use crate::mapping::model::{AccessPattern, Part, Template};
 use crate::mapping::template::Filter;
 use crate::mapping::{IndexProof, MembershipProof};
 use crate::preview::PlaceKind;

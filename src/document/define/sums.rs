@@ -1,13 +1,12 @@
 //! Figures from all rows, and what all figures come to.
 
 use super::Ground;
-use crate::document::definition::Pattern;
 use crate::document::definition::{
-    Basis, Figures, HotPlace, PlaceFigures, SteadyPlace, Total, TypeFigures,
+    Basis, Figures, HotPlace, Pattern, PlaceFigures, SteadyPlace, Total, TypeFigures,
 };
+use crate::dynamodb::price::{Monthly, Prices, Rates, monthly};
 use crate::format::{count, counted, float};
 use crate::preview::{Forecast, PlaceForecast};
-use crate::price::{Monthly, Prices, Rates, monthly};
 
 /// Bytes that DynamoDB adds to each item and index entry where it bills storage.
 const OVERHEAD: u64 = 100;

@@ -4,12 +4,13 @@ use super::{Ground, define};
 use crate::access::recover;
 use crate::catalog::{Catalog, DataType, sample};
 use crate::document::{Basis, Definition, Part};
-use crate::item::{Attribute, Item, text_of};
+use crate::dynamodb::price::{Prices, SHIPPED};
+use crate::dynamodb::{Attribute, Item};
+use crate::item::text_of;
 use crate::mapping::model::{Expired, Model};
 use crate::mapping::template::Context;
 use crate::mapping::{Described, Proofs, Raw, resolve};
 use crate::preview::{ItemTypeSample, SampleItem};
-use crate::price::Prices;
 
 const MAPPING: &str = r#"
 dynafold: 1
@@ -83,7 +84,7 @@ fn sampled(samples: &[ItemTypeSample], rows: u64) -> Definition {
         table.estimated_rows = Some(50_000);
     }
     let (model, proofs) = resolved(&catalog);
-    let prices = Prices::read(include_str!("../../cli/prices.json"), None).unwrap();
+    let prices = Prices::read(SHIPPED, None).unwrap();
     define(Ground {
         mapping: "shop.yaml",
         model: &model,

@@ -8,7 +8,7 @@ use super::infrastructure::{Bounds, Capacity, Infrastructure, key_schema, policy
 use super::names::Names;
 use super::yaml::{document, scalar};
 use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
-use crate::mapping::model::{Index, KeyAttribute, TableClass, Throughput};
+use crate::dynamodb::{Index, KeyAttribute, TableClass, Throughput};
 
 /// Bytes of a template that CloudFormation takes without a bucket.
 const INLINE: usize = 51_200;

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::names::Names;
 use super::{Export, ExportError, ExportOptions, Tenant};
-use crate::mapping::model::{AccessPattern, KeyType, Model, Part, Placeholder, Template};
+use crate::dynamodb::KeyType;
+use crate::mapping::model::{AccessPattern, Model, Part, Placeholder, Template};
 use crate::mapping::template::Filter;
 
 /// Characters without white space that a managed policy may have.

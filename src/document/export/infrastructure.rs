@@ -3,9 +3,8 @@
 //! The table is the one that `migrate` makes (`target::dynamodb::create`); what scales its capacity
 //! and what keeps expired items stands beside it.
 
-use crate::mapping::model::{
-    Autoscale, Expired, Index, KeyAttribute, Model, StreamView, Table, Throughput,
-};
+use crate::dynamodb::{Autoscale, Index, KeyAttribute, StreamView, Table, Throughput};
+use crate::mapping::model::{Expired, Model};
 
 /// All of it.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use super::hcl::{attribute, block, formatted, list, maybe, object, quoted};
 use super::infrastructure::{Capacity, Infrastructure, Scaling, key_schema};
 use super::names::Names;
 use super::{ARCHIVE_FUNCTION, Export, ExportError, WARM_READ, WARM_WRITE, filled, indented};
-use crate::mapping::model::{Index, Projection};
+use crate::dynamodb::{Index, Projection};
 
 /// What packs the archive's function.
 const ARCHIVE_PROVIDER: &str = r#"

@@ -14,8 +14,8 @@ use super::infrastructure::{Bounds, policy};
 use super::{Export, ExportOptions};
 use crate::access::object;
 use crate::catalog::Family;
-use crate::item::{Attribute, item_value};
-use crate::mapping::model::{Billing, Index, ItemType, KeyAttribute, Model, Table, Throughput};
+use crate::dynamodb::{Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value};
+use crate::mapping::model::{ItemType, Model};
 use crate::preview::ItemTypeSample;
 
 /// What a table has in the Workbench that is paid for by request.

@@ -2,10 +2,11 @@
 //! or it is rejected.
 
 use super::{Folded, Folder};
+use crate::dynamodb::{Attribute, Item, fingerprint, fingerprints};
+use crate::item::Expiry;
 use crate::item::compress::{Shrunk, shrink};
 use crate::item::fault::Reject;
 use crate::item::limits::{Measure, TOO_LARGE};
-use crate::item::{Attribute, Expiry, Item, fingerprint, fingerprints};
 use crate::mapping::model::{Expired, ItemType};
 
 impl Folder {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{ExpressionError, fault};
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 use crate::value::Number;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,6 @@ use std::rc::Rc;
 use super::facts::Subject;
 use super::forms::{Shape, shapes};
 use super::meet::{Common, Work, meeting};
-use crate::item;
 use crate::mapping::model::{Node, Placeholder};
 
 /// Pairs that are compared at most. Each has a claim: people read fewer.
@@ -192,7 +191,7 @@ pub(super) fn begin_apart(a: &str, b: &str) -> bool {
 fn form(node: &Node) -> String {
     match node.inner() {
         Node::Template(template) => format!("{template:#}"),
-        Node::Constant(item::Attribute::N(number)) => number.to_string(),
+        Node::Constant(crate::dynamodb::Attribute::N(number)) => number.to_string(),
         _ => "…".to_owned(),
     }
 }

@@ -7,7 +7,8 @@ use jiff::tz::TimeZone;
 use super::domain::Domain;
 use super::forms::Known;
 use crate::catalog::DataType;
-use crate::mapping::model::{ItemType, Node, Placeholder, Table, Template};
+use crate::dynamodb::Table;
+use crate::mapping::model::{ItemType, Node, Placeholder, Template};
 
 /// What the schema tells of an item type's rows.
 #[derive(Debug, Clone)]

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::domain::Domain;
 use super::letters::Letters;
 use super::text::{Form, literal};
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 use crate::mapping::model::{Node, Part, Placeholder, Template};
 
 /// A template's texts of one shape: which optional segments are there, and which of several texts

@@ -3,8 +3,10 @@
 use super::facts::Subject;
 use super::size::{bytes, largest};
 use super::{IndexProof, MembershipProof};
-use crate::item::{Attribute, MAX_PARTITION_BYTES, MAX_SORT_BYTES};
-use crate::mapping::model::{Index, ItemType, KeyAttribute, KeyType, Node, Table};
+use crate::dynamodb::{
+    Attribute, Index, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Table,
+};
+use crate::mapping::model::{ItemType, Node};
 
 /// Which item types are in an index, and when.
 pub(in crate::mapping) fn index(index: &Index, subjects: &[Subject<'_>]) -> IndexProof {

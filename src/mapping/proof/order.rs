@@ -16,7 +16,8 @@ use super::letters::Letters;
 use super::text::letters;
 use crate::catalog::DataType;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
-use crate::mapping::model::{KeyAttribute, KeyType, Part, Placeholder, Table, Template};
+use crate::dynamodb::{KeyAttribute, KeyType, Table};
+use crate::mapping::model::{Part, Placeholder, Template};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::{TimeKind, Value, compare};
 

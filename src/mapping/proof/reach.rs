@@ -11,8 +11,8 @@ use super::facts::Subject;
 use super::forms::{Known, Shape};
 use super::meet::{Common, Work, meeting};
 use super::text::literal;
-use crate::item::Attribute;
-use crate::mapping::model::{KeyAttribute, KeyType, Node, Part, SortCondition, Template};
+use crate::dynamodb::{Attribute, KeyAttribute, KeyType};
+use crate::mapping::model::{Node, Part, SortCondition, Template};
 
 /// A key attribute that an item must have, with what an access pattern asks of it.
 pub(in crate::mapping) type Condition<'a> = (&'a KeyAttribute, Option<SortCondition>);

@@ -6,7 +6,7 @@ use super::forms::{Known, Use};
 use super::indexes::conditions;
 use super::{SizeProof, Writes};
 use crate::catalog::DataType;
-use crate::item::{MAX_ITEM_BYTES, write_units};
+use crate::dynamodb::{MAX_ITEM_BYTES, write_units};
 use crate::mapping::model::{Node, Part, Template};
 use crate::mapping::template::{Filter, canonical};
 use crate::value::Value;

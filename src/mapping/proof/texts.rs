@@ -11,7 +11,7 @@ use super::forms::{Piece, Shape, shapes};
 use super::letters::Letters;
 use super::meet::{Common, Work, meeting};
 use crate::catalog::DataType;
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 use crate::mapping::model::{Node, Placeholder};
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.

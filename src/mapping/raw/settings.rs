@@ -1,7 +1,8 @@
 //! The table's settings, and the words of the mapping that stand for values.
 
 use super::{Spanned, named, plain, read_throughput, spanned};
-use crate::mapping::model::{Autoscale, Expired, Settings, StreamView, TableClass};
+use crate::dynamodb::{Autoscale, Settings, StreamView, TableClass};
+use crate::mapping::model::Expired;
 use crate::mapping::yaml::Node;
 
 /// What the mapping says of the table besides keys, indexes, TTL and billing.

@@ -12,7 +12,7 @@ use super::place::unknown;
 use super::scope::{Scope, unknown_column};
 use crate::catalog::{Column, DataType, Dbms, Family};
 use crate::diagnostic::Code;
-use crate::item::MAX_ITEM_BYTES;
+use crate::dynamodb::MAX_ITEM_BYTES;
 use crate::sql::{Around, ColumnRef, Comparator, Condition, Constant, Operand, Query, Test, Value};
 
 /// A column that `columns` asks for.

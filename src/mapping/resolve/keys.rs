@@ -4,10 +4,8 @@ use super::Whole;
 use super::item::Resolved;
 use crate::catalog::{DataType, Family};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::item::Attribute;
-use crate::mapping::model::{
-    DynamoType, Expired, Gather, Index, KeyAttribute, KeyType, Node, Placeholder,
-};
+use crate::dynamodb::{Attribute, DynamoType, Index, KeyAttribute, KeyType};
+use crate::mapping::model::{Expired, Gather, Node, Placeholder};
 use crate::mapping::proof::key_attributes;
 use crate::mapping::raw::Spanned;
 use crate::mapping::template::Filter;

@@ -30,11 +30,12 @@ use std::ops::Range;
 
 use jiff::tz::TimeZone;
 
-use super::model::{ItemType, Model, Table};
+use super::model::{ItemType, Model};
 use super::proof::{Proofs, Subject, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::catalog::{Catalog, Column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+use crate::dynamodb::Table;
 use crate::scan::Scan;
 
 pub(crate) use fickle::{is_fickle_query, reads_more};

@@ -5,7 +5,8 @@ use super::item::Resolved;
 use super::reached::Finds;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::mapping::model::{Node, Table};
+use crate::dynamodb::Table;
+use crate::mapping::model::Node;
 use crate::mapping::proof::{
     Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
     Subject, coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,

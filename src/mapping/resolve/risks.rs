@@ -5,8 +5,8 @@ use super::item::Resolved;
 use super::keys::may_be_in;
 use super::proofs::has_condition;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::dynamodb::{KeyAttribute, Table};
 use crate::format::counted;
-use crate::mapping::model::{KeyAttribute, Table};
 use crate::mapping::proof::fixed;
 
 /// Write units a second that one partition key value takes (limits.md 26).

@@ -1,7 +1,7 @@
 //! The table's settings, held against DynamoDB's rules for them.
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::mapping::model::{Autoscale, Billing, Settings, StreamView, Throughput};
+use crate::dynamodb::{Autoscale, Billing, Settings, StreamView, Throughput};
 use crate::mapping::raw::{RawTable, Spanned, named, read_autoscale, texts};
 
 /// Tags per table.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::mapping::model::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
+use crate::dynamodb::{Billing, Index, KeyAttribute, KeyType, Projection, Table, Throughput};
 use crate::mapping::raw::{RawIndex, RawKey, RawTable, Spanned};
 
 /// Global secondary indexes per table (limits.md 23).

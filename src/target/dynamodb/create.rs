@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep};
 
 use super::super::{Difference, ErrorClass, TargetError, compare};
 use super::{Dynamodb, describe};
-use crate::mapping::model::{
+use crate::dynamodb::{
     Autoscale, Index, KeyAttribute, Projection, Settings, StreamView, Table, TableClass, Throughput,
 };
 

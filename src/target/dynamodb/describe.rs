@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::types::{
 };
 
 use super::Dynamodb;
-use crate::mapping::model::{
+use crate::dynamodb::{
     Billing, Index, KeyAttribute, KeyType, Projection, Settings, Table, Throughput,
 };
 use crate::target::{TableDescription, TargetError};

@@ -27,8 +27,7 @@ use super::{
     Written,
 };
 use crate::access::{Position, Request};
-use crate::item::Item;
-use crate::mapping::model::Table;
+use crate::dynamodb::{Item, Table};
 use crate::retry::Patience;
 use crate::target::local::Engine;
 use classify::Attempt;

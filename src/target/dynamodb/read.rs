@@ -15,8 +15,7 @@ use super::super::{ErrorClass, Key, Page, TargetError};
 use super::Dynamodb;
 use super::classify::Attempt;
 use crate::access::{Position, Query, Request};
-use crate::item::{Attribute, Item};
-use crate::mapping::model::Table;
+use crate::dynamodb::{Attribute, Item, Table};
 use crate::retry::{Decision, Policy, Retry};
 use crate::value::{Number, Text};
 

@@ -2,10 +2,9 @@
 
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 
-use super::Dynamodb;
-use super::read;
+use super::{Dynamodb, read};
 use crate::access::{Position, Query};
-use crate::mapping::model::Table;
+use crate::dynamodb::Table;
 use crate::target::{Page, TargetError, Wanted};
 
 /// Most items of a page. DynamoDB ends a page at a megabyte, which may be tens of thousands of small

@@ -11,8 +11,7 @@ use serde_json::value::RawValue;
 use super::Dynamodb;
 use super::classify::Attempt;
 use super::wire::Body;
-use crate::item::Attribute;
-use crate::mapping::model::{KeyAttribute, Table};
+use crate::dynamodb::{Attribute, KeyAttribute, Table};
 use crate::target::{Action, Batch, Consumed, ErrorClass, Key, TargetError, Written};
 use crate::value::{Number, quote};
 

@@ -20,7 +20,6 @@ use std::time::Duration;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
 use aws_smithy_runtime_api::client::http::{SharedHttpConnector, http_client_fn};
-use connector::{Connector, unreadable};
 use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
 use dynoxide::{Database, DynoxideError, ImportOptions};
 use parking_lot::Mutex;
@@ -28,8 +27,9 @@ use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
 
 use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
 use super::{Action, Batch, BatchLimit, Entry, ErrorClass, TargetError, Written};
-use crate::mapping::model::Table;
+use crate::dynamodb::Table;
 use crate::private;
+use connector::{Connector, unreadable};
 
 /// The embedded engine, as far as it is another endpoint than DynamoDB's.
 #[derive(Debug)]

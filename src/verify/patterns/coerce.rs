@@ -1,7 +1,8 @@
 //! Values of a query's columns, brought to what the item's own columns hold.
 
 use crate::catalog::{DataType, Family};
-use crate::item::{Attribute, to_attribute};
+use crate::dynamodb::Attribute;
+use crate::item::to_attribute;
 use crate::value::{Number, Text, Time, Value, parse_document};
 
 /// A value as a column of this type would give it, where that loses nothing. Databases forget types in

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use super::expected::{Certainty, Expected};
 use super::projection::Projection;
 use super::report::{Example, ExampleKind};
-use crate::item::{Attribute, Folder, Item, write_attribute};
+use crate::dynamodb::{Attribute, Item, Table, write_attribute};
+use crate::item::Folder;
 use crate::load::Owners;
-use crate::mapping::model::Table;
 use crate::source::Row;
 use crate::value::Value;
 

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::coerce::{loosely_same, plain};
 use super::projection::{Compared, Projection};
-use crate::item::{self, Attribute, Folder, Item, same_unpacked, text_of, to_attribute};
+use crate::dynamodb::{Attribute, Item};
+use crate::item::{self, Folder, same_unpacked, text_of, to_attribute};
 use crate::mapping::model::Place;
 use crate::value::{Text, Value};
 

@@ -1,6 +1,7 @@
 //! What the attributes of an item type are made from, and what of it can be told from them.
 
-use crate::mapping::model::{AccessPattern, Index, KeyAttribute, Node, Place, Table};
+use crate::dynamodb::{Index, KeyAttribute, Table};
+use crate::mapping::model::{AccessPattern, Node, Place};
 use crate::mapping::template::Filter;
 
 /// The key attributes of the table, and of the index that a pattern asks.

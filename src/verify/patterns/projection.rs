@@ -9,7 +9,8 @@ use super::made::{constant, holds, places, tells};
 use super::shape::Shape;
 use super::slots::{Names, Slots, carried};
 use crate::catalog::Column;
-use crate::mapping::model::{AccessPattern, Index, ItemType, Model, Node, Place};
+use crate::dynamodb::Index;
+use crate::mapping::model::{AccessPattern, ItemType, Model, Node, Place};
 use crate::scan::{Relation, ScanColumn};
 use crate::value::Value;
 

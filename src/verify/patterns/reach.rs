@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::access::{Plan, Request};
-use crate::item::{Attribute, Item};
+use crate::dynamodb::{Attribute, Item, KeyAttribute, Table};
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, ParameterKind, Part, Placeholder, SortCondition, Table, Template,
+    AccessPattern, ParameterKind, Part, Placeholder, SortCondition, Template,
 };
 use crate::mapping::template::Filter;
 use crate::target::{Target, TargetError, Wanted};

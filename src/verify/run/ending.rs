@@ -12,13 +12,13 @@ use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, Verify
 use super::worker::name;
 use super::{Options, Run, Verify};
 use crate::claim::{Claim, ClaimKind, Verdict};
+use crate::dynamodb::{Item, Table, partition_fingerprint};
 use crate::format::counted;
-use crate::item::{Item, partition_fingerprint};
 use crate::load::{
     ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
     Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected, subject,
 };
-use crate::mapping::model::{Model, Table};
+use crate::mapping::model::Model;
 use crate::proof::Proof;
 
 impl Run {

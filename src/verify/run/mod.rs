@@ -6,15 +6,14 @@ mod worker;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use worker::{Block, Worker, judge};
 
 use super::report::VerifyReport;
-use crate::item::{Attribute, Folder, Item};
+use crate::dynamodb::{Attribute, Item};
+use crate::item::Folder;
 use crate::load::{
     Cancel, Contest, Differ, Failure, Fate, Halt, Issue, KEY_MEMORY, KeyCheck, KeyPass, Lanes,
     Mended, Mender, NOTED, Owners, Part, Plan, Progress, Reading, Selection, Step, Unowned,
@@ -27,6 +26,8 @@ use crate::proof::Proof;
 use crate::retry::Policy;
 use crate::source::Source;
 use crate::target::{Target, TargetError};
+use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
+use worker::{Block, Worker, judge};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;

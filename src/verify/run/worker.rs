@@ -8,7 +8,8 @@ use super::super::compare::compare;
 use super::super::report::{AttributeFinding, Compared, Finding, FindingKind};
 use super::Shared;
 use super::ending::{Place, Sheet};
-use crate::item::{Elements, Expiry, Folded, Folder, Item};
+use crate::dynamodb::Item;
+use crate::item::{Elements, Expiry, Folded, Folder};
 use crate::load::{
     Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey, Sieve, Why,
     Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys, take_row_key,

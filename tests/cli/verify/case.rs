@@ -1,8 +1,7 @@
 //! What the tests of `verify` compare: a source, a mapping, a table that was loaded and then spoilt,
 //! and how their reports are read.
 
-use dynafold::item::{Attribute, Item, fingerprints, write_item};
-use dynafold::mapping::model::Table;
+use dynafold::dynamodb::{Attribute, Item, Table, fingerprints, write_item};
 use dynafold::target::{Action, Batch, Entry, Target, TargetSpec, Wanted, connect};
 use serde_json::Value;
 

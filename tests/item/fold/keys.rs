@@ -1,6 +1,6 @@
 //! Keys of the table and of its indexes.
 
-use dynafold::mapping::model::{KeyType, Projection};
+use dynafold::dynamodb::{KeyType, Projection};
 use dynafold::value::{UnfitReason, Value};
 
 use super::{fold, index, plain, refusal, refused};

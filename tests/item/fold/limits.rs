@@ -1,7 +1,8 @@
 //! Sizes, write units, what has expired, and what is compressed.
 
-use dynafold::item::{Attribute, Expiry, Folder, MAX_ITEM_BYTES};
-use dynafold::mapping::model::{Expired, Index, Model, Projection};
+use dynafold::dynamodb::{Attribute, Index, MAX_ITEM_BYTES, Projection};
+use dynafold::item::{Expiry, Folder};
+use dynafold::mapping::model::{Expired, Model};
 use dynafold::mapping::template::Context;
 use dynafold::value::Value;
 

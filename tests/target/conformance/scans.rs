@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use dynafold::item::Item;
-use dynafold::mapping::model::Table;
+use dynafold::dynamodb::{Item, Table};
 use dynafold::target::{Batch, ErrorClass, Key, Target, Wanted};
 
 use super::super::sample::{batch, delete, full, item, number, put, table, text};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dynafold::mapping::model::{Billing, KeyType, Settings, Table};
+use dynafold::dynamodb::{Billing, KeyType, Settings, Table};
 use dynafold::target::{ErrorClass, Target, compare};
 
 use super::super::sample::{every_setting, key, table};
@@ -85,7 +85,7 @@ pub(super) async fn differences_from_the_mapping_are_named(
 }
 
 pub(super) async fn provisioned_capacity_is_kept(target: Arc<dyn Target>, multi_attribute: bool) {
-    use dynafold::mapping::model::Throughput;
+    use dynafold::dynamodb::Throughput;
     let mut table = table(multi_attribute);
     table.billing = Billing::Provisioned(Throughput { read: 5, write: 7 });
     table.indexes[1].throughput = Some(Throughput { read: 2, write: 3 });
@@ -99,7 +99,7 @@ pub(super) async fn no_setting_is_told_to_be_set_that_is_not(
     target: Arc<dyn Target>,
     embedded: bool,
 ) {
-    use dynafold::mapping::model::{Autoscale, StreamView};
+    use dynafold::dynamodb::{Autoscale, StreamView};
     let mut table = table(embedded);
     table.settings = Settings {
         replicas: vec!["eu-west-1".to_owned()],

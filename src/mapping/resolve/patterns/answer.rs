@@ -9,7 +9,7 @@ use super::bind::Binder;
 use super::keys::Keys;
 use crate::catalog::{DataType, Dbms, Family};
 use crate::diagnostic::{Code, nearest};
-use crate::item::Attribute;
+use crate::dynamodb::Attribute;
 use crate::mapping::expression::{self, Against, Piece};
 use crate::mapping::model::{FilterExpression, Operand, ParameterKind, Part};
 use crate::mapping::resolve::anchor::Anchor;

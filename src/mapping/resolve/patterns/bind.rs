@@ -10,9 +10,9 @@ use super::keys::Keys;
 use super::{Ground, condition, family, operators};
 use crate::catalog::Family;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::dynamodb::{KeyAttribute, KeyType};
 use crate::mapping::model::{
-    AccessPattern, KeyAttribute, KeyType, Origin, Parameter, ParameterKind, Part, Placeholder,
-    SortCondition, Template,
+    AccessPattern, Origin, Parameter, ParameterKind, Part, Placeholder, SortCondition, Template,
 };
 use crate::mapping::raw::RawPattern;
 use crate::mapping::template::{Escape, Filter, Segment, WrittenPlaceholder};

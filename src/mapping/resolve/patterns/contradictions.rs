@@ -8,7 +8,8 @@ use super::bind::Binder;
 use super::keys::Keys;
 use crate::catalog::{Catalog, DataType, Dbms, TableName};
 use crate::diagnostic::{Code, Diagnostic};
-use crate::mapping::model::{Index, Placeholder, Projection};
+use crate::dynamodb::{Index, Projection};
+use crate::mapping::model::Placeholder;
 use crate::mapping::template::Filter;
 use crate::sql::{
     Bound, ColumnRef, Condition, Limit, Operand, Output, Query, Select, SortKey, Value,

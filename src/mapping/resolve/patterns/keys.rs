@@ -6,9 +6,8 @@ use super::align::{Make, Rest, aligned, writing};
 use super::bind::Binder;
 use super::operators;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
-use crate::mapping::model::{
-    Index, KeyAttribute, KeyType, Placeholder, SortCondition, Table, Template,
-};
+use crate::dynamodb::{Index, KeyAttribute, KeyType, Table};
+use crate::mapping::model::{Placeholder, SortCondition, Template};
 use crate::mapping::raw::{RawPattern, Spanned};
 use crate::mapping::yaml::{Content, Entry, Node};
 

@@ -17,13 +17,11 @@ pub(super) use keys::is_range;
 
 use crate::catalog::{Catalog, Family};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
-use crate::mapping::model::{
-    AccessPattern, KeyAttribute, ParameterKind, SortCondition, Table, Template,
-};
+use crate::dynamodb::{KeyAttribute, Table};
+use crate::mapping::model::{AccessPattern, ParameterKind, SortCondition, Template};
 use crate::mapping::raw::{Raw, RawPattern};
 use crate::mapping::yaml::{Entry, Node};
 use crate::sql::{Around, Operand, Query, Test};
-
 use align::attributes_like;
 use bind::Binder;
 use keys::{Keys, entry, not_there};

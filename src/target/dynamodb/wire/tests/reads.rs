@@ -11,8 +11,7 @@ use tokio::time::{Duration, Instant};
 
 use super::scripted::{Answer, Scripted, config, credentials, provider};
 use super::{EXPIRED, Place, SKEWED, refused, sign};
-use crate::item::Attribute;
-use crate::mapping::model::{Billing, KeyAttribute, KeyType, Settings, Table};
+use crate::dynamodb::{Attribute, Billing, KeyAttribute, KeyType, Settings, Table};
 use crate::target::dynamodb::{Clients, Dynamodb, Vault};
 use crate::target::{ErrorClass, Key, Wanted};
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use dynafold_relational::value::quote;
 use serde_json::Value;
 
 use super::{Attribute, Item};
-use crate::value::quote;
 
 /// Writes an item as DynamoDB JSON: `{"PK":{"S":"USER#001"},…}`.
 pub fn write_item(out: &mut String, item: &Item) {

@@ -11,7 +11,7 @@ use super::{Attribute, Item};
 
 /// What hashes are made under.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Secret([u8; 16]);
+pub struct Secret([u8; 16]);
 
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -27,13 +27,16 @@ impl From<[u8; 16]> for Secret {
 
 impl Secret {
     /// A new one, from the operating system's random numbers.
-    pub(crate) fn random() -> Self {
+    #[must_use]
+    pub fn random() -> Self {
         let random = RandomState::new();
         let half = |half: u64| u128::from(random.hash_one(half));
         Self((half(0) << 64 | half(1)).to_le_bytes())
     }
 
-    pub(crate) fn bytes(&self) -> &[u8; 16] {
+    /// The secret itself, to be kept where a later run needs it.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8; 16] {
         &self.0
     }
 
@@ -62,7 +65,8 @@ impl Secret {
     }
 
     /// 128 bits that stand for a whole item: equal where [`Item::same`] is true.
-    pub(crate) fn item(self, item: &Item) -> u128 {
+    #[must_use]
+    pub fn item(self, item: &Item) -> u128 {
         let seed = self.0.first_chunk();
         let seed = seed.map_or(0, |seed| u64::from_le_bytes(*seed));
         self.members(seed, &item.attributes)
@@ -130,8 +134,9 @@ fn tag(attribute: &Attribute) -> u8 {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::value::Number;
+
     use super::*;
-    use crate::value::Number;
 
     fn item(attributes: Vec<(&str, Attribute)>) -> Item {
         let attributes = attributes.into_iter();

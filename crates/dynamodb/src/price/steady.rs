@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_unit_held_for_a_month_is_2_592_000_writes() {
-        let file = include_str!("../cli/prices.json");
+        let file = include_str!("prices.json");
         let prices = Prices::read(file, None).unwrap();
         let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
         let one = steady(&[1.0], &prices);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_read_unit_held_for_a_month_is_as_many_reads() {
-        let prices = Prices::read(include_str!("../cli/prices.json"), Some("ap-northeast-2"));
+        let prices = Prices::read(include_str!("prices.json"), Some("ap-northeast-2"));
         let rates = Rates {
             reads: 1.0,
             writes: 0.0,

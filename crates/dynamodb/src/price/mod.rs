@@ -1,7 +1,7 @@
 //! What DynamoDB charges, and how long it takes: arithmetic on a dated file of prices. Pure.
 //!
-//! Prices are the caller's: nothing here is newer than the file's date, and whoever shows a figure
-//! shows that date and the region with it.
+//! Prices are the caller's, or those of [`SHIPPED`]: nothing here is newer than the file's date, and whoever shows a
+//! figure shows that date and the region with it.
 
 mod routes;
 mod steady;
@@ -15,6 +15,9 @@ pub use steady::{Monthly, Rates, Steady, monthly, steady};
 
 /// Write units a second that a partition takes (limits.md 26).
 pub const PARTITION_WRITES: f64 = 1_000.0;
+
+/// The prices that Dynafold ships, as the text of a [`PriceFile`].
+pub const SHIPPED: &str = include_str!("prices.json");
 
 /// A file of prices.
 #[derive(Debug, Clone, Deserialize)]
@@ -154,27 +157,25 @@ impl Prices {
 mod tests {
     use super::*;
 
-    const FILE: &str = include_str!("../cli/prices.json");
-
     #[test]
     fn the_shipped_prices_are_dated_and_regional() {
-        let prices = Prices::read(FILE, None).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
         assert_eq!(prices.region, "us-east-1");
         for region in &prices.known {
-            let prices = Prices::read(FILE, Some(region)).unwrap();
+            let prices = Prices::read(SHIPPED, Some(region)).unwrap();
             assert!(
                 prices.date.is_some() && prices.usd.source.is_some(),
                 "{region}"
             );
             assert!(prices.usd.usd_per_million_write_units.is_some(), "{region}");
         }
-        let seoul = Prices::read(FILE, Some("ap-northeast-2")).unwrap();
+        let seoul = Prices::read(SHIPPED, Some("ap-northeast-2")).unwrap();
         assert!(seoul.usd.usd_per_write_unit_hour > prices.usd.usd_per_write_unit_hour);
     }
 
     #[test]
     fn what_is_no_price_is_refused() {
-        let typo = FILE.replace("usd_per_gb_month", "usd_per_gb_mnth");
+        let typo = SHIPPED.replace("usd_per_gb_month", "usd_per_gb_mnth");
         assert!(matches!(
             Prices::read(&typo, None).unwrap_err(),
             PriceError::Shape(_)
@@ -183,7 +184,7 @@ mod tests {
             Prices::read("{}", None).unwrap_err(),
             PriceError::Shape(_)
         ));
-        let negative = FILE.replace("0.625", "-0.625");
+        let negative = SHIPPED.replace("0.625", "-0.625");
         assert!(matches!(
             Prices::read(&negative, None).unwrap_err(),
             PriceError::Negative { .. }
@@ -192,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_million_writes_cost_what_the_file_says() {
-        let prices = Prices::read(FILE, None).unwrap();
+        let prices = Prices::read(SHIPPED, None).unwrap();
         let near = |found: Option<f64>, wanted: f64| (found.unwrap() - wanted).abs() < 1e-9;
         assert!(near(prices.writes(2e6), 1.25));
         assert!(near(prices.reads(1e6), 0.125));
@@ -201,11 +202,11 @@ mod tests {
 
     #[test]
     fn a_region_that_the_file_lacks_has_no_prices() {
-        let unknown = Prices::read(FILE, Some("mars-1")).unwrap();
+        let unknown = Prices::read(SHIPPED, Some("mars-1")).unwrap();
         assert_eq!(unknown.writes(1.0), None);
         assert!(unknown.told().contains("no known prices for mars-1"));
         assert!(unknown.told().contains("eu-central-1"));
-        let frankfurt = Prices::read(FILE, Some("eu-central-1")).unwrap();
+        let frankfurt = Prices::read(SHIPPED, Some("eu-central-1")).unwrap();
         assert_eq!(
             frankfurt.told(),
             "prices of 2026-09-11 in eu-central-1; check yours"

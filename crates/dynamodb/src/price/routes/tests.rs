@@ -1,7 +1,7 @@
 use super::*;
 
 fn prices() -> Prices {
-    Prices::read(include_str!("../../cli/prices.json"), None).unwrap()
+    Prices::read(include_str!("../prices.json"), None).unwrap()
 }
 
 fn need(name: &str, units: f64, hottest: f64) -> Need {

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::value::{Number, Text};
+use dynafold_relational::value::{Number, Text};
 
 /// A DynamoDB attribute value.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -54,11 +54,11 @@ fn part(attribute: &Attribute) -> u128 {
 }
 
 /// Hashes fingerprints, for sets and maps of them.
-pub(crate) type BuildFingerprintHasher = BuildHasherDefault<FingerprintHasher>;
+pub type BuildFingerprintHasher = BuildHasherDefault<FingerprintHasher>;
 
 /// Fingerprints are hashes already: their halves, put together, will do.
 #[derive(Debug, Default, Clone, Copy)]
-pub(crate) struct FingerprintHasher(u64);
+pub struct FingerprintHasher(u64);
 
 impl Hasher for FingerprintHasher {
     fn finish(&self) -> u64 {
@@ -79,8 +79,9 @@ impl Hasher for FingerprintHasher {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::value::Number;
+
     use super::*;
-    use crate::value::Number;
 
     fn text(text: &str) -> Attribute {
         Attribute::S(text.into())

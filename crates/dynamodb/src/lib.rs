@@ -1,0 +1,30 @@
+//! DynamoDB's own vocabulary: attributes and items with their sizes, DynamoDB JSON, fingerprints of keys, the limits on
+//! one item, a table's description, and what it all costs ([`price`]). It speaks to no service and knows no database.
+
+mod attribute;
+mod digest;
+mod fingerprint;
+mod json;
+mod limits;
+pub mod price;
+mod table;
+mod types;
+
+pub use attribute::{Attribute, Item, sort_order};
+pub use digest::Secret;
+pub use fingerprint::{BuildFingerprintHasher, fingerprint, fingerprints, partition_fingerprint};
+pub use json::{item_value, readable, write_attribute, write_item, write_plain};
+pub use limits::{
+    MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
+};
+pub use table::{
+    Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
+    TableClass, Throughput,
+};
+pub use types::DynamoType;
+
+/// The word of a value in a list of words.
+fn word<T: PartialEq + Copy>(words: &[(&'static str, T)], wanted: T) -> &'static str {
+    let found = words.iter().find(|(_, value)| *value == wanted);
+    found.map_or("", |(word, _)| word)
+}
