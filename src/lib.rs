@@ -43,19 +43,16 @@
 
 pub use dynafold_dynamodb as dynamodb;
 use dynafold_format as format;
+pub use dynafold_mapping as mapping;
+pub use dynafold_mapping::{access, claim, diagnostic, item};
 pub use dynafold_relational::{catalog, scan, value};
 use dynafold_sql as sql;
 
-pub mod access;
 pub mod address;
 pub mod batch;
-pub mod claim;
 pub mod cli;
-pub mod diagnostic;
 pub mod document;
-pub mod item;
 pub mod load;
-pub mod mapping;
 pub mod preview;
 mod private;
 pub mod proof;

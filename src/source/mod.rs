@@ -46,7 +46,7 @@ use url::Url;
 
 use crate::address::{self, Unsafe};
 use crate::catalog::{Catalog, Column, Dbms, TableName};
-use crate::diagnostic::nearest;
+use crate::format::nearest;
 use crate::scan::{Range, Relation, Scan};
 use crate::value::Value;
 

@@ -1,4 +1,5 @@
-//! Numbers, sizes, times and money for people; and any text without what steers a terminal. Pure: nothing here prints.
+//! Numbers, sizes, times and money for people; any text without what steers a terminal; and the name that a mistyped one
+//! is most like. Pure: nothing here prints.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -132,6 +133,19 @@ pub fn float(count: u64) -> f64 {
 #[must_use]
 pub fn rounded(number: f64) -> u64 {
     number.round() as u64
+}
+
+/// The name among `known` that is most like `wrong`, if one is like it at all.
+#[must_use]
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = wrong.to_lowercase();
+    let distance = |name: &str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
+    let is_like = |name: &&str| {
+        let letters = name.chars().count();
+        distance(name) < letters && distance(name) <= letters.max(3) / 3
+    };
+    let like = known.into_iter().filter(is_like);
+    like.min_by_key(|name| distance(name))
 }
 
 #[cfg(test)]

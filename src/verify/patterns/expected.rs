@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::coerce::{loosely_same, plain};
 use super::projection::{Compared, Projection};
 use crate::dynamodb::{Attribute, Item};
-use crate::item::{self, Folder, same_unpacked, text_of, to_attribute};
+use crate::item::{self, Folder, Refused, same_unpacked, text_of, to_attribute};
 use crate::mapping::model::Place;
 use crate::value::{Text, Value};
 
@@ -70,7 +70,7 @@ impl Projection {
                 .map(|node| folder.attribute(node, &row, self.keep_nulls));
             let made = match made {
                 None => Made::Unknown,
-                Some(Err(())) => Made::Refused,
+                Some(Err(Refused)) => Made::Refused,
                 Some(Ok(made)) => Made::As(made),
             };
             (made, one.column.map(|column| value(column).clone()))

@@ -1,0 +1,273 @@
+//! From a pattern and its parameters' values to requests.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::{
+    Attribute, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, sort_order,
+};
+use dynafold_relational::value::{Number, Text, Value};
+
+use super::{Plan, Query, Request};
+use crate::item::{evaluate, text_of, to_attribute};
+use crate::model::{AccessPattern, Operand, Part, SortCondition, Template};
+use crate::template::{Context, Filter};
+
+/// Why values make no request. Holds no more of them than a key does.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// When a value does not pass its filters.
+    #[error("`{attribute}` cannot be made: {message}")]
+    Render {
+        /// The key attribute.
+        attribute: Arc<str>,
+        /// Why.
+        message: String,
+        /// How to mend it.
+        help: &'static str,
+    },
+    /// When a key would be empty, which no item's key is.
+    #[error("`{0}` would be asked for the empty text, which no key is")]
+    Empty(Arc<str>),
+    /// When a key would have more bytes than DynamoDB takes.
+    #[error("`{attribute}` would have {bytes} bytes, and DynamoDB takes {most}")]
+    Long {
+        /// The key attribute.
+        attribute: Arc<str>,
+        /// Its bytes.
+        bytes: usize,
+        /// Most bytes.
+        most: usize,
+    },
+    /// When a value is of another type than its key.
+    #[error("`{attribute}` is {wanted}, and would be asked for {given}")]
+    Type {
+        /// The key attribute.
+        attribute: Arc<str>,
+        /// What it is.
+        wanted: &'static str,
+        /// What it would be asked for.
+        given: &'static str,
+    },
+    /// When the lower bound of a range comes behind the upper one, which DynamoDB refuses.
+    #[error(
+        "`{attribute}` is asked from `{low}` to `{high}`, and the first comes behind the second"
+    )]
+    Reversed {
+        /// The key attribute.
+        attribute: Arc<str>,
+        /// The lower bound, as the pattern writes it.
+        low: String,
+        /// The upper one.
+        high: String,
+    },
+}
+
+impl PlanError {
+    /// How to mend it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Render { help, .. } => help,
+            Self::Empty(_) => "give the parameter a value",
+            Self::Long { .. } => "no item has such a key: give a shorter value",
+            Self::Type { .. } => "give a value of the key's type",
+            Self::Reversed { .. } => "give the lower one first: exchange the parameters' values",
+        }
+    }
+}
+
+/// Plans one call. `values` are those of the pattern's parameters, in their order.
+///
+/// # Errors
+///
+/// [`PlanError`] when the values make no key that an item can have.
+pub fn plan(
+    pattern: &AccessPattern,
+    values: &[Value],
+    context: &Context,
+) -> Result<Plan, PlanError> {
+    let shards = match pattern.shards {
+        None => vec![None],
+        Some(count) => (0..count)
+            .map(|shard| Some(Filter::shard_text(shard, count)))
+            .collect(),
+    };
+    let requests = shards.iter().map(|shard| {
+        let maker = Maker {
+            values,
+            context,
+            shard: shard.as_deref(),
+        };
+        maker.request(pattern)
+    });
+    Ok(Plan {
+        requests: requests.collect::<Result<_, _>>()?,
+        order: pattern.order.iter().map(|key| key.name.clone()).collect(),
+        descending: pattern.descending,
+        limit: pattern.limit,
+    })
+}
+
+/// Makes the request of one shard.
+struct Maker<'v> {
+    values: &'v [Value],
+    context: &'v Context,
+    shard: Option<&'v str>,
+}
+
+impl Maker<'_> {
+    fn request(&self, pattern: &AccessPattern) -> Result<Request, PlanError> {
+        if pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none() {
+            let templates = pattern.templates().enumerate();
+            let key = templates.map(|(at, (key, template))| {
+                let is_sort = at >= pattern.partition.len();
+                Ok((key.name.clone(), self.value(key, template, is_sort)?))
+            });
+            let key = key.collect::<Result<_, PlanError>>()?;
+            let consistent = pattern.consistent;
+            return Ok(Request::Get { key, consistent });
+        }
+        let mut query = Query {
+            index: pattern.index.clone(),
+            condition: String::new(),
+            filter: None,
+            names: Vec::new(),
+            values: Vec::new(),
+            descending: pattern.descending,
+            limit: pattern.limit.filter(|_| pattern.filter.is_none()),
+            consistent: pattern.consistent,
+        };
+        for (attribute, template) in &pattern.partition {
+            let value = self.value(attribute, template, false)?;
+            query.ask(attribute, "=", vec![value]);
+        }
+        for (attribute, condition) in &pattern.sort {
+            let values = condition.templates().into_iter();
+            let values: Vec<Attribute> = values
+                .map(|template| self.value(attribute, template, true))
+                .collect::<Result<_, _>>()?;
+            if let (SortCondition::Between(from, until), [low, high]) =
+                (condition, values.as_slice())
+                && sort_order(Some(low), Some(high)).is_gt()
+            {
+                return Err(PlanError::Reversed {
+                    attribute: attribute.name.clone(),
+                    low: from.to_string(),
+                    high: until.to_string(),
+                });
+            }
+            query.ask(attribute, condition.operator(), values);
+        }
+        if let Some(filter) = &pattern.filter {
+            query.filter = Some(filter.text.clone());
+            for (at, name) in filter.names.iter().enumerate() {
+                query.names.push((format!("#f{at}"), name.clone()));
+            }
+            for (at, operand) in filter.values.iter().enumerate() {
+                let value = match operand {
+                    Operand::Constant(value) => value.clone(),
+                    Operand::Parameter(index) => self.given(*index),
+                };
+                query.values.push((format!(":f{at}"), value));
+            }
+        }
+        Ok(Request::Query(query))
+    }
+
+    /// A parameter as an attribute holds it.
+    fn given(&self, index: usize) -> Attribute {
+        let value = self.values.get(index).unwrap_or(&Value::Null);
+        to_attribute(value, true)
+            .ok()
+            .flatten()
+            .unwrap_or(Attribute::Null)
+    }
+
+    /// The value that a template makes for a key attribute.
+    fn value(
+        &self,
+        key: &KeyAttribute,
+        template: &Template,
+        is_sort: bool,
+    ) -> Result<Attribute, PlanError> {
+        let template = self.of_shard(template);
+        let made =
+            evaluate(&template, self.values, self.context).map_err(|error| PlanError::Render {
+                attribute: key.name.clone(),
+                message: error.message,
+                help: error.help,
+            })?;
+        let refused = |wanted| PlanError::Type {
+            attribute: key.name.clone(),
+            wanted,
+            given: made.kind(),
+        };
+        let value = match (key.key_type, &made) {
+            (KeyType::S, made) => Attribute::S(text_of(made).map_err(|_| refused("text"))?.into()),
+            (KeyType::N, Value::Number(number)) => Attribute::N(number.clone()),
+            (KeyType::N, Value::Text(text)) => {
+                Attribute::N(Number::parse(text).map_err(|_| refused("a number"))?)
+            }
+            (KeyType::B, Value::Bytes(bytes)) => Attribute::B(bytes.clone()),
+            (KeyType::N, _) => return Err(refused("a number")),
+            (KeyType::B, _) => return Err(refused("binary")),
+        };
+        let bytes = value.size();
+        let most = if is_sort {
+            MAX_SORT_BYTES
+        } else {
+            MAX_PARTITION_BYTES
+        };
+        let attribute = key.name.clone();
+        match bytes {
+            0 => Err(PlanError::Empty(attribute)),
+            bytes if bytes > most => Err(PlanError::Long {
+                attribute,
+                bytes,
+                most,
+            }),
+            _ => Ok(value),
+        }
+    }
+
+    /// A template with the number of the shard in its place.
+    fn of_shard(&self, template: &Template) -> Template {
+        let mut template = template.clone();
+        for part in &mut template.parts {
+            if let (Part::Value(placeholder), Some(shard)) = (&*part, self.shard)
+                && placeholder.place.column == AccessPattern::SHARD
+            {
+                let mut text = Text::new();
+                match &placeholder.escape {
+                    Some(escape) => escape.push(&mut text, shard),
+                    None => text.push_str(shard),
+                }
+                *part = Part::Text(text.into());
+            }
+        }
+        template
+    }
+}
+
+impl Query {
+    /// Adds a condition on one attribute; names and values are numbered in their order.
+    fn ask(&mut self, key: &KeyAttribute, operator: &str, values: Vec<Attribute>) {
+        let name = format!("#k{}", self.names.len());
+        self.names.push((name.clone(), key.name.clone()));
+        let mut places = Vec::new();
+        for value in values {
+            let place = format!(":k{}", self.values.len());
+            self.values.push((place.clone(), value));
+            places.push(place);
+        }
+        if !self.condition.is_empty() {
+            self.condition.push_str(" AND ");
+        }
+        let places = places.as_slice();
+        self.condition.push_str(&match (operator, places) {
+            ("begins_with", [prefix]) => format!("begins_with({name}, {prefix})"),
+            ("between", [low, high]) => format!("{name} BETWEEN {low} AND {high}"),
+            (operator, places) => format!("{name} {operator} {}", places.join(" ")),
+        });
+    }
+}

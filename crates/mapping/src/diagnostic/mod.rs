@@ -1,0 +1,202 @@
+//! What `check` says: faults and risks, each with a stable code and a place in the mapping file.
+
+mod code;
+mod place;
+mod render;
+
+pub use code::Code;
+pub use render::{render, to_json};
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+/// Whether a diagnostic makes the mapping unusable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The mapping cannot be used.
+    Error,
+    /// The mapping can be used; this is a risk.
+    Warning,
+}
+
+/// A second place that has to do with a diagnostic.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    /// Bytes of the mapping file.
+    pub span: Range<usize>,
+    /// What is there.
+    pub text: String,
+}
+
+/// One fault or risk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The code, which decides the severity and the documentation's anchor.
+    pub code: Code,
+    /// One line: what is wrong.
+    pub message: String,
+    /// Bytes of the mapping file that the caret underlines.
+    pub span: Range<usize>,
+    /// What stands at the caret, in a few words; may be empty.
+    pub label: String,
+    /// Other places that have to do with it.
+    pub others: Vec<Label>,
+    /// How to mend it.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic at a place, to be completed with the `with_` methods.
+    #[must_use]
+    pub fn new(code: Code, span: Range<usize>, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            span,
+            label: String::new(),
+            others: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Says how to mend it.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Says what stands at the caret.
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Points at a second place.
+    #[must_use]
+    pub fn with_other(mut self, span: Range<usize>, text: impl Into<String>) -> Self {
+        self.others.push(Label {
+            span,
+            text: text.into(),
+        });
+        self
+    }
+
+    /// Whether it is a fault or a risk.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.code.severity()
+    }
+}
+
+/// A list to which diagnostics are added.
+pub trait Diagnostics {
+    /// Adds a diagnostic that says how to mend it, and nothing else.
+    fn add(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    );
+}
+
+impl Diagnostics for Vec<Diagnostic> {
+    fn add(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::new(code, span, message).with_help(help));
+    }
+}
+
+/// Names of the language, each with what SQL, AWS and other tools call the same, in lower case without
+/// `_` and `-`.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("dynafold", "version"),
+    ("access_patterns", "patterns queries accesspattern"),
+    ("partition", "pk hash hashkey partitionkey"),
+    ("sort", "sk range rangekey sortkey"),
+    ("indexes", "gsi gsis globalsecondaryindexes globalindexes"),
+    ("local_indexes", "lsi lsis localsecondaryindexes"),
+    ("project", "projection projected include"),
+    ("billing", "capacity billingmode throughput"),
+    ("on-demand", "payperrequest ondemand"),
+    ("ttl", "timetolive"),
+    ("from", "table source"),
+    ("filter", "where condition having"),
+    ("where", "filter condition having"),
+    ("columns", "fields select"),
+    ("omit", "exclude except skip drop without"),
+    ("keep", "null include"),
+    ("key", "keys primarykey"),
+    ("begins_with", "prefix startswith"),
+    ("gt", "after greater"),
+    ("lt", "before less"),
+    ("ge", "gte from since"),
+    ("le", "lte until"),
+    ("asc", "ascending ascend forward"),
+    ("desc", "descending descend backward reverse"),
+    ("consistent", "consistentread stronglyconsistent"),
+    ("$when", "$if $unless $case $condition"),
+    ("$value", "$val $then"),
+    ("$embed", "$from $table $children $nest"),
+    ("$where", "$filter"),
+    ("$order", "$sort $orderby"),
+    ("$each", "$item $select $project"),
+    ("$type", "$cast"),
+    ("source", "database db url uri connection"),
+    ("output", "out outfile"),
+    ("deny-warnings", "strict"),
+    ("S", "string text str"),
+    ("N", "number int integer numeric decimal"),
+    ("B", "binary bytes blob"),
+    ("BOOL", "boolean"),
+    ("L", "list array"),
+    ("M", "map object json"),
+    ("lower", "lowercase tolower downcase lcase"),
+    ("upper", "uppercase toupper upcase ucase"),
+    (
+        "pad",
+        "lpad padleft leftpad padstart zfill zeropad zeropadded",
+    ),
+    ("truncate", "substr substring left slice cut trunc"),
+    ("trim", "strip btrim"),
+    ("default", "coalesce ifnull nvl"),
+    ("iso", "isoformat toisostring iso8601"),
+    ("format", "dateformat strftime tochar"),
+    ("epoch", "unixtimestamp unixtime timestamp"),
+    ("string", "str tostring text"),
+    ("number", "int integer tonumber numeric"),
+    ("bool", "boolean"),
+    ("pseudonym", "hash sha256 md5 mask"),
+    ("redact", "hide"),
+];
+
+/// The name among `known` that is meant by `wrong`: another word for it, or the one that is most like
+/// it, if one is like it at all.
+#[must_use]
+pub fn nearest<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let lower = wrong.to_lowercase();
+    let known: Vec<&str> = known.into_iter().collect();
+    let spoken = lower.replace(['-', '_', ' '], "");
+    let mut other = OTHER_WORDS
+        .iter()
+        .filter(|(_, words)| words.split(' ').any(|word| word == spoken))
+        .filter_map(|(ours, _)| known.iter().find(|name| *name == ours));
+    if let Some(meant) = other.next() {
+        return Some(meant);
+    }
+    dynafold_format::nearest(wrong, known)
+}
+
+/// Asks for the nearest known name, if there is one.
+pub fn did_you_mean<'a>(wrong: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    Some(format!("did you mean `{}`?", nearest(wrong, known)?))
+}

@@ -1,0 +1,364 @@
+//! Filter expressions of access patterns: DynamoDB's language, with attribute names and values as
+//! they are.
+//!
+//! `state = :state AND (size(note) > 10 OR attribute_not_exists(ends))`. Names need no `#`, since
+//! all of them are replaced; `` `odd name` `` stands in backquotes. Values are parameters, `:state`,
+//! or constants: `'text'`, a number, `true`, `false`, `null`.
+
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::iter::Peekable;
+use std::ops::Range;
+use std::vec::IntoIter;
+
+use dynafold_dynamodb::Attribute;
+
+use tokens::{Token, tokens};
+
+/// A piece of an expression, in the order of the text.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Piece {
+    /// An operator, a parenthesis, a function.
+    Word(String),
+    /// An attribute's name, or a member's within it.
+    Name {
+        /// The name.
+        name: String,
+        /// Whether it is the attribute itself.
+        is_attribute: bool,
+        /// Bytes of the text.
+        span: Range<usize>,
+    },
+    /// The position in a list, or the point before a member: without space around it.
+    Step(String),
+    /// A value that the caller gives.
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What it is held against.
+        against: Against,
+    },
+    /// A value that stands there.
+    Constant(Attribute),
+}
+
+/// What a value is held against.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Against {
+    /// An attribute.
+    Attribute(String),
+    /// The size of one, which is a number.
+    Size,
+    /// The type of one, which is text.
+    Type,
+    /// A member of a document, or another value.
+    Unknown,
+}
+
+/// A fault in an expression.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ExpressionError {
+    /// Bytes of the text.
+    pub(super) span: Range<usize>,
+    /// What is wrong, one line.
+    pub(super) message: String,
+}
+
+/// Takes an expression apart.
+pub(super) fn parse(text: &str) -> Result<Vec<Piece>, ExpressionError> {
+    let mut parser = Parser {
+        tokens: tokens(text)?.into_iter().peekable(),
+        end: text.len(),
+        pieces: Vec::new(),
+        against: Against::Unknown,
+        level: 0,
+    };
+    parser.either()?;
+    match parser.tokens.next() {
+        None => Ok(parser.pieces),
+        Some((token, span)) => Err(fault(
+            span,
+            format!("{} is not expected here", token.shown()),
+        )),
+    }
+}
+
+fn fault(span: Range<usize>, message: impl Into<String>) -> ExpressionError {
+    ExpressionError {
+        span,
+        message: message.into(),
+    }
+}
+
+struct Parser {
+    tokens: Peekable<IntoIter<(Token, Range<usize>)>>,
+    end: usize,
+    pieces: Vec<Piece>,
+    /// The other side of the comparison that is being read.
+    against: Against,
+    /// How many parentheses and negations stand around what is read.
+    level: usize,
+}
+
+/// How deep an expression may be nested: DynamoDB takes 300 operators and 4 KB (limits.md), and people fewer.
+const MAX_LEVELS: usize = 100;
+/// Values that DynamoDB takes in one IN.
+const MOST_IN: usize = 100;
+
+const FUNCTIONS: [(&str, usize); 5] = [
+    ("attribute_exists", 1),
+    ("attribute_not_exists", 1),
+    ("attribute_type", 2),
+    ("begins_with", 2),
+    ("contains", 2),
+];
+
+impl Parser {
+    fn next_is(&mut self, wanted: impl Fn(&Token) -> bool) -> bool {
+        self.tokens.peek().is_some_and(|(token, _)| wanted(token))
+    }
+
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.next_is(|token| token.is_word(word));
+        if found {
+            self.tokens.next();
+            self.pieces.push(Piece::Word(word.to_owned()));
+        }
+        found
+    }
+
+    fn take_sign(&mut self, wanted: &[&str]) -> bool {
+        let Some((Token::Sign(sign), _)) = self.tokens.peek() else {
+            return false;
+        };
+        let found = wanted.contains(sign);
+        if found {
+            self.pieces.push(Piece::Word((*sign).to_owned()));
+            self.tokens.next();
+        }
+        found
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), ExpressionError> {
+        if self.take_sign(&[sign]) {
+            return Ok(());
+        }
+        Err(self.unexpected(&format!("`{sign}`")))
+    }
+
+    /// Where the next token begins.
+    fn here(&mut self) -> usize {
+        let next = self.tokens.peek();
+        next.map_or(self.end, |(_, span)| span.start)
+    }
+
+    fn unexpected(&mut self, wanted: &str) -> ExpressionError {
+        match self.tokens.peek() {
+            Some((token, span)) => fault(
+                span.clone(),
+                format!("{wanted} is expected, not {}", token.shown()),
+            ),
+            None => fault(
+                self.end..self.end,
+                format!("{wanted} is missing at the end"),
+            ),
+        }
+    }
+
+    fn either(&mut self) -> Result<(), ExpressionError> {
+        self.both()?;
+        while self.take_word("OR") {
+            self.both()?;
+        }
+        Ok(())
+    }
+
+    fn both(&mut self) -> Result<(), ExpressionError> {
+        self.one()?;
+        while self.take_word("AND") {
+            self.one()?;
+        }
+        Ok(())
+    }
+
+    fn one(&mut self) -> Result<(), ExpressionError> {
+        if self.level > MAX_LEVELS {
+            let from = self.here();
+            return Err(fault(
+                from..from,
+                format!("it is nested deeper than {MAX_LEVELS} levels"),
+            ));
+        }
+        self.level += 1;
+        let read = self.negated();
+        self.level -= 1;
+        read
+    }
+
+    fn negated(&mut self) -> Result<(), ExpressionError> {
+        if self.take_word("NOT") {
+            return self.one();
+        }
+        if self.take_sign(&["("]) {
+            let open = self.pieces.len();
+            self.either()?;
+            self.expect(")")?;
+            self.simplify(open);
+            return Ok(());
+        }
+        self.against = Against::Unknown;
+        let from = self.pieces.len();
+        self.comparison()?;
+        // A value may stand before what it is held against.
+        for piece in self.pieces.iter_mut().skip(from) {
+            if let Piece::Parameter { against, .. } = piece
+                && *against == Against::Unknown
+            {
+                against.clone_from(&self.against);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes away the parentheses behind which a place is, if all within them is in parentheses too:
+    /// DynamoDB refuses such as redundant.
+    fn simplify(&mut self, open: usize) {
+        let is = |piece: &Piece, sign: &str| matches!(piece, Piece::Word(word) if word == sign);
+        let within = self.pieces.get(open..self.pieces.len() - 1);
+        let mut depth = 0_usize;
+        let ends = within.unwrap_or_default().iter().map(|piece| {
+            depth += usize::from(is(piece, "("));
+            depth -= usize::from(is(piece, ")"));
+            depth
+        });
+        let first = ends.enumerate().find(|(_, depth)| *depth == 0);
+        // Within a comparison nothing is in parentheses from the first piece on.
+        if first.is_some_and(|(at, _)| at > 0 && open + at + 2 == self.pieces.len()) {
+            self.pieces.pop();
+            self.pieces.remove(open);
+        }
+    }
+
+    fn comparison(&mut self) -> Result<(), ExpressionError> {
+        for (name, arguments) in FUNCTIONS {
+            if self.take_word(name) {
+                self.expect("(")?;
+                self.path()?;
+                if name == "attribute_type" {
+                    self.against = Against::Type;
+                }
+                if arguments == 2 {
+                    self.expect(",")?;
+                    self.operand()?;
+                }
+                return self.expect(")");
+            }
+        }
+        self.operand()?;
+        if self.take_word("BETWEEN") {
+            self.operand()?;
+            if !self.take_word("AND") {
+                return Err(self.unexpected("`AND`"));
+            }
+            return self.operand();
+        }
+        if self.take_word("IN") {
+            let from = self.here();
+            self.expect("(")?;
+            self.operand()?;
+            let mut count = 1;
+            while self.take_sign(&[","]) {
+                self.operand()?;
+                count += 1;
+            }
+            if count > MOST_IN {
+                let message = format!("IN takes {MOST_IN} values at most, and this has {count}");
+                return Err(fault(from..self.here(), message));
+            }
+            return self.expect(")");
+        }
+        if self.take_sign(&["=", "<>", "<=", ">=", "<", ">"]) {
+            return self.operand();
+        }
+        Err(self.unexpected("a comparison"))
+    }
+
+    fn operand(&mut self) -> Result<(), ExpressionError> {
+        match self.tokens.peek().cloned() {
+            Some((Token::Parameter(name), _)) => {
+                self.tokens.next();
+                let against = self.against.clone();
+                self.pieces.push(Piece::Parameter { name, against });
+                Ok(())
+            }
+            Some((Token::Constant(value), _)) => {
+                self.tokens.next();
+                self.pieces.push(Piece::Constant(value));
+                Ok(())
+            }
+            Some((token, _)) if token.is_word("size") => {
+                self.take_word("size");
+                self.expect("(")?;
+                self.path()?;
+                self.against = Against::Size;
+                self.expect(")")
+            }
+            _ => self.path(),
+        }
+    }
+
+    fn path(&mut self) -> Result<(), ExpressionError> {
+        self.name(true)?;
+        loop {
+            let Some((Token::Sign(sign), _)) = self.tokens.peek() else {
+                return Ok(());
+            };
+            match *sign {
+                "." => {
+                    self.tokens.next();
+                    self.pieces.push(Piece::Step(".".to_owned()));
+                    self.name(false)?;
+                }
+                "[" => {
+                    self.tokens.next();
+                    match self.tokens.peek().cloned() {
+                        Some((Token::Constant(Attribute::N(number)), _))
+                            if number
+                                .to_string()
+                                .bytes()
+                                .all(|digit| digit.is_ascii_digit()) =>
+                        {
+                            self.tokens.next();
+                            self.pieces.push(Piece::Step(format!("[{number}]")));
+                        }
+                        _ => return Err(self.unexpected("a position")),
+                    }
+                    if !self.next_is(|token| *token == Token::Sign("]")) {
+                        return Err(self.unexpected("`]`"));
+                    }
+                    self.tokens.next();
+                }
+                _ => return Ok(()),
+            }
+            self.against = Against::Unknown;
+        }
+    }
+
+    fn name(&mut self, is_attribute: bool) -> Result<(), ExpressionError> {
+        let Some((Token::Name(name, _), span)) = self.tokens.peek().cloned() else {
+            return Err(self.unexpected("an attribute"));
+        };
+        self.tokens.next();
+        if is_attribute {
+            self.against = Against::Attribute(name.clone());
+        }
+        self.pieces.push(Piece::Name {
+            name,
+            is_attribute,
+            span,
+        });
+        Ok(())
+    }
+}

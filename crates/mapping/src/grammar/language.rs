@@ -1,0 +1,121 @@
+//! The keys of the mapping language, version 1.
+
+use super::Field;
+use super::Shape::{
+    self, Bool, Integer, List, Named, Node, OneOf, Positive, Record, Template, Text, Tree, Word,
+};
+use super::table::TABLE;
+
+/// A whole mapping file.
+pub(crate) const MAPPING: Shape = Record(&[
+    Field::required("dynafold", Word(&["1"])).doc("The language's version; write `dynafold: 1`."),
+    Field::required("table", Record(TABLE)).doc("The DynamoDB table."),
+    Field::required("items", Named(&Record(ITEM))).doc("The item types, by name."),
+    Field::new("access_patterns", Named(&Record(ACCESS_PATTERN)))
+        .doc("The queries that the table must serve, by name."),
+]);
+
+pub(super) const ACCEPT: &str = "Warnings by their codes that are known here and accepted.";
+
+const JOIN: Shape = Named(&OneOf(&[
+    Text,
+    List(&Text),
+    Record(&[
+        Field::required("table", Text).doc("The table to look up."),
+        Field::required("match", Named(&Text)).doc("their_column: our_column."),
+    ]),
+]));
+
+/// The directives of attribute trees. Which of them go together is for `validate` to say.
+pub(crate) const DIRECTIVES: &[Field] = &[
+    Field::new("$spread", OneOf(&[Text, List(&Text)]))
+        .doc("A document whose members become attributes."),
+    Field::new("$value", Node).doc("What the attribute is, beside $when or $type."),
+    Field::new("$when", Text).doc("A SQL condition; without it the attribute is absent."),
+    Field::new(
+        "$type",
+        Word(&["S", "N", "B", "BOOL", "SS", "NS", "BS", "L", "M"]),
+    )
+    .doc("The DynamoDB type that the value is given."),
+    Field::new("$embed", Text).doc("A child table whose rows stand inside."),
+    Field::new("$match", Named(&Text))
+        .doc("child_column: our_column. Default: the only foreign key between the two."),
+    Field::new("$where", Text).doc("A SQL condition over the child."),
+    Field::new("$order", OneOf(&[Text, List(&Text)]))
+        .doc("Columns of the child, each with `desc` if it descends. Default: its key."),
+    Field::new("$limit", Integer).doc("Most children of one parent."),
+    Field::new("$join", JOIN).doc("N:1 lookups from the child, as `join`."),
+    Field::new("$each", Node).doc("What becomes of each child. Default: a map of its columns."),
+    Field::new("$as", Word(&["list", "map", "set"]))
+        .doc("What the children stand in. Default list."),
+    Field::new("$key", Template).doc("The member's name, with `$as: map`."),
+];
+
+const ITEM: &[Field] = &[
+    Field::required(
+        "from",
+        OneOf(&[
+            Text,
+            Record(&[
+                Field::required("sql", Text).doc("A SELECT statement."),
+                Field::new("key", List(&Text)).doc("The columns that tell its rows apart."),
+            ]),
+        ]),
+    )
+    .doc("A table or view, or { sql: SELECT …, key: [column] }."),
+    Field::new("where", Text).doc("A SQL condition; rows that fail it are counted as filtered."),
+    Field::new("join", JOIN).doc("N:1 lookups: alias: the foreign-key column that leads there."),
+    Field::new("explode", Named(&Text))
+        .doc("One item for each element of an array: alias: the array."),
+    Field::required("key", Named(&Template)).doc("The table's key attributes, each a template."),
+    Field::new("columns", OneOf(&[Word(&["*"]), List(&Text)]))
+        .doc("Columns carried under their own names: \"*\" (default) or a list."),
+    Field::new("omit", List(&Text))
+        .doc("Columns that `columns` would carry and that are left out."),
+    Field::new("attributes", Tree).doc("Further attributes: name → template, map or list."),
+    Field::new("nulls", Word(&["omit", "keep"])).doc("What NULL columns do. Default omit."),
+    Field::new(
+        "oversize",
+        OneOf(&[
+            Word(&["reject"]),
+            Record(&[Field::required("compress", Shape::Some(&Text))
+                .doc("Attributes to compress, in this order, as many as are needed.")]),
+        ]),
+    )
+    .doc("What an item over 400 KB does. Default reject."),
+    Field::new("expired", Word(&["load", "skip", "archive"]))
+        .doc("What rows that have expired already do. Default load."),
+    Field::new("write_rate", Positive).doc("Writes a second at peak in production."),
+    Field::new("accept", List(&Text)).doc(ACCEPT),
+];
+
+const ACCESS_PATTERN: &[Field] = &[
+    Field::new("description", Text).doc("What it is for."),
+    Field::new("items", List(&Text)).doc("The item types that come back."),
+    Field::new("index", Text).doc("The index that it uses; the table itself without it."),
+    Field::required(
+        "key",
+        Named(&OneOf(&[
+            Template,
+            Record(&[
+                Field::new("begins_with", Template).doc("The sort key begins with this."),
+                Field::new("between", List(&Template)).doc("The sort key is between these two."),
+                Field::new("lt", Template).doc("The sort key is less."),
+                Field::new("le", Template).doc("The sort key is less or equal."),
+                Field::new("gt", Template).doc("The sort key is greater."),
+                Field::new("ge", Template).doc("The sort key is greater or equal."),
+            ]),
+        ])),
+    )
+    .doc("The key condition: the partition key by equality, the sort key as DynamoDB allows."),
+    Field::new("order", Word(&["asc", "desc"])).doc("The order of the sort key. Default asc."),
+    Field::new("limit", Integer).doc("Most items to answer."),
+    Field::new("filter", Text).doc("A filter expression."),
+    Field::new("consistent", Bool).doc("Whether reads are strongly consistent."),
+    Field::new("sql", Text).doc("The relational query that this pattern replaces."),
+    Field::new("params", Named(&Text))
+        .doc("parameter: table.column that its values come from, or a template of now."),
+    Field::new("answer", Named(&Text)).doc("attribute: SQL column, where the names differ."),
+    Field::new("rate", Positive).doc("Requests a second at peak."),
+    Field::new("accept", List(&Text)).doc(ACCEPT),
+];

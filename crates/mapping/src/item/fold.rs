@@ -1,0 +1,334 @@
+//! The fold: one row becomes one item of one item type.
+//!
+//! The mapping is compiled already; a row costs no lookup by name and no parse. What comes out has
+//! passed every limit of DynamoDB that can be known without asking it, or is a [`Reject`].
+
+mod finish;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Attribute, Item};
+use dynafold_relational::value::{Value, parse_document};
+
+use super::expiry::Clock;
+use super::explode::typed;
+use super::fault::{Fault, KEY_NULL, Reject};
+use super::limits::Limits;
+use super::{ConvertError, Expiry, evaluate, to_attribute};
+use crate::model::{Expired, ItemType, Model, Node, Part, Place, Template};
+use crate::template::Context;
+
+/// Makes items from rows. Pure: the same row gives the same item.
+#[derive(Debug, Clone)]
+pub struct Folder {
+    types: Vec<ItemType>,
+    limits: Limits,
+    pub(super) context: Context,
+    /// `None` where the table has no TTL.
+    clock: Option<Clock>,
+}
+
+/// An item that DynamoDB will take, and what it measures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folded {
+    /// The item.
+    pub item: Item,
+    /// Bytes that DynamoDB counts against the 400 KB.
+    pub size: usize,
+    /// Write capacity units, those of index entries included.
+    pub units: u64,
+    /// 128 bits that stand for the key.
+    pub fingerprint: u128,
+    /// 64 bits that stand for the partition key.
+    pub partition: u64,
+    /// What its TTL attribute says, by the run's clock.
+    pub expiry: Expiry,
+    /// What becomes of it because it has expired; [`Expired::Load`] for all others. An item that
+    /// is not to be loaded was not held against DynamoDB's limits.
+    pub expired: Expired,
+    /// The attributes that were compressed, because it was too large otherwise.
+    pub compressed: Vec<Arc<str>>,
+}
+
+/// A row does not make an attribute: a value does not pass a filter. What is wrong with it is not told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refused;
+
+impl Folder {
+    /// Prepares the fold for a mapping.
+    #[must_use]
+    pub fn new(model: &Model, context: Context) -> Self {
+        let ttl = model.table.ttl.as_ref();
+        Self {
+            types: model.item_types.clone(),
+            limits: Limits::new(&model.table),
+            clock: ttl.map(|ttl| Clock::new(ttl, context.now)),
+            context,
+        }
+    }
+
+    /// Makes the item of one item type (an index into the model's) from a row of its pass.
+    ///
+    /// # Errors
+    ///
+    /// [`Reject`] when the row has no item that DynamoDB would take.
+    pub fn fold(&self, item_type: usize, row: &[Value]) -> Result<Folded, Box<Reject>> {
+        let mut item = Item::default();
+        let item_type = self.types.get(item_type);
+        match item_type.map_or(Ok(()), |item_type| self.fill(&mut item, item_type, row)) {
+            Ok(()) => self.finish(item, item_type),
+            Err(fault) => Err(Box::new(fault.reject(item))),
+        }
+    }
+
+    /// The key of an item: partition, and sort where the table has one.
+    #[must_use]
+    pub fn key(&self, item: &Item) -> Option<(Attribute, Option<Attribute>)> {
+        let (partition, sort) = self.limits.key(item);
+        Some((partition?.clone(), sort.cloned()))
+    }
+
+    /// Bytes of an item's entry in each index, the global ones first, in the order of the table's
+    /// description; `None` where the index does not hold the item. `size` is the item's.
+    pub fn entries<'a>(
+        &'a self,
+        item: &'a Item,
+        size: usize,
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        self.limits.entries(item, size)
+    }
+
+    /// What one attribute is for a row, by what it is made from.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] where the row does not make it.
+    pub fn attribute(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Refused> {
+        self.node(node, row, keep_null).map_err(|_| Refused)
+    }
+
+    fn fill(&self, item: &mut Item, item_type: &ItemType, row: &[Value]) -> Result<(), Fault> {
+        item.attributes.reserve_exact(item_type.attributes.len());
+        // Never for keys, where DynamoDB refuses NULL.
+        let keep_null = |name: &str| item_type.keep_nulls && !self.limits.is_key(name);
+        // The first fault, which tells of the others.
+        let mut faulty: Option<Fault> = None;
+        for (name, node) in &item_type.attributes {
+            let fault = match self.node(node, row, keep_null(name)) {
+                Ok(Some(value)) => {
+                    item.attributes.push((name.clone(), value));
+                    continue;
+                }
+                Ok(None) if self.limits.is_table_key(name) => null_key(node),
+                Ok(None) => continue,
+                Err(fault) => fault,
+            };
+            let fault = fault.at(name);
+            faulty = Some(match faulty {
+                None => fault,
+                Some(first) => first.and(&fault),
+            });
+        }
+        if let Some(fault) = faulty {
+            return Err(fault);
+        }
+        let declared = |name: &str| item_type.node(name).is_some();
+        let spreads = &item_type.spreads;
+        spread(&mut item.attributes, spreads, row, &declared, &keep_null)
+    }
+
+    pub(super) fn node(
+        &self,
+        node: &Node,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Fault> {
+        match node {
+            Node::Template(template) => self.template(template, row, keep_null),
+            Node::Constant(constant) => Ok(Some(constant.clone())),
+            Node::List(nodes) => {
+                let elements = nodes.iter().enumerate().map(|(index, node)| {
+                    // What is absent in a list is NULL, because the position tells.
+                    match self.node(node, row, keep_null) {
+                        Ok(element) => Ok(element.unwrap_or(Attribute::Null)),
+                        Err(fault) => Err(fault.at(&index.to_string())),
+                    }
+                });
+                elements
+                    .collect::<Result<_, _>>()
+                    .map(|e| Some(Attribute::L(e)))
+            }
+            Node::Map {
+                members: nodes,
+                spreads,
+            } => self.map(nodes, spreads, row, keep_null).map(Some),
+            Node::When { flag, value } => match row.get(*flag) {
+                Some(Value::Bool(true)) => self.node(value, row, keep_null),
+                _ => Ok(None),
+            },
+            Node::Typed { wanted, value } => {
+                let made = self.node(value, row, keep_null)?;
+                typed(*wanted, made.as_ref())?;
+                Ok(made)
+            }
+            Node::Embed(embed) => self.embed(embed, row, keep_null),
+        }
+    }
+
+    fn map(
+        &self,
+        nodes: &[(Arc<str>, Node)],
+        spreads: &[Place],
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Attribute, Fault> {
+        let mut made = Vec::with_capacity(nodes.len());
+        for (name, node) in nodes {
+            if let Some(value) = self.node(node, row, keep_null).map_err(|f| f.at(name))? {
+                made.push((name.clone(), value));
+            }
+        }
+        let declared = |name: &str| nodes.iter().any(|(other, _)| other.as_ref() == name);
+        spread(&mut made, spreads, row, &declared, &|_| keep_null)?;
+        Ok(Attribute::M(made))
+    }
+
+    fn template(
+        &self,
+        template: &Template,
+        row: &[Value],
+        keep_null: bool,
+    ) -> Result<Option<Attribute>, Fault> {
+        // A column carried as it is: no text is made and the value is copied once.
+        if let [Part::Value(only)] = template.parts.as_slice()
+            && only.filters.is_empty()
+            && only.place.path.is_empty()
+        {
+            let value = row.get(only.place.column).unwrap_or(&Value::Null);
+            return attribute(value, keep_null);
+        }
+        match evaluate(template, row, &self.context) {
+            Ok(Value::Text(text)) => Ok(Some(Attribute::S(text))),
+            Ok(Value::Number(number)) => Ok(Some(Attribute::N(number))),
+            Ok(value) => attribute(&value, keep_null),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn attribute(value: &Value, keep_null: bool) -> Result<Option<Attribute>, Fault> {
+    to_attribute(value, keep_null).map_err(|error| not_converted(&error))
+}
+
+pub(super) fn not_converted(error: &ConvertError) -> Fault {
+    let (code, help) = match error {
+        ConvertError::Unfit(why) => return (*why).into(),
+        ConvertError::MixedSet => ("set-mixed", "make it a list instead of a set"),
+        ConvertError::DuplicateMember => ("set-duplicate", "make it a list instead of a set"),
+    };
+    Fault::new(code, error.to_string()).help(help)
+}
+
+/// The document at a place; NULL where a member on the way is missing.
+#[must_use]
+pub fn find<'r>(place: &Place, row: &'r [Value]) -> Cow<'r, Value> {
+    let mut value = row.get(place.column).unwrap_or(&Value::Null);
+    for step in &place.path {
+        value = match value {
+            Value::Map(members) => members
+                .iter()
+                .find(|(name, _)| name == step)
+                .map_or(&Value::Null, |(_, member)| member),
+            Value::Unfit(_) => return Cow::Borrowed(value),
+            _ => &Value::Null,
+        };
+    }
+    match value {
+        Value::Text(text) if place.is_json => Cow::Owned(
+            parse_document(text).unwrap_or_else(|error| Value::unfit(text, error.reason())),
+        ),
+        value => Cow::Borrowed(value),
+    }
+}
+
+/// Adds the members of documents to what is declared; a name that is there already is a fault.
+fn spread(
+    made: &mut Vec<(Arc<str>, Attribute)>,
+    places: &[Place],
+    row: &[Value],
+    declared: &dyn Fn(&str) -> bool,
+    keep_null: &dyn Fn(&str) -> bool,
+) -> Result<(), Fault> {
+    let mut before: Vec<Arc<str>> = Vec::new();
+    let first = made.len();
+    for place in places {
+        let document = find(place, row);
+        let members = members(place, &document)?;
+        for (name, value) in members {
+            // A declared attribute clashes even where its column is NULL: otherwise the name
+            // would mean two things in one table.
+            if declared(name) || before.contains(name) {
+                return Err(Fault::new(
+                    "attribute-clash",
+                    "a member of the spread document has the name of another attribute",
+                )
+                .help("carry the document as one attribute, or rename the other attribute")
+                .at(name));
+            }
+            if let Some(value) = attribute(value, keep_null(name)).map_err(|f| f.at(name))? {
+                made.push((name.clone(), value));
+            }
+        }
+        if places.len() > 1 {
+            before.extend(members.iter().map(|(name, _)| name.clone()));
+        }
+    }
+    // Databases keep the members of JSON objects in orders of their own.
+    if let Some(added) = made.get_mut(first..) {
+        added.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+    Ok(())
+}
+
+/// The members that a spread adds; none for NULL.
+fn members<'d>(place: &Place, document: &'d Value) -> Result<&'d [(Arc<str>, Value)], Fault> {
+    match document {
+        Value::Null => Ok(&[]),
+        Value::Map(members) => Ok(members),
+        Value::Unfit(unfit) => Err(Fault::from(unfit.why).at(&place.written)),
+        other => Err(Fault::new(
+            "spread-not-an-object",
+            format!(
+                "`$spread: {}` found {} and needs an object",
+                place.written,
+                other.kind()
+            ),
+        )
+        .help("carry the column as an attribute of its own, or leave such rows out with `where`")),
+    }
+}
+
+fn null_key(node: &Node) -> Fault {
+    let columns: Vec<&str> = match node {
+        Node::Template(template) => {
+            let values = template.mandatory();
+            values.map(|value| &*value.place.written).collect()
+        }
+        _ => Vec::new(),
+    };
+    let message = match columns.as_slice() {
+        [] => "the key attribute is NULL".to_owned(),
+        [column] => format!("the key attribute is NULL because `{column}` is"),
+        several => format!(
+            "the key attribute is NULL because one of `{}` is",
+            several.join("`, `")
+        ),
+    };
+    Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or say `| default(x)`")
+}

@@ -1,0 +1,299 @@
+//! DynamoDB's limits on one item, checked before it is sent (limits.md 1-19).
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{
+    Attribute, Index, Item, KeyAttribute, KeyType, MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES,
+    MAX_PARTITION_BYTES, MAX_SORT_BYTES, Projection, Table, write_units,
+};
+
+use super::fault::{Fault, KEY_NULL};
+
+/// The code of an item that has too many bytes.
+pub(super) const TOO_LARGE: &str = "item-too-large";
+
+/// The limits as they apply to one table.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    /// The table's: the partition key, and the sort key where it has one.
+    keys: Vec<Key>,
+    index_keys: Vec<Key>,
+    entries: Vec<Entry>,
+}
+
+/// An attribute that is a key of the table or of an index.
+#[derive(Debug, Clone)]
+struct Key {
+    attribute: KeyAttribute,
+    max_bytes: usize,
+    /// What faults call it.
+    what: String,
+}
+
+/// What an index holds of an item.
+#[derive(Debug, Clone)]
+struct Entry {
+    local: bool,
+    keys: Vec<Arc<str>>,
+    /// `None`: every attribute.
+    attributes: Option<HashSet<Arc<str>>>,
+}
+
+impl Entry {
+    /// Bytes that the index holds of an item of this size; `None` without one of its keys.
+    fn held(&self, item: &Item, size: usize) -> Option<usize> {
+        if self.keys.iter().any(|name| item.get(name).is_none()) {
+            return None;
+        }
+        Some(match &self.attributes {
+            None => size,
+            Some(names) => {
+                let held = item.attributes.iter().filter(|a| names.contains(&a.0));
+                held.map(|(name, value)| name.len() + value.size()).sum()
+            }
+        })
+    }
+}
+
+/// What an item measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Measure {
+    pub(super) size: usize,
+    pub(super) units: u64,
+}
+
+impl Limits {
+    pub(super) fn new(table: &Table) -> Self {
+        let key = |attribute: &KeyAttribute, max_bytes, role| Key {
+            attribute: attribute.clone(),
+            max_bytes,
+            what: format!("the {role} key"),
+        };
+        let partition = key(&table.partition, MAX_PARTITION_BYTES, "partition");
+        let sort = table.sort.as_ref();
+        let sort = sort.map(|sort| key(sort, MAX_SORT_BYTES, "sort"));
+        let mut limits = Self {
+            keys: std::iter::once(partition).chain(sort).collect(),
+            index_keys: Vec::new(),
+            entries: Vec::new(),
+        };
+        for index in &table.indexes {
+            limits.add(table, index, false);
+        }
+        for index in &table.local_indexes {
+            limits.add(table, index, true);
+        }
+        limits
+    }
+
+    fn add(&mut self, table: &Table, index: &Index, local: bool) {
+        let partition: &[KeyAttribute] = if local {
+            std::slice::from_ref(&table.partition)
+        } else {
+            &index.partition
+        };
+        for (keys, max_bytes) in [
+            (partition, MAX_PARTITION_BYTES),
+            (&index.sort, MAX_SORT_BYTES),
+        ] {
+            self.index_keys.extend(keys.iter().map(|attribute| Key {
+                attribute: attribute.clone(),
+                max_bytes,
+                what: format!("the key of index {}", index.name),
+            }));
+        }
+        let keys: Vec<Arc<str>> = partition
+            .iter()
+            .chain(&index.sort)
+            .map(|key| key.name.clone())
+            .collect();
+        let included: &[String] = match &index.projection {
+            Projection::Include(names) => names,
+            Projection::All | Projection::Keys => &[],
+        };
+        let table_keys = self.keys.iter().map(|key| key.attribute.name.clone());
+        let held = keys.iter().cloned().chain(table_keys);
+        let held = held.chain(included.iter().map(|name| name.as_str().into()));
+        let attributes = (index.projection != Projection::All).then(|| held.collect());
+        self.entries.push(Entry {
+            local,
+            keys,
+            attributes,
+        });
+    }
+
+    /// Bytes of an item's entry in each index, the global ones first, in the order of the table's
+    /// description; `None` where the index does not hold the item.
+    pub(super) fn entries<'a>(
+        &'a self,
+        item: &'a Item,
+        size: usize,
+    ) -> impl Iterator<Item = Option<usize>> + 'a {
+        self.entries.iter().map(move |entry| entry.held(item, size))
+    }
+
+    /// Whether an attribute is a key of the table or of an index.
+    pub(super) fn is_key(&self, name: &str) -> bool {
+        self.is_table_key(name) || self.index_keys.iter().any(|key| key.is(name))
+    }
+
+    /// Whether an attribute is a key of the table itself.
+    pub(super) fn is_table_key(&self, name: &str) -> bool {
+        self.keys.iter().any(|key| key.is(name))
+    }
+
+    /// The values of the table's key.
+    pub(super) fn key<'i>(&self, item: &'i Item) -> (Option<&'i Attribute>, Option<&'i Attribute>) {
+        let mut values = self.keys.iter().map(|key| item.get(&key.attribute.name));
+        (values.next().flatten(), values.next().flatten())
+    }
+
+    pub(super) fn has_sort(&self) -> bool {
+        self.keys.len() > 1
+    }
+
+    pub(super) fn check(&self, item: &Item) -> Result<Measure, Fault> {
+        for key in &self.keys {
+            let name = &key.attribute.name;
+            match item.get(name) {
+                None | Some(Attribute::Null) => {
+                    return Err(Fault::new(KEY_NULL, format!("{} is NULL", key.what))
+                        .help("leave such rows out with `where`, or say `| default(x)`")
+                        .at(name));
+                }
+                Some(value) => key.check(value)?,
+            }
+        }
+        for key in &self.index_keys {
+            if let Some(value) = item.get(&key.attribute.name) {
+                key.check(value).map_err(Fault::of_index)?;
+            }
+        }
+        for (name, value) in &item.attributes {
+            check_name(name)
+                .and_then(|()| check_value(value, 0))
+                .map_err(|fault| fault.at(name))?;
+        }
+        self.measure(item)
+    }
+
+    pub(super) fn measure(&self, item: &Item) -> Result<Measure, Fault> {
+        let size = item.size();
+        if size > MAX_ITEM_BYTES {
+            return Err(Fault::new(
+                TOO_LARGE,
+                format!("the item has {size} bytes; DynamoDB takes {MAX_ITEM_BYTES}"),
+            )
+            .help("compress large attributes with `oversize`, leave them out with `omit`, or keep them elsewhere and store a link"));
+        }
+        let mut units = write_units(size);
+        let mut with_local = size;
+        for entry in &self.entries {
+            let Some(held) = entry.held(item, size) else {
+                continue;
+            };
+            units += write_units(held);
+            if entry.local {
+                with_local += held;
+            }
+        }
+        if with_local > MAX_ITEM_BYTES {
+            return Err(Fault::new(
+                TOO_LARGE,
+                format!(
+                    "the item and its entries in local indexes have {with_local} bytes; \
+                     DynamoDB takes {MAX_ITEM_BYTES}"
+                ),
+            )
+            .help("project fewer attributes into the local indexes, or make them global ones"));
+        }
+        Ok(Measure { size, units })
+    }
+}
+
+impl Key {
+    fn is(&self, name: &str) -> bool {
+        *self.attribute.name == *name
+    }
+
+    fn check(&self, value: &Attribute) -> Result<(), Fault> {
+        let (what, most) = (&self.what, self.max_bytes);
+        let bytes = match (self.attribute.key_type, value) {
+            (KeyType::S, Attribute::S(text)) => Some(text.len()),
+            (KeyType::B, Attribute::B(bytes)) => Some(bytes.len()),
+            // A number is never empty and never long.
+            (KeyType::N, Attribute::N(_)) => Some(1),
+            _ => None,
+        };
+        let (code, message, help) = match bytes {
+            None => {
+                let (expected, is) = (self.attribute.key_type.word(), value.type_name());
+                (
+                    "key-type",
+                    format!("{what} is declared as {expected} and the value is {is}"),
+                    "make the value fit with `| string` or `| number`, or declare the key's type in `table`",
+                )
+            }
+            Some(0) => (
+                "key-empty",
+                format!("{what} is empty"),
+                "say `| default(x)`, put literal text before it, or leave such rows out with `where`",
+            ),
+            Some(bytes) if bytes > most => (
+                "key-too-long",
+                format!("{what} has {bytes} bytes; DynamoDB takes {most}"),
+                "shorten it with `| truncate(n)`, or use another column",
+            ),
+            Some(_) => return Ok(()),
+        };
+        Err(Fault::new(code, message)
+            .help(help)
+            .at(&self.attribute.name))
+    }
+}
+
+fn check_name(name: &str) -> Result<(), Fault> {
+    if (1..=MAX_NAME_BYTES).contains(&name.len()) {
+        return Ok(());
+    }
+    Err(Fault::new(
+        "attribute-name",
+        format!(
+            "an attribute's name has {} bytes; DynamoDB takes 1 to {MAX_NAME_BYTES}",
+            name.len()
+        ),
+    )
+    .help("keep the document as text with `| string`"))
+}
+
+/// Walks a value; `level` counts the lists and maps around it.
+fn check_value(value: &Attribute, level: usize) -> Result<(), Fault> {
+    if level >= MAX_LEVELS {
+        return Err(Fault::new(
+            "nested-too-deep",
+            format!("the document nests deeper than {MAX_LEVELS} levels"),
+        )
+        .help("keep the document as text with `| string`"));
+    }
+    match value {
+        Attribute::L(elements) => elements.iter().try_for_each(|e| check_value(e, level + 1)),
+        Attribute::M(members) => members.iter().try_for_each(|(name, member)| {
+            check_name(name)?;
+            check_value(member, level + 1)
+        }),
+        Attribute::Ss(members) => check_set(members),
+        Attribute::Ns(members) => check_set(members),
+        Attribute::Bs(members) => check_set(members),
+        _ => Ok(()),
+    }
+}
+
+/// Members are unique by the way sets are made; see [`super::to_attribute`].
+fn check_set<T>(members: &[T]) -> Result<(), Fault> {
+    if members.is_empty() {
+        return Err(Fault::new("set-empty", "a set inside a document is empty")
+            .help("DynamoDB has no empty sets; leave it out or make it a list"));
+    }
+    Ok(())
+}

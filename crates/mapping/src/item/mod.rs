@@ -1,0 +1,19 @@
+//! Items: attributes, their sizes, their JSON, and the fold that makes them from rows. Pure.
+
+mod compress;
+mod convert;
+mod expiry;
+mod explode;
+mod fault;
+mod fold;
+mod limits;
+mod render;
+
+pub use compress::same_unpacked;
+pub use convert::{ConvertError, to_attribute, to_set};
+pub use expiry::Expiry;
+pub use explode::Elements;
+pub use fault::KEY_NULL;
+pub use fault::Reject;
+pub use fold::{Folded, Folder, Refused, find};
+pub use render::{RenderError, TextError, evaluate, text_of};

@@ -1,0 +1,195 @@
+//! Evaluates a compiled template on a row. The hottest path of a load: it copies nothing that it
+//! need not.
+
+use std::borrow::Cow;
+
+use dynafold_relational::value::{Text, UnfitReason, Value};
+
+use crate::model::{Part, Place, Placeholder, Template};
+use crate::template::{ApplyError, Context, canonical};
+
+/// Why a template gives no value for a row. Holds nothing of the row but where the value stands.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RenderError {
+    /// The stable code, such as `pad-overflow`.
+    pub code: &'static str,
+    /// What is wrong, naming the place and the filter.
+    pub message: String,
+    /// How to mend it.
+    pub help: &'static str,
+}
+
+/// Why a value cannot stand inside text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TextError {
+    /// When the value is binary, a list, a map, a set or NULL.
+    #[error("{given} has no text of its own")]
+    Kind {
+        /// The value's kind.
+        given: &'static str,
+    },
+    /// When the value does not fit its column's type.
+    #[error("{0}")]
+    Unfit(UnfitReason),
+}
+
+impl TextError {
+    /// The stable code.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::Kind { .. } => "no-text",
+            Self::Unfit(_) => "unfit-value",
+        }
+    }
+
+    /// How to mend it.
+    #[must_use]
+    pub fn help(self) -> &'static str {
+        match self {
+            Self::Kind { given: "binary" } => "say `| hex`, `| base64` or `| uuid`",
+            Self::Kind { .. } => "say `| string` to write it as JSON, or name one of its members",
+            Self::Unfit(reason) => reason.help(),
+        }
+    }
+}
+
+/// The canonical text of a scalar, as it stands inside a composite template: numbers as DynamoDB
+/// answers them, `true` or `false`, times in ISO 8601.
+///
+/// # Errors
+///
+/// [`TextError`] for what has no text of its own, and for unfit values.
+pub fn text_of(value: &Value) -> Result<&str, TextError> {
+    canonical(value).ok_or_else(|| match value {
+        Value::Unfit(unfit) => TextError::Unfit(unfit.why),
+        other => TextError::Kind {
+            given: other.kind(),
+        },
+    })
+}
+
+/// Evaluates a template.
+///
+/// A template of exactly one value keeps the value's type; any other gives text. A NULL in it gives
+/// NULL, except in an optional segment: from the first one with a NULL on, optional segments are
+/// left out, and what stands between and after them stays.
+///
+/// # Errors
+///
+/// [`RenderError`] when a value does not pass a filter, or cannot stand inside text.
+pub fn evaluate(
+    template: &Template,
+    row: &[Value],
+    context: &Context,
+) -> Result<Value, RenderError> {
+    if let [Part::Value(placeholder)] = template.parts.as_slice() {
+        return value_of(placeholder, row, context).map(Cow::into_owned);
+    }
+    let mut text = Text::new();
+    let mut open = true;
+    for part in &template.parts {
+        match part {
+            Part::Optional(inner) => {
+                if open {
+                    let before = text.len();
+                    open = push_all(&mut text, inner, row, context)?;
+                    if !open {
+                        text.truncate(before);
+                    }
+                }
+            }
+            part => {
+                if !push(&mut text, part, row, context)? {
+                    return Ok(Value::Null);
+                }
+            }
+        }
+    }
+    Ok(Value::Text(text))
+}
+
+/// Appends all parts; `false` as soon as one of them is NULL.
+fn push_all(
+    text: &mut Text,
+    parts: &[Part],
+    row: &[Value],
+    context: &Context,
+) -> Result<bool, RenderError> {
+    for part in parts {
+        if !push(text, part, row, context)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn push(
+    text: &mut Text,
+    part: &Part,
+    row: &[Value],
+    context: &Context,
+) -> Result<bool, RenderError> {
+    match part {
+        Part::Text(literal) => text.push_str(literal),
+        Part::Value(placeholder) => {
+            let value = value_of(placeholder, row, context)?;
+            if value.is_null() {
+                return Ok(false);
+            }
+            let written = text_of(&value).map_err(|error| RenderError {
+                code: error.code(),
+                message: format!("`{}`: {error}", placeholder.place.written),
+                help: error.help(),
+            })?;
+            match &placeholder.escape {
+                None => text.push_str(written),
+                Some(escape) => escape.push(text, written),
+            }
+        }
+        Part::Optional(inner) => return push_all(text, inner, row, context),
+    }
+    Ok(true)
+}
+
+/// The value at a placeholder's place, through its filters.
+fn value_of<'r>(
+    placeholder: &'r Placeholder,
+    row: &'r [Value],
+    context: &Context,
+) -> Result<Cow<'r, Value>, RenderError> {
+    let refused = |error: &ApplyError, at: String| RenderError {
+        code: error.code(),
+        message: format!("`{at}`: {error}"),
+        help: error.help(),
+    };
+    let written = &placeholder.place.written;
+    let mut value =
+        find(&placeholder.place, row).map_err(|error| refused(&error, written.to_string()))?;
+    for filter in &placeholder.filters {
+        value = filter
+            .apply_to(value, context)
+            .map_err(|error| refused(&error, format!("{written} | {}", filter.name())))?;
+    }
+    Ok(value)
+}
+
+/// Goes down to a place. What is missing on the way is NULL; lists have no members.
+fn find<'r>(place: &Place, row: &'r [Value]) -> Result<Cow<'r, Value>, ApplyError> {
+    let mut value = row.get(place.column).unwrap_or(&Value::Null);
+    for name in &place.path {
+        value = match value {
+            Value::Map(members) => members
+                .iter()
+                .find(|(member, _)| member == name)
+                .map_or(&Value::Null, |(_, member)| member),
+            Value::Unfit(unfit) => return Err(ApplyError::Unfit(unfit.why)),
+            _ => &Value::Null,
+        };
+    }
+    Ok(Cow::Borrowed(value))
+}
+
+#[cfg(test)]
+mod tests;

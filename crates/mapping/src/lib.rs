@@ -1,0 +1,31 @@
+//! The mapping language: from YAML with places to a model that cannot be invalid, what is proved of it, and what it makes
+//! of rows.
+//!
+//! [`Raw`] is a file as it was written; [`resolve()`] holds it against a catalog and gives a [`model::Model`] with all
+//! that is wrong ([`diagnostic`]) and all that is claimed ([`claim`]). [`item`] folds rows into items; [`access`] makes
+//! requests of access patterns. Pure: it reads no file, asks no database and sends nothing.
+
+pub mod access;
+#[cfg(test)]
+#[path = "tests/all_sql.rs"]
+mod all_sql;
+pub mod claim;
+pub mod diagnostic;
+mod expression;
+mod grammar;
+pub mod item;
+pub mod model;
+mod proof;
+mod raw;
+mod resolve;
+mod starter;
+pub mod template;
+mod variables;
+pub mod yaml;
+
+pub use grammar::schema;
+pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
+pub use raw::{Raw, Spanned};
+pub use resolve::{Described, Outline, Resolution, outline, resolve};
+pub use resolve::{aligned, is_fickle_query, kind_of, reads_more, writing};
+pub use starter::{Starter, starter};

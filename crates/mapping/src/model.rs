@@ -1,0 +1,711 @@
+//! A mapping that was checked against a catalog: nothing in it can be invalid.
+//!
+//! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
+//! filter a value with its arguments read. Folding a row looks nothing up by name.
+
+use std::fmt::{Display, Formatter, Result, Write as _};
+use std::sync::Arc;
+
+pub use super::proof::Texts;
+
+use dynafold_dynamodb::{Attribute, DynamoType, KeyAttribute, Table};
+use dynafold_relational::catalog::{Family, TableName};
+use dynafold_relational::scan::Scan;
+use dynafold_relational::value::TimeKind;
+
+use super::template::{Escape, Filter};
+
+/// A whole mapping.
+#[derive(Debug, Clone)]
+pub struct Model {
+    /// The table to be made and filled.
+    pub table: Table,
+    /// The reads, in the order of the file; each serves one or more item types.
+    pub passes: Vec<Pass>,
+    /// The item types, in the order of the file.
+    pub item_types: Vec<ItemType>,
+    /// The access patterns, in the order of the file.
+    pub patterns: Vec<AccessPattern>,
+    /// What times without a zone mean when UTC is asked for.
+    pub time_zone: jiff::tz::TimeZone,
+}
+
+impl Model {
+    /// What is read of the source.
+    #[must_use]
+    pub fn scans(&self) -> Vec<&Scan> {
+        self.passes.iter().map(|pass| &pass.scan).collect()
+    }
+
+    /// The `where` of an item type.
+    #[must_use]
+    pub fn condition(&self, item: &ItemType) -> Option<&str> {
+        let scan = &self.passes.get(item.pass)?.scan;
+        let at = item.condition?.checked_sub(scan.columns.len())?;
+        scan.conditions.get(at).map(String::as_str)
+    }
+
+    /// Writes a second of each item type, where the mapping says them.
+    #[must_use]
+    pub fn write_rates(&self) -> Vec<Option<f64>> {
+        let item_types = self.item_types.iter();
+        item_types.map(|item_type| item_type.write_rate).collect()
+    }
+
+    /// Whether any template uses a filter.
+    #[must_use]
+    pub fn uses(&self, filter: &Filter) -> bool {
+        fn within(node: &Node, filter: &Filter) -> bool {
+            let has = |template: &Template| {
+                let mut placeholders = template.placeholders();
+                placeholders.any(|placeholder| placeholder.filters.contains(filter))
+            };
+            let mut found = false;
+            node.visit(&mut |node| {
+                found |= match node {
+                    Node::Template(template) => has(template),
+                    Node::Embed(embed) => {
+                        within(&embed.each, filter)
+                            || matches!(&embed.gather, Gather::Map(key) if has(key))
+                    }
+                    _ => false,
+                };
+            });
+            found
+        }
+        let attributes = self.item_types.iter().flat_map(|item| &item.attributes);
+        attributes.into_iter().any(|(_, node)| within(node, filter))
+    }
+}
+
+/// One read of one relation, for all the item types that come from it.
+#[derive(Debug, Clone)]
+pub struct Pass {
+    /// What is asked of the source.
+    pub scan: Scan,
+    /// How people call the relation, as the mapping writes it.
+    pub name: String,
+    /// Indices into [`Model::item_types`].
+    pub item_types: Vec<usize>,
+    /// Whether two readings of it may differ though no table of the snapshot has changed: SQL may ask for
+    /// the time, and a view may; some tables have no snapshots.
+    pub fickle: bool,
+}
+
+/// One item type.
+#[derive(Debug, Clone)]
+pub struct ItemType {
+    /// Its name in the mapping.
+    pub name: Arc<str>,
+    /// Index into [`Model::passes`].
+    pub pass: usize,
+    /// Index into the row of the boolean that says whether the row meets this type's `where`.
+    pub condition: Option<usize>,
+    /// What tells source rows apart in messages: column names and indices into the row.
+    pub row_key: Vec<(Arc<str>, usize)>,
+    /// The arrays of which each element makes an item, from the outermost on.
+    pub explodes: Vec<Explode>,
+    /// The attributes, the table's key first, then the type attribute, columns, and the rest.
+    pub attributes: Vec<(Arc<str>, Node)>,
+    /// Documents whose members become attributes too.
+    pub spreads: Vec<Place>,
+    /// Whether NULL columns are written as DynamoDB NULL instead of being left out.
+    pub keep_nulls: bool,
+    /// What becomes of rows whose items have expired already.
+    pub expired: Expired,
+    /// Attributes that are compressed, in this order and as many as are needed, where an item is
+    /// too large; none where such an item is rejected.
+    pub compress: Vec<Arc<str>>,
+    /// The texts that its items' keys can have, partition key first.
+    pub key_texts: Vec<Texts>,
+    /// Writes a second at peak in production, above zero; `None` where the mapping does not say.
+    pub write_rate: Option<f64>,
+}
+
+/// What becomes of a row whose item has expired when the run begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Expired {
+    /// It is loaded like any other.
+    #[default]
+    Load,
+    /// It is left out and counted.
+    Skip,
+    /// Its item goes to the archive file instead of the table.
+    Archive,
+}
+
+impl ItemType {
+    /// Whether nothing tells its source rows apart: what they are read from has no key.
+    #[must_use]
+    pub fn is_keyless(&self) -> bool {
+        self.key_columns() == 0
+    }
+
+    /// How many columns of the row key are the row's own; behind them come the positions of
+    /// elements.
+    #[must_use]
+    pub fn key_columns(&self) -> usize {
+        let position = |at: usize| self.explodes.iter().any(|explode| explode.index == at);
+        let columns = self.row_key.iter().take_while(|(_, at)| !position(*at));
+        columns.count()
+    }
+
+    /// What an attribute is made from.
+    #[must_use]
+    pub fn node(&self, name: &str) -> Option<&Node> {
+        let mut attributes = self.attributes.iter();
+        let found = attributes.find(|(other, _)| **other == *name);
+        found.map(|(_, node)| node)
+    }
+
+    /// The template that an attribute is made from, whatever condition or type goes with it.
+    #[must_use]
+    pub fn template(&self, name: &str) -> Option<&Template> {
+        self.node(name)?.template()
+    }
+
+    /// The places of the embeds in the row.
+    #[must_use]
+    pub fn embeds(&self) -> Vec<usize> {
+        let mut found = Vec::new();
+        for (_, node) in &self.attributes {
+            node.visit(&mut |node| {
+                if let Node::Embed(embed) = node {
+                    found.push(embed.column);
+                }
+            });
+        }
+        found
+    }
+}
+
+/// An array of which each element makes an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explode {
+    /// The array.
+    pub array: Place,
+    /// The place of the row that takes the element.
+    pub element: usize,
+    /// The place of the row that takes its position, from 0.
+    pub index: usize,
+}
+
+/// What an attribute is made from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// A template.
+    Template(Template),
+    /// A constant that is not text: a number or a boolean written plain in the YAML.
+    Constant(dynafold_dynamodb::Attribute),
+    /// A nested map.
+    Map {
+        /// The members.
+        members: Vec<(Arc<str>, Node)>,
+        /// Documents whose members become members too.
+        spreads: Vec<Place>,
+    },
+    /// A nested list.
+    List(Vec<Node>),
+    /// A value that is there only where a condition holds.
+    When {
+        /// Index into the row of the boolean.
+        flag: usize,
+        /// The value.
+        value: Box<Node>,
+    },
+    /// A value that must be of one DynamoDB type.
+    Typed {
+        /// The type.
+        wanted: DynamoType,
+        /// The value.
+        value: Box<Node>,
+    },
+    /// Children.
+    Embed(Box<EmbedNode>),
+}
+
+/// Children inside their parent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbedNode {
+    /// The place in the row of the children, a list of their rows.
+    pub column: usize,
+    /// What becomes of each; its places are those of a child's row.
+    pub each: Node,
+    /// What they stand in.
+    pub gather: Gather,
+    /// How the mapping calls the child table.
+    pub written: Arc<str>,
+}
+
+/// What children stand in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Gather {
+    /// A list, empty without children.
+    List,
+    /// A set, absent without children.
+    Set,
+    /// A map, empty without children, whose members have names made by this template.
+    Map(Template),
+}
+
+impl Node {
+    /// Visits this node and those within it that see the same row: not those of children.
+    pub fn visit<'n>(&'n self, visitor: &mut dyn FnMut(&'n Self)) {
+        visitor(self);
+        match self {
+            Self::Template(_) | Self::Constant(_) | Self::Embed(_) => {}
+            Self::Map { members, .. } => members.iter().for_each(|(_, node)| node.visit(visitor)),
+            Self::List(nodes) => nodes.iter().for_each(|node| node.visit(visitor)),
+            Self::When { value, .. } | Self::Typed { value, .. } => value.visit(visitor),
+        }
+    }
+
+    /// The places of the row that it takes, but for those of conditions and children.
+    #[must_use]
+    pub fn places(&self) -> Vec<&Place> {
+        let mut found = Vec::new();
+        self.visit(&mut |node| match node {
+            Self::Template(template) => found.extend(template.placeholders().map(|one| &one.place)),
+            Self::Map { spreads, .. } => found.extend(spreads),
+            _ => {}
+        });
+        found
+    }
+
+    /// The letters of DynamoDB's type for what it makes, as far as they are known; `of` says them for a
+    /// value of the source.
+    pub fn type_name(&self, of: &dyn Fn(Family) -> &'static str) -> &'static str {
+        match self {
+            Self::Template(template) => of(template.family()),
+            Self::Constant(value) => value.type_name(),
+            Self::Map { .. } => "M",
+            Self::List(_) => "L",
+            Self::When { value, .. } => value.type_name(of),
+            Self::Typed { wanted, .. } => wanted.word(),
+            Self::Embed(embed) => match embed.gather {
+                Gather::List => "L",
+                Gather::Set => of(Family::Set),
+                Gather::Map(_) => "M",
+            },
+        }
+    }
+
+    /// A node without what says when it is there and of which type it is.
+    #[must_use]
+    pub fn inner(&self) -> &Self {
+        match self {
+            Self::When { value, .. } | Self::Typed { value, .. } => value.inner(),
+            node => node,
+        }
+    }
+
+    /// The template that it is made from, whatever condition or type goes with it.
+    #[must_use]
+    pub fn template(&self) -> Option<&Template> {
+        match self.inner() {
+            Self::Template(template) => Some(template),
+            _ => None,
+        }
+    }
+}
+
+/// A compiled template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// The parts in order. A template of exactly one [`Part::Value`] keeps the value's type;
+    /// any other makes text.
+    pub parts: Vec<Part>,
+}
+
+impl Template {
+    /// A template of one value and nothing around it.
+    #[must_use]
+    pub fn of(value: Placeholder) -> Self {
+        let parts = vec![Part::Value(value)];
+        Self { parts }
+    }
+
+    /// The values that the template takes, those of optional segments included.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        self.flat().into_iter().filter_map(|part| match part {
+            Part::Value(placeholder) => Some(placeholder),
+            _ => None,
+        })
+    }
+
+    /// The values that must not be NULL.
+    pub fn mandatory(&self) -> impl Iterator<Item = &Placeholder> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Value(placeholder) => Some(placeholder),
+            _ => None,
+        })
+    }
+
+    /// The text that every value of this template begins with, and whether that is all of it.
+    #[must_use]
+    pub fn prefix(&self) -> (&str, bool) {
+        match self.parts.as_slice() {
+            [] => ("", true),
+            [Part::Text(text)] => (text, true),
+            [Part::Text(text), ..] => (text, false),
+            _ => ("", false),
+        }
+    }
+
+    /// The one value that the template is; `None` where text or another value stands beside it.
+    #[must_use]
+    pub fn single(&self) -> Option<&Placeholder> {
+        match self.parts.as_slice() {
+            [Part::Value(only)] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The parts with those of optional segments among them.
+    #[must_use]
+    pub fn flat(&self) -> Vec<&Part> {
+        let parts = self.parts.iter().flat_map(|part| match part {
+            Part::Optional(inner) => inner.as_slice(),
+            part => std::slice::from_ref(part),
+        });
+        parts.collect()
+    }
+
+    /// The kind of value that comes out.
+    #[must_use]
+    pub fn family(&self) -> Family {
+        match self.parts.as_slice() {
+            [Part::Value(placeholder)] => placeholder.family,
+            _ => Family::Text,
+        }
+    }
+}
+
+/// A part of a compiled template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text that stands for itself.
+    Text(String),
+    /// A value from the row.
+    Value(Placeholder),
+    /// An optional segment: left out, with all later ones, from the first whose value is NULL.
+    Optional(Vec<Part>),
+}
+
+/// A value from the row, through filters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placeholder {
+    /// Where the value stands.
+    pub place: Place,
+    /// The filters, in order.
+    pub filters: Vec<Filter>,
+    /// What kind of value comes out, as far as the column's type and the filters tell.
+    pub family: Family,
+    /// What is escaped in its text, after all filters: see `key_escape`.
+    pub escape: Option<Arc<Escape>>,
+}
+
+impl Placeholder {
+    /// A whole column as it is.
+    #[must_use]
+    pub fn of_column(column: usize, written: impl Into<Arc<str>>, family: Family) -> Self {
+        Self {
+            place: Place::of_column(column, written),
+            filters: Vec::new(),
+            family,
+            escape: None,
+        }
+    }
+
+    /// Whether a filter puts something for NULL.
+    #[must_use]
+    pub fn replaces_null(&self) -> bool {
+        let replaces =
+            |filter: &Filter| matches!(filter, Filter::Default(_) | Filter::Present { .. });
+        self.filters.iter().any(replaces)
+    }
+}
+
+/// Where a value stands: a column, or a member of a document in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Index into the row.
+    pub column: usize,
+    /// Members to go down into, for documents and composites.
+    pub path: Vec<Arc<str>>,
+    /// How the mapping writes it: `id`, `s.service`, `setting.color`.
+    pub written: Arc<str>,
+    /// Whether what stands there is text that holds JSON, of `explode` and `$spread`.
+    pub is_json: bool,
+}
+
+impl Place {
+    /// A whole column.
+    #[must_use]
+    pub fn of_column(column: usize, written: impl Into<Arc<str>>) -> Self {
+        Self {
+            column,
+            path: Vec::new(),
+            written: written.into(),
+            is_json: false,
+        }
+    }
+}
+
+// Access patterns: what a table is asked, as it was checked.
+
+/// An access pattern. Its templates are over parameters: [`Place::column`] is an index into
+/// [`AccessPattern::parameters`], or [`AccessPattern::SHARD`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct AccessPattern {
+    /// Its name in the mapping.
+    pub name: Arc<str>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// The item types that come back; empty where the mapping does not say.
+    pub items: Vec<Arc<str>>,
+    /// The index that is asked; the table itself without it.
+    pub index: Option<Arc<str>>,
+    /// The partition key attributes, each with what it equals.
+    pub partition: Vec<(KeyAttribute, Template)>,
+    /// Conditions on the first of the sort key attributes, in their order; all but the last are
+    /// equalities.
+    pub sort: Vec<(KeyAttribute, SortCondition)>,
+    /// All sort key attributes of what is asked: the order in which items come.
+    pub order: Vec<KeyAttribute>,
+    /// Whether that order descends.
+    pub descending: bool,
+    /// What the caller gives.
+    pub parameters: Vec<Parameter>,
+    /// How many shards of the partition key are asked, each by a request of its own.
+    pub shards: Option<u32>,
+    /// Most items of an answer.
+    pub limit: Option<u32>,
+    /// What leaves items out after they were read.
+    pub filter: Option<FilterExpression>,
+    /// Whether reads are strongly consistent.
+    pub consistent: bool,
+    /// The relational query that it replaces.
+    pub sql: Option<String>,
+    /// Where values of parameters come from, as `params` says it; of those that the relational query
+    /// alone has too.
+    pub origins: Vec<(Arc<str>, Origin)>,
+    /// Attributes with the SQL columns that they are called otherwise.
+    pub answer: Vec<(String, String)>,
+    /// Requests a second at peak.
+    pub rate: Option<f64>,
+}
+
+impl AccessPattern {
+    /// The place of the shard's number, which no caller gives.
+    pub const SHARD: usize = usize::MAX;
+
+    /// Whether it names the table's whole key: one item at most can come back.
+    #[must_use]
+    pub fn is_whole_key(&self) -> bool {
+        let equal = self
+            .sort
+            .iter()
+            .filter(|(_, condition)| condition.is_equality());
+        self.index.is_none() && equal.count() == self.order.len()
+    }
+
+    /// The templates of its key condition, each with the key attribute that it is held against.
+    pub fn templates(&self) -> impl Iterator<Item = (&KeyAttribute, &Template)> {
+        let partition = self.partition.iter();
+        let partition = partition.map(|(key, template)| (key, template));
+        let sort = self.sort.iter().flat_map(|(key, condition)| {
+            let templates = condition.templates().into_iter();
+            templates.map(move |template| (key, template))
+        });
+        partition.chain(sort)
+    }
+
+    /// The values that its key condition takes.
+    pub fn placeholders(&self) -> impl Iterator<Item = &Placeholder> {
+        self.templates()
+            .flat_map(|(_, template)| template.placeholders())
+    }
+}
+
+/// What is asked of a sort key attribute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SortCondition {
+    /// That it is this.
+    Is(Template),
+    /// That it begins with this.
+    BeginsWith(Template),
+    /// That it is between these two, both included.
+    Between(Template, Template),
+    /// That it is less.
+    Less(Template),
+    /// That it is less or equal.
+    LessOrEqual(Template),
+    /// That it is greater.
+    Greater(Template),
+    /// That it is greater or equal.
+    GreaterOrEqual(Template),
+}
+
+impl SortCondition {
+    /// Whether it is an equality.
+    #[must_use]
+    pub fn is_equality(&self) -> bool {
+        matches!(self, Self::Is(_))
+    }
+
+    /// The word or the sign for it.
+    #[must_use]
+    pub fn operator(&self) -> &'static str {
+        match self {
+            Self::Is(_) => "=",
+            Self::BeginsWith(_) => "begins_with",
+            Self::Between(..) => "between",
+            Self::Less(_) => "<",
+            Self::LessOrEqual(_) => "<=",
+            Self::Greater(_) => ">",
+            Self::GreaterOrEqual(_) => ">=",
+        }
+    }
+
+    /// Its templates, in the order in which they are written.
+    #[must_use]
+    pub fn templates(&self) -> Vec<&Template> {
+        match self {
+            Self::Is(one)
+            | Self::BeginsWith(one)
+            | Self::Less(one)
+            | Self::LessOrEqual(one)
+            | Self::Greater(one)
+            | Self::GreaterOrEqual(one) => vec![one],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
+
+    /// The same, to be changed.
+    pub fn templates_mut(&mut self) -> Vec<&mut Template> {
+        match self {
+            Self::Is(one)
+            | Self::BeginsWith(one)
+            | Self::Less(one)
+            | Self::LessOrEqual(one)
+            | Self::Greater(one)
+            | Self::GreaterOrEqual(one) => vec![one],
+            Self::Between(low, high) => vec![low, high],
+        }
+    }
+}
+
+/// What a caller gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: Arc<str>,
+    /// How its text is read.
+    pub kind: ParameterKind,
+    /// What it is without a caller's word: a moment that is counted from the clock. Its one place
+    /// is the clock.
+    pub from_clock: Option<Template>,
+    /// Whether only a schema tells how it is read, and there was none.
+    pub needs_schema: bool,
+}
+
+/// Where the values of a parameter come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A column of the source.
+    Column {
+        /// The table.
+        table: TableName,
+        /// The column.
+        column: String,
+    },
+    /// A moment that is counted from the clock. Its one place is the clock.
+    Clock(Template),
+}
+
+/// How the text of a parameter is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    /// As it is.
+    Text,
+    /// As an exact number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// As a date or time; of a column's kind and fractional digits, where they are known.
+    Time(Option<(TimeKind, u8)>),
+    /// As base64.
+    Binary,
+    /// Bytes as hexadecimal digits, which `hex` makes of them.
+    Hex,
+}
+
+impl ParameterKind {
+    /// The word for it where a value stands in a synopsis.
+    #[must_use]
+    pub fn placeholder(self) -> &'static str {
+        match self {
+            Self::Text => "TEXT",
+            Self::Number => "NUMBER",
+            Self::Boolean => "BOOL",
+            Self::Time(Some((TimeKind::Date, _))) => "DATE",
+            Self::Time(_) => "TIME",
+            Self::Binary => "BASE64",
+            Self::Hex => "HEX",
+        }
+    }
+}
+
+/// A filter expression in DynamoDB's words, every name and value replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterExpression {
+    /// The expression: `#f0 = :f0 AND attribute_exists(#f1)`.
+    pub text: String,
+    /// What `#f0` and so on stand for.
+    pub names: Vec<Arc<str>>,
+    /// What `:f0` and so on stand for.
+    pub values: Vec<Operand>,
+}
+
+/// A value of a filter expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Operand {
+    /// The parameter of this index.
+    Parameter(usize),
+    /// A constant.
+    Constant(Attribute),
+}
+
+// Compiled templates as people write them; with `#` as people read them, without filters.
+
+impl Display for Template {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        self.parts.iter().try_for_each(|part| part.fmt(f))
+    }
+}
+
+impl Display for Part {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Value(placeholder) => placeholder.fmt(f),
+            Self::Optional(inner) => {
+                f.write_char('[')?;
+                inner.iter().try_for_each(|part| part.fmt(f))?;
+                f.write_char(']')
+            }
+        }
+    }
+}
+
+impl Display for Placeholder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "{{{}", self.place.written)?;
+        let is_shown = !f.alternate();
+        for filter in self.filters.iter().filter(|_| is_shown) {
+            write!(f, " | {}", filter.written())?;
+        }
+        f.write_char('}')
+    }
+}

@@ -1,0 +1,197 @@
+//! Which pairs of item types may have one key.
+//!
+//! Pairs of which a key attribute begins with different texts are apart: they are counted, not gone through. The others
+//! are compared, as far as the work allows that is given to it.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::facts::Subject;
+use super::forms::{Shape, shapes};
+use super::meet::{Common, Work, meeting};
+use crate::model::{Node, Placeholder};
+
+/// Pairs that are compared at most. Each has a claim: people read fewer.
+pub(crate) const MOST_PAIRS: usize = 20_000;
+
+/// What keeps two item types apart whose keys may begin with one text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Apart {
+    /// A key attribute has no text in common, for this reason.
+    Form(String),
+    /// Nothing: both make a key such as this.
+    Not(String),
+    /// It is not known: their templates are too large.
+    Unknown,
+}
+
+/// Every pair of item types.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    /// How many have a key attribute that begins with different texts.
+    pub by_beginning: usize,
+    /// The others, by their places, the earlier item type first.
+    pub compared: Vec<([usize; 2], Apart)>,
+    /// How many of the others were not compared.
+    pub left: usize,
+}
+
+/// Compares the keys of item types; those of a faulty one are left out.
+pub(crate) fn pairs(subjects: &[Subject<'_>]) -> Pairs {
+    let keys = subjects.iter().enumerate().filter_map(|(place, subject)| {
+        let domain = |placeholder: &Placeholder| subject.domain(placeholder);
+        let attributes = subject.key()?.into_iter();
+        let attributes = attributes.map(|(name, node)| Attribute {
+            name,
+            node,
+            beginning: beginning(node),
+            shapes: shapes(node, subject.time_zone, &domain).into(),
+        });
+        let attributes = attributes.collect();
+        Some(Keys { place, attributes })
+    });
+    let keys: Vec<Keys<'_>> = keys.collect();
+    let attributes = keys.first().map_or(0, |keys| keys.attributes.len());
+    let orders = (0..attributes).map(|attribute| Order::new(&keys, attribute));
+    let Some(order) = orders.min_by_key(Order::count) else {
+        return Pairs::default();
+    };
+    let mut pairs = Pairs {
+        by_beginning: keys.len() * keys.len().saturating_sub(1) / 2,
+        ..Pairs::default()
+    };
+    let mut compare = Compare {
+        found: HashMap::new(),
+        work: Work::all(),
+    };
+    order.walk(&mut |before, later| {
+        for (_, earlier) in before {
+            let mut beginnings = earlier.attributes.iter().zip(&later.attributes);
+            if beginnings.any(|(a, b)| begin_apart(a.beginning, b.beginning)) {
+                continue;
+            }
+            pairs.by_beginning -= 1;
+            if pairs.compared.len() == MOST_PAIRS || compare.work.is_used_up() {
+                pairs.left += 1;
+                continue;
+            }
+            let mut both = [*earlier, later];
+            both.sort_by_key(|keys| keys.place);
+            let [a, b] = both;
+            let apart = compare.apart(&a.attributes, &b.attributes);
+            pairs.compared.push(([a.place, b.place], apart));
+        }
+    });
+    pairs.compared.sort_by_key(|([a, b], _)| (*b, *a));
+    pairs
+}
+
+/// An item type's key attributes.
+struct Keys<'t> {
+    place: usize,
+    attributes: Vec<Attribute<'t>>,
+}
+
+/// An item type, behind the text that a key attribute of its begins with.
+type Sorted<'k, 't> = (&'k str, &'k Keys<'t>);
+
+/// Item types in the order of these texts.
+struct Order<'k, 't>(Vec<Sorted<'k, 't>>);
+
+impl<'k, 't> Order<'k, 't> {
+    fn new(keys: &'k [Keys<'t>], attribute: usize) -> Self {
+        let beginning = |keys: &'k Keys<'t>| {
+            let attribute = keys.attributes.get(attribute);
+            attribute.map_or("", |attribute| attribute.beginning)
+        };
+        let mut sorted: Vec<_> = keys.iter().map(|keys| (beginning(keys), keys)).collect();
+        sorted.sort_by_key(|(text, _)| *text);
+        Self(sorted)
+    }
+
+    /// How many pairs there are of which one text begins with the other.
+    fn count(&self) -> usize {
+        let mut count = 0;
+        self.walk(&mut |before, _| count += before.len());
+        count
+    }
+
+    /// Hands over each item type with all before it whose text its own begins with.
+    fn walk(&self, act: &mut dyn FnMut(&[Sorted<'k, 't>], &'k Keys<'t>)) {
+        let mut before: Vec<Sorted<'k, 't>> = Vec::new();
+        for (text, keys) in &self.0 {
+            while before
+                .pop_if(|(last, _)| !text.starts_with(*last))
+                .is_some()
+            {}
+            act(&before, keys);
+            before.push((text, keys));
+        }
+    }
+}
+
+/// A key attribute of an item type.
+struct Attribute<'t> {
+    name: &'t str,
+    node: &'t Node,
+    /// The text that it begins with in every item.
+    beginning: &'t str,
+    shapes: Rc<[Shape]>,
+}
+
+/// Compares pairs. Attributes whose templates make the same texts are compared once.
+struct Compare {
+    found: HashMap<[Rc<[Shape]>; 2], Common>,
+    work: Work,
+}
+
+impl Compare {
+    fn apart(&mut self, a: &[Attribute<'_>], b: &[Attribute<'_>]) -> Apart {
+        let mut example = Vec::new();
+        let mut is_known = true;
+        for (a, b) in a.iter().zip(b) {
+            let name = a.name;
+            match self.common(a, b) {
+                Common::Text(meeting) => example.push(format!("{name} `{}`", meeting.text)),
+                Common::Unknown => is_known = false,
+                Common::Nothing => {
+                    let (a, b) = (form(a.node), form(b.node));
+                    return Apart::Form(format!("no {name} is both `{a}` and `{b}`"));
+                }
+            }
+        }
+        if is_known {
+            Apart::Not(example.join(", "))
+        } else {
+            Apart::Unknown
+        }
+    }
+
+    fn common(&mut self, a: &Attribute<'_>, b: &Attribute<'_>) -> &Common {
+        let work = &mut self.work;
+        let pair = [a.shapes.clone(), b.shapes.clone()];
+        self.found.entry(pair).or_insert_with(|| {
+            let mut part = work.part();
+            let found = meeting(&a.shapes, &b.shapes, &mut part);
+            work.give_back(&part);
+            found
+        })
+    }
+}
+
+/// The text that a key attribute begins with in every item.
+pub(super) fn beginning(node: &Node) -> &str {
+    node.template().map_or("", |template| template.prefix().0)
+}
+
+pub(super) fn begin_apart(a: &str, b: &str) -> bool {
+    !a.starts_with(b) && !b.starts_with(a)
+}
+
+fn form(node: &Node) -> String {
+    match node.inner() {
+        Node::Template(template) => format!("{template:#}"),
+        Node::Constant(dynafold_dynamodb::Attribute::N(number)) => number.to_string(),
+        _ => "…".to_owned(),
+    }
+}

@@ -1,0 +1,138 @@
+//! Which columns are in items, and which tables are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dynafold_relational::catalog::{Catalog, Dbms, Table, TableName};
+use dynafold_relational::scan::{Relation, Scan, ScanColumn};
+
+use super::Coverage;
+use super::facts::{Origin, Subject};
+use crate::model::{Gather, Node};
+
+/// What coverage needs of an item type besides its facts.
+pub(crate) struct Covered<'a> {
+    pub subject: Subject<'a>,
+    /// The scan of its pass.
+    pub scan: &'a Scan,
+    /// The columns that `omit` names.
+    pub omitted: Vec<&'a str>,
+}
+
+/// The columns that are in items, table by table.
+type Used<'a> = BTreeMap<&'a TableName, BTreeSet<&'a str>>;
+
+/// Counts the columns of the tables that the mapping uses.
+pub(crate) fn coverage(covered: &[Covered<'_>], catalog: &Catalog) -> Coverage {
+    let mut used = Used::new();
+    for each in covered {
+        for table in each.scan.tables() {
+            used.entry(table).or_default();
+        }
+        for (_, node) in &each.subject.item.attributes {
+            take(node, each.scan, &mut used);
+        }
+        for place in &each.subject.item.spreads {
+            column(each.scan, place.column, &mut used);
+        }
+        for explode in &each.subject.item.explodes {
+            column(each.scan, explode.array.column, &mut used);
+        }
+    }
+    let mut coverage = Coverage::default();
+    // A server of MySQL shows all of its databases, and most are somebody else's.
+    let named: BTreeSet<&str> = catalog
+        .tables
+        .iter()
+        .filter(|table| used.contains_key(&table.name) || in_query(table, covered))
+        .map(|table| table.name.schema.as_str())
+        .collect();
+    let is_ours = |table: &Table| {
+        !matches!(catalog.dbms, Dbms::Mysql | Dbms::Mariadb)
+            || named.is_empty()
+            || named.contains(table.name.schema.as_str())
+    };
+    for table in &catalog.tables {
+        match used.get(&table.name) {
+            // What a query takes of a table is not known.
+            _ if !is_base(table, covered) && in_query(table, covered) => {}
+            Some(columns) => add(table, columns, covered, catalog, &mut coverage),
+            // Views repeat what their tables hold.
+            None if table.is_stored() && is_ours(table) => {
+                let name = catalog.display_name(&table.name);
+                coverage.unused_tables.push(name);
+            }
+            None => {}
+        }
+    }
+    let queries = covered
+        .iter()
+        .filter(|c| matches!(c.subject.facts.origin, Origin::Query | Origin::Unknown));
+    coverage.queries = queries.map(|c| c.subject.item.name.to_string()).collect();
+    coverage
+}
+
+fn add(
+    table: &Table,
+    used: &BTreeSet<&str>,
+    covered: &[Covered<'_>],
+    catalog: &Catalog,
+    coverage: &mut Coverage,
+) {
+    let name = catalog.display_name(&table.name);
+    let is_omitted = |column: &str| {
+        covered.iter().any(|each| {
+            each.scan.from == Relation::Table(table.name.clone()) && each.omitted.contains(&column)
+        })
+    };
+    for column in &table.columns {
+        coverage.columns += 1;
+        let full = || format!("{name}.{}", column.name);
+        if used.contains(column.name.as_str()) {
+            coverage.in_items += 1;
+        } else if is_omitted(&column.name) {
+            coverage.omitted.push(full());
+        } else {
+            coverage.in_no_item.push(full());
+        }
+    }
+}
+
+fn is_base(table: &Table, covered: &[Covered<'_>]) -> bool {
+    let mut scans = covered.iter().map(|each| each.scan);
+    scans.any(|scan| matches!(&scan.from, Relation::Table(name) if *name == table.name))
+}
+
+/// Whether a query holds a table's name, so that it may read it.
+fn in_query(table: &Table, covered: &[Covered<'_>]) -> bool {
+    let name = table.name.name.to_lowercase();
+    covered.iter().any(|each| match &each.scan.from {
+        Relation::Query(sql) => sql.to_lowercase().contains(&name),
+        Relation::Table(_) => false,
+    })
+}
+
+/// Takes the columns of a node in.
+fn take<'a>(node: &Node, scan: &'a Scan, used: &mut Used<'a>) {
+    for place in node.places() {
+        column(scan, place.column, used);
+    }
+    node.visit(&mut |node| {
+        if let Node::Embed(embed) = node
+            && let Some(ScanColumn::Embed(children)) = scan.columns.get(embed.column)
+        {
+            take(&embed.each, &children.rows, used);
+            if let Gather::Map(template) = &embed.gather {
+                for placeholder in template.placeholders() {
+                    column(&children.rows, placeholder.place.column, used);
+                }
+            }
+        }
+    });
+}
+
+/// Takes one column in.
+fn column<'a>(scan: &'a Scan, index: usize, used: &mut Used<'a>) {
+    if let Some((table, name)) = scan.origin(index) {
+        used.entry(table).or_default().insert(name);
+    }
+}

@@ -1,0 +1,115 @@
+//! What a proof goes by: what the schema tells of one item type's rows.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::catalog::DataType;
+use jiff::tz::TimeZone;
+
+use super::domain::Domain;
+use super::forms::Known;
+use crate::model::{ItemType, Node, Placeholder, Template};
+
+/// What the schema tells of an item type's rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Facts {
+    /// How the mapping calls what the rows are read from.
+    pub relation: String,
+    /// The row's columns.
+    pub columns: Vec<ColumnFact>,
+    /// The sets of columns that are unique.
+    pub unique: Vec<UniqueKey>,
+    /// Where all of these columns are known, so are those: a parent's unique key tells the foreign
+    /// key that leads to it.
+    pub determined: Vec<(Vec<usize>, Vec<usize>)>,
+    /// What a parent's key would tell that the database may not have enforced at all times.
+    pub supposed: Vec<usize>,
+    /// What the rows are read from.
+    pub origin: Origin,
+    /// Whether a `where` leaves rows out.
+    pub filtered: bool,
+}
+
+/// What the schema tells of one column.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnFact {
+    /// How the mapping writes it: `id`, `s.service`.
+    pub written: String,
+    /// Its type, where it is known.
+    pub data_type: Option<DataType>,
+    /// What its values are.
+    pub domain: Domain,
+    /// Most bytes of an attribute that carries it as it is.
+    pub bytes: Option<usize>,
+    /// Whether it is SQLite's rowid, which holds whole numbers alone.
+    pub rowid: bool,
+}
+
+/// Columns that are unique together.
+#[derive(Debug, Clone)]
+pub(crate) struct UniqueKey {
+    /// How people call it: `the primary key`.
+    pub called: String,
+    /// Indices into the row.
+    pub columns: Vec<usize>,
+    /// Why two rows may be equal in it all the same: the database does not enforce it at all times.
+    pub doubt: Option<&'static str>,
+}
+
+/// What rows are read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// A table, whose constraints are all known.
+    Table,
+    /// A table that others inherit from: its keys do not hold over their rows.
+    Inherited,
+    /// A relation with a join that may give a row several times.
+    Multiplied,
+    /// A view or a foreign table.
+    View,
+    /// A query.
+    Query,
+    /// A query whose columns are not known without a connection.
+    Unknown,
+}
+
+/// An item type with what the schema tells of its rows, and the table that it is for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub item: &'a ItemType,
+    pub facts: &'a Facts,
+    pub table: &'a Table,
+    /// What times without a zone mean.
+    pub time_zone: &'a TimeZone,
+}
+
+impl<'a> Subject<'a> {
+    /// A template with what is known of its values.
+    pub(super) fn known(self, template: &Template) -> Known<'_> {
+        Known::new(template, self.time_zone, &|one| self.domain(one))
+    }
+
+    /// The nodes of the table's key; `None` where one of them is faulty.
+    pub(super) fn key(self) -> Option<Vec<(&'a Arc<str>, &'a Node)>> {
+        let keys = self.table.key();
+        keys.map(|key| Some((&key.name, self.item.node(&key.name)?)))
+            .collect()
+    }
+
+    /// What is known of the value at a placeholder's place, before its filters.
+    pub(super) fn domain(self, placeholder: &Placeholder) -> Domain {
+        if !placeholder.place.path.is_empty() {
+            return Domain::unknown("the members of a document are not known");
+        }
+        match self.facts.columns.get(placeholder.place.column) {
+            Some(column) => column.domain.clone(),
+            None => Domain::unknown("nothing is known of it"),
+        }
+    }
+
+    /// How people call a column of the row.
+    pub(super) fn column(self, index: usize) -> &'a str {
+        let column = self.facts.columns.get(index);
+        column.map_or("?", |column| column.written.as_str())
+    }
+}

@@ -1,0 +1,456 @@
+//! Whether the order of a sort key's text is the order of its values.
+//!
+//! Claimed is this: of two items with different texts, the one whose values come first has the text that
+//! comes first, byte by byte. Values are what the filters give, compared from left to right: numbers as numbers (behind `desc`
+//! the other way round), times as times, all other text by its bytes; an optional segment that is left
+//! out comes before any that is there. So each value must be written in its own order; and a value of
+//! which another is the beginning (`Ann`, `Anna`) must be the last, or end before a letter that sorts
+//! before all that the value may go on with.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::{KeyAttribute, KeyType, Table};
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::value::{TimeKind, Value, compare};
+
+use super::domain::{Domain, Kind};
+use super::facts::Subject;
+use super::indexes::key_attributes;
+use super::letters::Letters;
+use super::text::letters;
+use crate::claim::{self, Claim, ClaimKind, Verdict};
+use crate::model::{Part, Placeholder, Template};
+use crate::template::{Filter, canonical};
+
+/// Why the order of a sort key's text is not that of its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Disorder {
+    /// A number without padding: 9 sorts after 31.
+    Number(Arc<str>),
+    /// A time with an offset of its own: 09:00+09:00 sorts after 08:00+00:00 and is before it.
+    Offset(Arc<str>),
+    /// A time whose pattern does not go from years to seconds.
+    Pattern(Arc<str>, String),
+    /// What is no fault, and keeps the order from being proved; with two values that show it.
+    Open(String, Option<String>),
+}
+
+/// The sort key attributes that are text: the table's and those of indexes, each once.
+pub(crate) fn sort_keys(table: &Table) -> Vec<&Arc<str>> {
+    let is_text =
+        |key: &KeyAttribute| key.key_type == KeyType::S && key.name != table.partition.name;
+    let keys = key_attributes(table).into_iter();
+    keys.filter(|(key, is_sort)| *is_sort && is_text(key))
+        .map(|(key, _)| &key.name)
+        .collect()
+}
+
+/// How a value is written, on its way through filters.
+enum Written {
+    /// As a number's own text.
+    Number,
+    /// As a time's own text.
+    Time,
+    /// In the order of its values, for this reason.
+    InOrder(String),
+    /// Nothing shows the order, for this reason.
+    Open(String),
+}
+
+/// Everything that keeps the order of a template's text from being that of its values.
+pub(crate) fn disorders(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+    let each = template.placeholders();
+    let each = each.filter_map(|one| value(subject, one).err());
+    let mut found: Vec<Disorder> = each.collect();
+    if let [Part::Value(_)] = template.parts.as_slice() {
+        // A key attribute of numbers is none of these.
+        for disorder in &mut found {
+            if let Disorder::Number(written) = disorder {
+                *disorder = Disorder::Open(format!("`{written}` is a number as text"), None);
+            }
+        }
+    }
+    found.extend(whole(subject, template));
+    found
+}
+
+/// What puts a value into its order, in words; or why it is not in it.
+fn value(subject: Subject<'_>, placeholder: &Placeholder) -> Result<String, Disorder> {
+    let name = placeholder.place.written.clone();
+    let column = subject.facts.columns.get(placeholder.place.column);
+    let data_type = column.and_then(|column| column.data_type.as_ref());
+    let mut domain = subject.domain(placeholder);
+    let mut written = match (domain.kind, data_type) {
+        (Kind::Text, Some(DataType::Enum { values })) if !values.is_sorted() => Written::Open(
+            format!("the values of `{name}` are not declared in the order of their names"),
+        ),
+        (Kind::Text | Kind::Uuid | Kind::Binary, _) => {
+            Written::InOrder(format!("`{name}` is in the order of its bytes"))
+        }
+        (Kind::Boolean, _) => Written::InOrder(format!("`{name}` is false before it is true")),
+        (Kind::Number, _)
+        | (
+            Kind::Other,
+            Some(DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Float { .. }),
+        ) => Written::Number,
+        (Kind::Time(..), _) => Written::Time,
+        (Kind::Other, _) => Written::Open(format!("`{name}` may hold values of several types")),
+    };
+    for filter in &placeholder.filters {
+        written = rewritten(written, filter, &domain, &name)?;
+        domain = domain.through(filter, subject.time_zone);
+    }
+    if let Some(escape) = &placeholder.escape {
+        let all = letters(&domain.forms);
+        let moved = all.ascii().find(|letter| escape.has(*letter));
+        if moved.is_some() || !all.is_ascii() {
+            let letter = moved.map_or_else(String::new, |letter| format!(", such as {letter:?}"));
+            let why = format!("`key_escape` writes letters of `{name}` in another place{letter}");
+            return Err(Disorder::Open(why, None));
+        }
+    }
+    match (written, domain.kind) {
+        (Written::InOrder(words), _) => Ok(words),
+        (Written::Open(why), _) => Err(Disorder::Open(why, None)),
+        (Written::Number, _) => Err(Disorder::Number(name)),
+        (Written::Time, Kind::Time(TimeKind::TimeOfDayWithOffset, _)) => {
+            Err(Disorder::Offset(name))
+        }
+        (Written::Time, _) if domain.forms.len() == 1 && domain.width().is_some() => {
+            Ok(format!("`{name}` is a time with one number of digits"))
+        }
+        (Written::Time, _) => {
+            let why = format!("`{name}` is a time with varying digits");
+            Err(Disorder::Open(why, None))
+        }
+    }
+}
+
+/// How a value is written after a filter. `before`: what is known of it before.
+fn rewritten(
+    written: Written,
+    filter: &Filter,
+    before: &Domain,
+    name: &Arc<str>,
+) -> Result<Written, Disorder> {
+    let in_order = |words: &str| Ok(Written::InOrder(format!("`{name}` {words}")));
+    let open = |why: &str| Ok(Written::Open(format!("`{name}` {why}")));
+    match filter {
+        Filter::Pad { .. } => in_order("is padded"),
+        Filter::Ordered => in_order("is written in the order of numbers"),
+        Filter::Desc { .. } => in_order("descends"),
+        Filter::Format(pattern) => match falls(pattern.as_str()) {
+            Falls::Whole => in_order("is a time, from years down"),
+            Falls::Part => open("leaves out years, or is written by a pattern that is not judged"),
+            Falls::Not => Err(Disorder::Pattern(name.clone(), pattern.as_str().to_owned())),
+        },
+        Filter::Map { .. } | Filter::Present { .. } if has_ordered_codes(filter) => {
+            in_order("is one of a few codes in order")
+        }
+        Filter::Map { codes, other } => {
+            let mut all = codes.iter().map(|(_, code)| code).chain(other);
+            if all.all(|code| matches!(code, Value::Number(_))) {
+                Ok(Written::Number)
+            } else {
+                open("is one of a few codes of several types")
+            }
+        }
+        Filter::Present { .. } => Ok(Written::Number),
+        Filter::Default(_) if !before.nullable && !before.unfit => Ok(written),
+        Filter::Default(value) => match (&written, value) {
+            (Written::Number, Value::Number(_))
+            | (Written::Time, Value::Time(_))
+            | (Written::Open(_), _) => Ok(written),
+            (Written::InOrder(_), Value::Text(_)) if before.kind == Kind::Text => Ok(written),
+            _ => open("has a default of another kind"),
+        },
+        Filter::Iso | Filter::Date | Filter::Time(_) => Ok(Written::Time),
+        Filter::Epoch | Filter::EpochMs | Filter::Number => Ok(Written::Number),
+        Filter::Bool => in_order("is false before it is true"),
+        Filter::String if before.unfit && before.kind != Kind::Text => {
+            open("may hold what does not fit its type")
+        }
+        Filter::Base64 => open("is written in base64, which is not in the order of bytes"),
+        Filter::Json | Filter::Set | Filter::Redact => open("may hold values of several types"),
+        // A number stays one.
+        Filter::Pseudonym if before.kind == Kind::Other => open("may hold values of several types"),
+        Filter::Pseudonym if before.kind == Kind::Number => Ok(Written::Number),
+        Filter::Plus(_) | Filter::String | Filter::Binary => Ok(written),
+        Filter::Upper
+        | Filter::Lower
+        | Filter::Trim
+        | Filter::Truncate(_)
+        | Filter::Replace { .. }
+        | Filter::Shard(_)
+        | Filter::Hex
+        | Filter::Uuid { .. }
+        | Filter::Pseudonym => match written {
+            // A number or a time that is text already: its order is not that of the new text.
+            Written::Number | Written::Time => {
+                open("is a number or a time that is changed as text")
+            }
+            _ if before.kind != Kind::Text || before.width().is_none() => {
+                in_order("is in the order of its bytes")
+            }
+            written => Ok(written),
+        },
+    }
+}
+
+/// Whether a filter gives one of a few codes, all numbers or all text, whose texts are in their order.
+fn has_ordered_codes(filter: &Filter) -> bool {
+    let mut codes: Vec<&Value> = match filter {
+        Filter::Present { yes, no } => vec![yes, no],
+        Filter::Map { codes, other } => codes.iter().map(|(_, code)| code).chain(other).collect(),
+        _ => return false,
+    };
+    codes.sort_by(|a, b| compare(a, b));
+    codes
+        .windows(2)
+        .all(|pair| matches!(pair, [a, b] if a.kind() == b.kind() && canonical(a) <= canonical(b)))
+}
+
+/// What keeps values that are in order from being so one behind another.
+fn whole(subject: Subject<'_>, template: &Template) -> Vec<Disorder> {
+    let known = subject.known(template);
+    let mut found = Vec::new();
+    let mut numbers = 0..;
+    let mut flat: Vec<Piece<'_>> = Vec::new();
+    let mut left_out = false;
+    for part in &template.parts {
+        let (inner, optional) = match part {
+            Part::Optional(inner) => (inner.as_slice(), true),
+            part => (std::slice::from_ref(part), false),
+        };
+        let mut certain = true;
+        for part in inner {
+            match part {
+                Part::Text(text) => flat.push(Piece::Text(text)),
+                Part::Value(_) => {
+                    let number = numbers.next().unwrap_or_default();
+                    certain &= known.uses.get(number).is_some_and(|each| each.certain);
+                    flat.push(Piece::Value(number));
+                }
+                Part::Optional(_) => {}
+            }
+        }
+        if left_out && !optional {
+            let why = "an optional segment stands before other values".to_owned();
+            return vec![Disorder::Open(why, None)];
+        }
+        left_out |= optional && !certain;
+    }
+    for pair in flat.windows(2) {
+        let [Piece::Value(number), next] = pair else {
+            continue;
+        };
+        let Some(each) = known.uses.get(*number) else {
+            continue;
+        };
+        let ends_itself = matches!(each.placeholder.filters.last(), Some(Filter::Ordered));
+        if ends_itself || is_prefix_free(&each.domain) {
+            continue;
+        }
+        let name = &each.placeholder.place.written;
+        let mark = match next {
+            Piece::Text(text) => text.chars().next(),
+            Piece::Value(_) => None,
+        };
+        let all = letters(&each.domain.forms);
+        found.extend(match mark {
+            None => Some(Disorder::Open(
+                format!("`{name}` varies in length, and another value follows"),
+                None,
+            )),
+            Some(mark) => {
+                let below = Letters::up_to(mark).and(all);
+                (!below.is_empty()).then(|| {
+                    let example = below.sample(0).zip(all.sample(0)).map(|(low, first)| {
+                        format!(
+                            "{:?} is the lesser value, and {:?} the lesser text",
+                            format!("{first}{mark}"),
+                            format!("{first}{low}{mark}")
+                        )
+                    });
+                    Disorder::Open(
+                        format!("`{name}` varies in length, and may hold what sorts before the `{mark}` behind it, or is it"),
+                        example,
+                    )
+                })
+            }
+        });
+    }
+    found
+}
+
+enum Piece<'t> {
+    Text(&'t str),
+    Value(usize),
+}
+
+/// Whether no text of a value is the beginning of another.
+fn is_prefix_free(domain: &Domain) -> bool {
+    let exact = |form: &Vec<super::text::Stretch>| -> Option<String> {
+        let letters = form
+            .iter()
+            .map(|s| s.letters.only().filter(|_| !s.repeated));
+        letters.collect()
+    };
+    if domain.width().is_some() {
+        return true;
+    }
+    let texts: Option<Vec<String>> = domain.forms.iter().map(exact).collect();
+    texts.is_some_and(|texts| {
+        texts.iter().enumerate().all(|(at, text)| {
+            let mut others = texts.iter().enumerate().filter(|(other, _)| *other != at);
+            !others.any(|(_, other)| other.starts_with(text.as_str()))
+        })
+    })
+}
+
+/// How a pattern writes a time.
+enum Falls {
+    /// From years down, without a gap.
+    Whole,
+    /// Down without a gap, but not from years; or by what is not judged.
+    Part,
+    /// Otherwise: not in the order of time.
+    Not,
+}
+
+/// Whether a pattern goes from the longest unit of time to the shortest, and leaves none out.
+fn falls(pattern: &str) -> Falls {
+    let mut first = 0;
+    let mut last = 0;
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        if letter != '%' {
+            continue;
+        }
+        let units: &[u8] = match rest.next() {
+            Some('Y') => &[1],
+            Some('m') => &[2],
+            Some('d') => &[3],
+            Some('H') => &[4],
+            Some('M') => &[5],
+            Some('S') => &[6],
+            Some('F') => &[1, 2, 3],
+            Some('T') => &[4, 5, 6],
+            Some('R') => &[4, 5],
+            Some('%') => &[],
+            // The day of the year stands for month and day.
+            Some('j') if last == 1 => &[2, 3],
+            _ => return Falls::Part,
+        };
+        for unit in units {
+            // A pattern may begin anywhere: %H alone is the hour, on purpose.
+            if last != 0 && *unit != last + 1 {
+                return Falls::Not;
+            }
+            last = *unit;
+            if first == 0 {
+                first = *unit;
+            }
+        }
+    }
+    if first == 1 {
+        Falls::Whole
+    } else {
+        Falls::Part
+    }
+}
+
+/// What is known of the order of every sort key of an item type.
+pub(crate) fn proofs(subject: Subject<'_>) -> Vec<Claim> {
+    let keys = sort_keys(subject.table).into_iter();
+    let proofs = keys.filter_map(|name| {
+        let template = subject.item.template(name)?;
+        let wrong = disorders(subject, template);
+        let (verdict, because) = if wrong.is_empty() {
+            (Verdict::Proved, in_order(subject, template))
+        } else {
+            let wrong: Vec<String> = wrong.iter().map(Disorder::because).collect();
+            (Verdict::NotProved, wrong.join("; "))
+        };
+        Some(Claim {
+            kind: ClaimKind::TextOrder,
+            of: claim::Subject {
+                item_types: vec![subject.item.name.to_string()],
+                attribute: Some(name.to_string()),
+                ..claim::Subject::default()
+            },
+            verdict,
+            because,
+            facts: Vec::new(),
+            example: wrong.into_iter().find_map(Disorder::example),
+        })
+    });
+    proofs.collect()
+}
+
+impl Disorder {
+    /// Whether it is a fault, and then whether one of a number.
+    pub(crate) fn fault(&self) -> Option<bool> {
+        match self {
+            Self::Number(_) => Some(true),
+            Self::Offset(_) | Self::Pattern(..) => Some(false),
+            Self::Open(..) => None,
+        }
+    }
+
+    fn example(self) -> Option<String> {
+        match self {
+            Self::Open(_, example) => example,
+            _ => None,
+        }
+    }
+
+    /// Why, in words.
+    pub(crate) fn because(&self) -> String {
+        match self {
+            Self::Number(written) => {
+                format!("`{written}` is a number in a sort key: as text, 9 sorts after 31")
+            }
+            Self::Offset(written) => {
+                format!(
+                    "`{written}` has an offset of its own: its text is not in the order of time"
+                )
+            }
+            Self::Open(why, _) => why.clone(),
+            Self::Pattern(written, pattern) => {
+                format!("`{written}` is written as `{pattern}`, which is not in the order of time")
+            }
+        }
+    }
+
+    /// How to mend it.
+    pub(crate) fn help(&self) -> String {
+        match self {
+            Self::Number(written) => format!(
+                "pad it: {{{written} | pad(10)}}, or {{{written} | ordered}} if it can be negative"
+            ),
+            Self::Offset(_) => {
+                "bring it to UTC in `from: { sql: … }`, or keep it out of the sort key".to_owned()
+            }
+            Self::Pattern(..) | Self::Open(..) => {
+                "go from years to seconds, as in \"%Y-%m-%d\"; the time's own text is in order too"
+                    .to_owned()
+            }
+        }
+    }
+}
+
+/// What puts the values of a sort key into order, in words.
+fn in_order(subject: Subject<'_>, template: &Template) -> String {
+    let mut said: Vec<String> = Vec::new();
+    for placeholder in template.placeholders() {
+        let words = value(subject, placeholder).unwrap_or_default();
+        if !said.contains(&words) {
+            said.push(words);
+        }
+    }
+    if said.is_empty() {
+        said.push("it is one text".to_owned());
+    }
+    said.join(", ")
+}

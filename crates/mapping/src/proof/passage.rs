@@ -1,0 +1,277 @@
+//! What a filter makes of what is known of a value.
+
+use dynafold_relational::value::{TimeKind, Value};
+use jiff::tz::TimeZone;
+
+use super::domain::{Domain, Kind, NUMBER_BYTES, anything};
+use super::letters::Letters;
+use super::text::{Form, exactly, letters, like, literal, many, one, some};
+use crate::template::{Filter, canonical};
+
+impl Domain {
+    /// The value after filters.
+    pub(super) fn through_all(self, filters: &[Filter], time_zone: &TimeZone) -> Self {
+        let filters = filters.iter();
+        filters.fold(self, |value, filter| value.through(filter, time_zone))
+    }
+
+    /// The value after a filter.
+    pub(super) fn through(self, filter: &Filter, time_zone: &TimeZone) -> Self {
+        match filter {
+            Filter::Pad { digits, scale } => self.into_digits(*digits, *scale),
+            Filter::Desc { digits } => self.into_digits(*digits, 0),
+            Filter::Ordered => ordered(self),
+            Filter::Iso => {
+                let digits = self.digits();
+                let domain = self.in_utc("iso", time_zone);
+                domain.into_time(TimeKind::Instant, digits).settled()
+            }
+            Filter::Date if matches!(self.kind, Kind::Time(TimeKind::Date, _)) => self.settled(),
+            Filter::Date => self
+                .losing("`date` leaves the time of day out")
+                .into_time(TimeKind::Date, Some(0))
+                .settled(),
+            Filter::Epoch => self.counted("epoch", 0, time_zone),
+            Filter::EpochMs => self.counted("epoch_ms", 3, time_zone),
+            Filter::Format(pattern) => {
+                let form = written_by(pattern.as_str());
+                self.losing("`format` may leave a part of the time out")
+                    .into_text(vec![form])
+            }
+            Filter::Time(pattern) => self
+                .losing("`time` may read two texts as one time")
+                .into_time(pattern.kind(), None)
+                .settled(),
+            Filter::Plus(period) if period.is_fixed() => self.settled(),
+            Filter::Plus(_) => self
+                .losing("`plus` with months or years may give one day for two")
+                .settled(),
+            Filter::Upper => self.in_case("upper", char::to_ascii_uppercase),
+            Filter::Lower => self.in_case("lower", char::to_ascii_lowercase),
+            Filter::Trim => self.trimmed(),
+            Filter::Truncate(length) => self.truncated(*length),
+            Filter::Replace { from, to } => self.replaced(from, to),
+            Filter::Default(value) => self.defaulted(value),
+            Filter::Present { yes, no } => {
+                let forms = vec![constant(yes), constant(no)];
+                let mut domain = self.losing("`present` tells only whether there is a value");
+                domain.nullable = false;
+                domain.into_text(forms)
+            }
+            Filter::Map { codes, other } => self.mapped(codes, other.as_ref()),
+            Filter::Shard(shards) => {
+                let width = shards.saturating_sub(1).to_string().len();
+                self.losing("`shard` gives many values one number")
+                    .into_digits(width, 0)
+            }
+            Filter::Hex => {
+                let bytes = self.bytes.map(|bytes| bytes * 2);
+                self.into_any_of(Letters::hex(), bytes)
+            }
+            Filter::Base64 => {
+                let bytes = self.bytes.map(|bytes| bytes.div_ceil(3) * 4);
+                let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/=";
+                let alphabet = Letters::of(alphabet).or(Letters::digits());
+                self.into_any_of(alphabet, bytes)
+            }
+            Filter::Uuid { .. } => match self.kind {
+                Kind::Binary | Kind::Uuid => self.into_uuid(),
+                _ => self
+                    .losing("`uuid` writes one UUID for texts in upper and in lower case")
+                    .into_uuid(),
+            },
+            Filter::String => self.into_string(),
+            Filter::Number => self.into_number(),
+            Filter::Bool => {
+                let forms = vec![literal("true"), literal("false")];
+                let domain = self.losing("`bool` gives two values alone");
+                domain.into_text(forms).of_kind(Kind::Boolean)
+            }
+            Filter::Binary => self.into_binary(),
+            Filter::Json | Filter::Set => Self::unknown("a document's values are not known"),
+            Filter::Redact => {
+                Self::unknown("`redact` puts one mask for all values").keeping(self.nullable)
+            }
+            Filter::Pseudonym => self.pseudonym(),
+        }
+    }
+
+    fn keeping(self, nullable: bool) -> Self {
+        Self { nullable, ..self }
+    }
+
+    fn digits(&self) -> Option<u8> {
+        match self.kind {
+            Kind::Time(TimeKind::Date, _) => Some(0),
+            Kind::Time(_, digits) => digits,
+            _ => None,
+        }
+    }
+
+    /// A time as a point in time. Where clocks are put forward two local times mean one.
+    fn in_utc(self, filter: &str, time_zone: &TimeZone) -> Self {
+        if matches!(self.kind, Kind::Time(TimeKind::Instant, _))
+            || time_zone.to_fixed_offset().is_ok()
+        {
+            return self;
+        }
+        let zone = time_zone.iana_name().unwrap_or("the time zone");
+        let loss = format!(
+            "`{filter}` gives two local times one instant where {zone} puts clocks forward"
+        );
+        self.losing(loss)
+    }
+
+    /// Seconds or milliseconds since 1970; `kept` is how many fractional digits stay.
+    fn counted(self, filter: &'static str, kept: u8, time_zone: &TimeZone) -> Self {
+        let fits = self.digits().is_some_and(|digits| digits <= kept);
+        let mut domain = self.in_utc(filter, time_zone);
+        if !fits {
+            domain = domain.losing(format!("`{filter}` leaves fractional digits out"));
+        }
+        let digits = some(Letters::digits());
+        let forms = vec![digits.clone(), [literal("-"), digits].concat()];
+        let domain = domain.of_kind(Kind::Number).in_forms(forms);
+        domain.with_bytes(Some(16)).settled()
+    }
+
+    fn defaulted(self, value: &Value) -> Self {
+        if !self.nullable && !self.unfit {
+            return self;
+        }
+        let kind = self.kind;
+        let length = canonical(value).map_or(0, str::len);
+        let bytes = self.bytes.map(|bytes| bytes.max(length));
+        let mut domain = self.losing("`default` puts for NULL what may be a value too");
+        let mut forms = std::mem::take(&mut domain.forms);
+        let form = constant(value);
+        if !forms.contains(&form) {
+            forms.push(form);
+        }
+        let domain = domain.into_text(forms).with_bytes(bytes);
+        domain.of_kind(kind).keeping(false)
+    }
+
+    fn mapped(self, codes: &[(String, Value)], other: Option<&Value>) -> Self {
+        let mut forms: Vec<Form> = codes.iter().map(|(_, code)| constant(code)).collect();
+        let several = |form: &Form| forms.iter().filter(|other| *other == form).count() > 1;
+        let repeated = forms.iter().any(several);
+        let mut domain = self;
+        if repeated || other.is_some() {
+            domain = domain.losing("`map` gives several values one code");
+        }
+        forms.extend(other.map(constant));
+        forms.dedup();
+        domain.into_text(forms)
+    }
+
+    fn into_string(self) -> Self {
+        match self.kind {
+            Kind::Text | Kind::Uuid => self,
+            Kind::Number | Kind::Boolean | Kind::Time(..) if !self.unfit => {
+                self.of_kind(Kind::Text)
+            }
+            // Of a number's column in SQLite, which may hold text: the text `inf` and what is infinite.
+            Kind::Number if letters(&self.forms).allows('x') => {
+                Self::unknown("two values may be written alike").keeping(self.nullable)
+            }
+            // What does not fit comes as the database prints it.
+            Kind::Number | Kind::Boolean | Kind::Time(..) => {
+                let domain = self.of_kind(Kind::Text).in_forms(anything());
+                domain.with_bytes(None)
+            }
+            Kind::Binary | Kind::Other => {
+                Self::unknown("two values may be written alike").keeping(self.nullable)
+            }
+        }
+    }
+
+    fn into_number(self) -> Self {
+        match self.kind {
+            Kind::Number if !letters(&self.forms).allows('x') => self,
+            _ => {
+                let domain = self.losing("`number` reads 1 and 1.0 as one");
+                let domain = domain.in_forms(vec![some(Letters::figures())]);
+                let domain = domain.of_kind(Kind::Number).settled();
+                domain.with_bytes(Some(NUMBER_BYTES))
+            }
+        }
+    }
+
+    fn into_binary(self) -> Self {
+        match self.kind {
+            // Text that may not fit is SQLite's.
+            Kind::Text if self.unfit => {
+                self.losing("SQLite keeps both text and bytes in such a column")
+            }
+            Kind::Binary | Kind::Text | Kind::Uuid => self,
+            _ => Self::unknown("two values may have the same bytes").keeping(self.nullable),
+        }
+        .of_kind(Kind::Binary)
+    }
+
+    fn pseudonym(self) -> Self {
+        let kind = self.kind;
+        match kind {
+            // A permutation of the whole numbers; others are refused.
+            Kind::Number if !letters(&self.forms).allows('x') => {
+                let form = [vec![many(Letters::of("-"))], some(Letters::digits())].concat();
+                self.in_forms(vec![form]).with_bytes(Some(40)).settled()
+            }
+            Kind::Uuid => self.into_uuid(),
+            _ => {
+                let alphabet = Letters::of("abcdefghijklmnopqrstuvwxyz-").or(Letters::digits());
+                // Of a value that may be a number too, as many as that has.
+                let most = if kind == Kind::Other { 40 } else { 36 };
+                self.losing("`pseudonym` takes UUIDs in upper and in lower case for one")
+                    .into_any_of(alphabet, Some(most))
+            }
+        }
+    }
+}
+
+/// A constant that a filter puts.
+fn constant(value: &Value) -> Form {
+    canonical(value).map_or_else(|| vec![many(Letters::ANY)], literal)
+}
+
+/// `ordered` ends its text itself, in three ways.
+fn ordered(domain: Domain) -> Domain {
+    let with = |first: &str, last: &str| {
+        let exponent = exactly(Letters::digits(), 3);
+        [
+            literal(first),
+            exponent,
+            some(Letters::digits()),
+            literal(last),
+        ]
+        .concat()
+    };
+    let forms = vec![literal("o"), with("p", "."), with("n", "~")];
+    domain.into_text(forms).with_bytes(Some(43))
+}
+
+/// The texts that a strftime pattern writes, as far as its directives have one width.
+fn written_by(pattern: &str) -> Form {
+    let mut form = Form::new();
+    let mut rest = pattern.chars();
+    while let Some(letter) = rest.next() {
+        if letter != '%' {
+            form.push(one(Letters::one(letter)));
+            continue;
+        }
+        match rest.next() {
+            Some('Y' | 'G') => form.extend(like("0000")),
+            Some('m' | 'd' | 'H' | 'I' | 'M' | 'S' | 'y' | 'C' | 'V' | 'U' | 'W') => {
+                form.extend(like("00"));
+            }
+            Some('j') => form.extend(like("000")),
+            Some('F') => form.extend(like("0000-00-00")),
+            Some('T') => form.extend(like("00:00:00")),
+            Some('R') => form.extend(like("00:00")),
+            Some('%') => form.push(one(Letters::one('%'))),
+            _ => return vec![many(Letters::ANY)],
+        }
+    }
+    form
+}

@@ -1,0 +1,150 @@
+//! Which item types an access pattern finds.
+//!
+//! Two questions, with two measures. A pattern *cannot* find an item type if no text at all fits
+//! both, whatever the parameters and the columns hold. It *also* finds an item type if that is so
+//! with ordinary values, which hold none of the marks that the templates set between values: else
+//! every text could be in every other.
+
+use dynafold_dynamodb::{Attribute, KeyAttribute, KeyType};
+
+use super::apart::{begin_apart, beginning};
+use super::domain::Domain;
+use super::facts::Subject;
+use super::forms::{Known, Shape};
+use super::meet::{Common, Work, meeting};
+use super::text::literal;
+use crate::model::{Node, Part, SortCondition, Template};
+
+/// A key attribute that an item must have, with what an access pattern asks of it.
+pub(crate) type Condition<'a> = (&'a KeyAttribute, Option<SortCondition>);
+
+/// Whether an access pattern finds an item type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Whatever the values are, it does not.
+    Never,
+    /// With odd values alone.
+    Barely,
+    /// With ordinary values.
+    Yes,
+    /// It is not known: the templates are too large, or too many, to be compared.
+    Unknown,
+}
+
+/// Whether conditions on key attributes find items of an item type.
+pub(crate) fn reach(subject: Subject<'_>, conditions: &[Condition<'_>], work: &mut Work) -> Reach {
+    let mut reach = Reach::Yes;
+    for (key, condition) in conditions {
+        let Some(node) = subject.item.node(&key.name) else {
+            if subject.item.spreads.is_empty() {
+                return Reach::Never;
+            }
+            continue;
+        };
+        let Some(condition) = condition.as_ref().filter(|_| key.key_type == KeyType::S) else {
+            continue;
+        };
+        let node = node.inner();
+        if begin_apart(asked_beginning(condition), beginning(node)) {
+            return Reach::Never;
+        }
+        if work.is_used_up() {
+            reach = Reach::Unknown;
+            continue;
+        }
+        let Some(sides) = Sides::new(subject, node, condition) else {
+            continue;
+        };
+        let mut part = work.part();
+        let all = meeting(&sides.asked, &sides.made, &mut part);
+        let plain = meeting(&sides.plainly_asked, &sides.plainly_made, &mut part);
+        work.give_back(&part);
+        match (all, plain) {
+            (Common::Nothing, _) => return Reach::Never,
+            (Common::Text(_), Common::Text(_)) => {}
+            (Common::Text(_), Common::Nothing) if reach == Reach::Yes => reach = Reach::Barely,
+            (Common::Text(_), Common::Nothing) => {}
+            _ => reach = Reach::Unknown,
+        }
+    }
+    reach
+}
+
+/// The text that every value begins with which is asked for.
+fn asked_beginning(condition: &SortCondition) -> &str {
+    match condition {
+        SortCondition::Is(template) | SortCondition::BeginsWith(template) => template.prefix().0,
+        SortCondition::Between(low, high) => {
+            let (low, high) = (low.prefix().0, high.prefix().0);
+            let mut both = low.char_indices().zip(high.chars());
+            let apart = both.find(|((_, a), b)| a != b);
+            let end = apart.map_or(low.len().min(high.len()), |((at, _), _)| at);
+            low.get(..end).unwrap_or_default()
+        }
+        _ => "",
+    }
+}
+
+/// The texts that are asked for and those that are made, all of them and the ordinary ones.
+struct Sides {
+    asked: Vec<Shape>,
+    made: Vec<Shape>,
+    plainly_asked: Vec<Shape>,
+    plainly_made: Vec<Shape>,
+}
+
+impl Sides {
+    fn new(subject: Subject<'_>, node: &Node, condition: &SortCondition) -> Option<Self> {
+        let parameter = || Domain::unknown("a parameter");
+        let bounds = Template { parts: Vec::new() };
+        let (asked, open) = match condition {
+            SortCondition::Is(template) => (template, false),
+            SortCondition::BeginsWith(template) => (template, true),
+            _ => (&bounds, true),
+        };
+        let asked = Known::new(asked, subject.time_zone, &|_| parameter());
+        let mut marks = marks(asked.template);
+        let (made, plainly_made) = match node {
+            Node::Template(template) => {
+                let known = subject.known(template);
+                marks.push_str(&self::marks(template));
+                let plain = known.clone().without(&marks);
+                (known.shapes, plain)
+            }
+            Node::Constant(Attribute::N(number)) => {
+                let shape = Shape::of(&literal(number.as_str()));
+                (vec![shape.clone()], vec![shape])
+            }
+            _ => return None,
+        };
+        let opened = |shapes: Vec<Shape>| -> Vec<Shape> {
+            let shapes = shapes.into_iter();
+            shapes
+                .map(|shape| if open { shape.open() } else { shape })
+                .collect()
+        };
+        let (all, plain) = match condition {
+            SortCondition::Between(..) => {
+                let shape = vec![Shape::of(&literal(asked_beginning(condition)))];
+                (shape.clone(), shape)
+            }
+            _ => (asked.shapes.clone(), asked.without(&marks)),
+        };
+        Some(Self {
+            asked: opened(all),
+            made,
+            plainly_asked: opened(plain),
+            plainly_made,
+        })
+    }
+}
+
+/// What a template sets between values: letters of its text that are none of a word's.
+fn marks(template: &Template) -> String {
+    let texts = template.parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(text.as_str()),
+        _ => None,
+    });
+    let all = texts.flat_map(str::chars);
+    all.filter(|c| !c.is_alphanumeric()).collect()
+}

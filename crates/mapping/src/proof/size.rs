@@ -1,0 +1,249 @@
+//! How large an item can be, by the limits of its columns, and what writing one costs.
+
+use dynafold_dynamodb::{MAX_ITEM_BYTES, write_units};
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::value::Value;
+
+use super::domain::Kind;
+use super::facts::Subject;
+use super::forms::{Known, Use};
+use super::indexes::conditions;
+use super::{SizeProof, Writes};
+use crate::model::{Node, Part, Template};
+use crate::template::{Filter, canonical};
+
+/// Most bytes of a number: a sign, 38 digits two in a byte, one for each side of the point, one more.
+const NUMBER: usize = 22;
+/// Columns that are named where an item can grow too large.
+const NAMED: usize = 3;
+
+/// Bytes with what they come from.
+#[derive(Debug, Default, Clone)]
+struct Weight {
+    bytes: usize,
+    without_limit: Vec<String>,
+    /// Columns with their bytes.
+    columns: Vec<(String, usize)>,
+}
+
+impl Weight {
+    fn of(bytes: usize) -> Self {
+        Self {
+            bytes,
+            ..Self::default()
+        }
+    }
+
+    fn unlimited(what: impl Into<String>) -> Self {
+        Self {
+            without_limit: vec![what.into()],
+            ..Self::default()
+        }
+    }
+
+    fn column(written: &str, bytes: Option<usize>) -> Self {
+        match bytes {
+            None => Self::unlimited(format!("`{written}`")),
+            Some(bytes) => Self {
+                bytes,
+                columns: vec![(format!("`{written}`"), bytes)],
+                ..Self::default()
+            },
+        }
+    }
+
+    fn and(mut self, other: Self) -> Self {
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        for what in other.without_limit {
+            if !self.without_limit.contains(&what) {
+                self.without_limit.push(what);
+            }
+        }
+        self.columns.extend(other.columns);
+        self
+    }
+
+    fn most(&self) -> Option<usize> {
+        self.without_limit.is_empty().then_some(self.bytes)
+    }
+}
+
+/// Most bytes of an attribute that carries a column as it is, its name left out.
+pub(crate) fn column_bytes(data_type: &DataType, text: Option<usize>) -> Option<usize> {
+    match data_type {
+        DataType::Integer { bits, unsigned } => {
+            let digits = match bits {
+                0..=8 => 3,
+                9..=16 => 5,
+                17..=32 => 10,
+                _ => 20_usize,
+            };
+            Some(1 + digits.div_ceil(2) + usize::from(!unsigned))
+        }
+        DataType::Decimal {
+            precision: Some(precision),
+            ..
+        } => usize::try_from(*precision)
+            .ok()
+            .map(|digits| NUMBER.min(3 + digits.div_ceil(2) + 1)),
+        DataType::Decimal { .. } | DataType::Float { .. } => Some(NUMBER),
+        DataType::Boolean => Some(1),
+        _ => text,
+    }
+}
+
+/// How large an item of an item type can be, and what writing it costs.
+pub(crate) fn size(subject: Subject<'_>) -> SizeProof {
+    let table = subject.table;
+    let whole = weight(subject, &|_| true);
+    let mut writes = Writes {
+        indexes: Vec::new(),
+        sparse_indexes: Vec::new(),
+        least_units: 1,
+        most_units: whole.most().map(write_units),
+    };
+    for index in table.all_indexes() {
+        let Some(conditions) = conditions(subject, index) else {
+            continue;
+        };
+        if conditions.is_empty() {
+            writes.indexes.push(index.name.clone());
+            writes.least_units += 1;
+        } else {
+            writes.sparse_indexes.push(index.name.clone());
+        }
+        let held = weight(subject, &|name| table.projects(index, name));
+        let units = held.most().map(write_units);
+        writes.most_units = writes.most_units.zip(units).map(|(all, more)| all + more);
+    }
+    let most_bytes = whole.most();
+    let mut largest = Vec::new();
+    if most_bytes.is_some_and(|most| most > MAX_ITEM_BYTES) {
+        largest = heaviest(whole.columns);
+    }
+    SizeProof {
+        item_type: subject.item.name.to_string(),
+        most_bytes,
+        without_limit: whole.without_limit,
+        largest,
+        writes,
+    }
+}
+
+fn weight(subject: Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Weight {
+    let attributes = subject.item.attributes.iter();
+    let wanted_ones = attributes.filter(|(name, _)| wanted(name));
+    let mut whole = wanted_ones
+        .map(|(name, node)| Weight::of(name.len()).and(value(subject, node)))
+        .fold(Weight::default(), Weight::and);
+    for place in &subject.item.spreads {
+        whole = whole.and(Weight::unlimited(format!("`{}`", place.written)));
+    }
+    whole
+}
+
+fn value(subject: Subject<'_>, node: &Node) -> Weight {
+    match node {
+        Node::Template(template) => of_template(subject, template),
+        Node::Constant(constant) => Weight::of(constant.size()),
+        Node::Map { members, spreads } => {
+            let members = members
+                .iter()
+                .map(|(name, node)| Weight::of(name.len() + 1).and(value(subject, node)));
+            let spreads = spreads.iter();
+            let spreads = spreads.map(|place| Weight::unlimited(format!("`{}`", place.written)));
+            members.chain(spreads).fold(Weight::of(3), Weight::and)
+        }
+        Node::List(nodes) => nodes
+            .iter()
+            .map(|node| Weight::of(1).and(value(subject, node)))
+            .fold(Weight::of(3), Weight::and),
+        Node::When { value: inner, .. } | Node::Typed { value: inner, .. } => value(subject, inner),
+        Node::Embed(embed) => Weight::unlimited(format!("the rows of {}", embed.written)),
+    }
+}
+
+fn of_template(subject: Subject<'_>, template: &Template) -> Weight {
+    let known = subject.known(template);
+    if let ([Part::Value(placeholder)], [only]) = (template.parts.as_slice(), known.uses.as_slice())
+    {
+        let column = subject.facts.columns.get(placeholder.place.column);
+        let plain = placeholder.filters.is_empty() && placeholder.place.path.is_empty();
+        let bytes = match column.filter(|_| plain) {
+            Some(column) => column.bytes,
+            None => match only.domain.kind {
+                Kind::Number => Some(NUMBER),
+                Kind::Boolean => Some(1),
+                _ => only.domain.bytes,
+            },
+        };
+        // A constant of a filter keeps its own type, and NULL may be written as such.
+        let constants = placeholder.filters.iter().filter_map(largest_constant);
+        let least = constants.max().unwrap_or_default().max(1);
+        let bytes = bytes.map(|bytes| bytes.max(least));
+        return Weight::column(&placeholder.place.written, bytes);
+    }
+    let values = known
+        .uses
+        .iter()
+        .map(|each| Weight::column(&each.placeholder.place.written, escaped(each)));
+    values.fold(Weight::of(literals(template)), Weight::and)
+}
+
+/// Bytes of the largest constant that a filter may put in a value's place.
+fn largest_constant(filter: &Filter) -> Option<usize> {
+    let size = |value: &Value| match value {
+        Value::Number(number) => number.size(),
+        value => canonical(value).map_or(1, str::len),
+    };
+    match filter {
+        Filter::Default(value) => Some(size(value)),
+        Filter::Present { yes, no } => Some(size(yes).max(size(no))),
+        Filter::Map { codes, other } => {
+            let codes = codes.iter().map(|(_, code)| code);
+            codes.chain(other).map(size).max()
+        }
+        _ => None,
+    }
+}
+
+/// Escaping makes three bytes of one at worst.
+fn escaped(each: &Use<'_>) -> Option<usize> {
+    let times = if each.placeholder.escape.is_some() {
+        3
+    } else {
+        1
+    };
+    each.domain.bytes.map(|bytes| bytes.saturating_mul(times))
+}
+
+fn literals(template: &Template) -> usize {
+    let length = |part: &Part| match part {
+        Part::Text(text) => text.len(),
+        _ => 0,
+    };
+    template.flat().into_iter().map(length).sum()
+}
+
+/// Most bytes of a key attribute's text; `None` where a column has no limit.
+pub(super) fn bytes(known: &Known<'_>) -> Option<usize> {
+    let values = known.uses.iter().map(escaped);
+    let values: Option<Vec<usize>> = values.collect();
+    let sum = values?.into_iter().fold(0, usize::saturating_add);
+    Some(sum.saturating_add(literals(known.template)))
+}
+
+/// The columns with the most bytes.
+pub(super) fn largest(known: &Known<'_>) -> Vec<String> {
+    let columns = known.uses.iter().map(|each| {
+        let bytes = each.domain.bytes.unwrap_or(usize::MAX);
+        (format!("`{}`", each.placeholder.place.written), bytes)
+    });
+    heaviest(columns.collect())
+}
+
+fn heaviest(mut columns: Vec<(String, usize)>) -> Vec<String> {
+    columns.sort_by(|(_, a), (_, b)| b.cmp(a));
+    columns.truncate(NAMED);
+    columns.into_iter().map(|(name, _)| name).collect()
+}

@@ -1,0 +1,379 @@
+//! A mapping as it was written: every leaf with its place, nothing held against a schema yet.
+
+mod acceptances;
+mod pattern;
+mod settings;
+
+pub(super) use acceptances::RawAcceptance;
+pub(super) use pattern::RawPattern;
+
+use std::ops::Range;
+use std::str::FromStr;
+
+use pattern::read_pattern;
+use settings::{EXPIRED, read_settings};
+pub(super) use settings::{read_autoscale, word};
+
+use dynafold_dynamodb::{Autoscale, Billing, KeyType, Projection, Settings, Throughput};
+
+use super::grammar::{MAPPING, validate};
+use super::model::Expired;
+use super::variables::{PutIn, substitute};
+use super::yaml::{Content, Entry, Node, parse};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Something written, with its place.
+#[derive(Debug, Clone)]
+pub struct Spanned<T> {
+    /// What was written.
+    pub value: T,
+    /// Bytes of the file.
+    pub span: Range<usize>,
+}
+
+impl<T> Spanned<T> {
+    /// Another value with this place.
+    pub(super) fn with<U>(&self, value: U) -> Spanned<U> {
+        let span = self.span.clone();
+        Spanned { value, span }
+    }
+}
+
+/// A mapping file.
+#[derive(Debug)]
+pub struct Raw {
+    pub(super) table: RawTable,
+    pub(super) items: Vec<RawItem>,
+    /// The names of all item types that are written, those that could not be read too.
+    pub(super) written: Vec<String>,
+    pub(super) patterns: Vec<RawPattern>,
+    pub(super) acceptances: Vec<RawAcceptance>,
+    put_in: PutIn,
+}
+
+#[derive(Debug)]
+pub(super) struct RawTable {
+    pub(super) name: Spanned<String>,
+    pub(super) partition: RawKey,
+    pub(super) sort: Option<RawKey>,
+    pub(super) indexes: Vec<RawIndex>,
+    pub(super) local_indexes: Vec<RawIndex>,
+    pub(super) ttl: Option<Spanned<String>>,
+    pub(super) billing: Billing,
+    pub(super) type_attribute: Option<Spanned<String>>,
+    pub(super) time_zone: Option<Spanned<String>>,
+    pub(super) key_escape: bool,
+    pub(super) settings: Settings,
+    /// All of it, for the places of its settings.
+    pub(super) node: Node,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct RawKey {
+    pub(super) name: Spanned<String>,
+    /// `None` where the file does not say.
+    pub(super) key_type: Option<KeyType>,
+}
+
+#[derive(Debug)]
+pub(super) struct RawIndex {
+    pub(super) name: Spanned<String>,
+    pub(super) partition: Vec<RawKey>,
+    pub(super) sort: Vec<RawKey>,
+    pub(super) projection: Projection,
+    /// The names that it projects.
+    pub(super) projected: Vec<Spanned<String>>,
+    pub(super) throughput: Option<Throughput>,
+    pub(super) autoscale: Option<Spanned<Autoscale>>,
+}
+
+#[derive(Debug)]
+pub(super) enum RawFrom {
+    Table(Spanned<String>),
+    Query {
+        sql: Spanned<String>,
+        key: Vec<Spanned<String>>,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct RawJoin {
+    pub(super) alias: Spanned<String>,
+    pub(super) to: RawJoinTo,
+}
+
+/// How a join finds its parent.
+#[derive(Debug)]
+pub(super) enum RawJoinTo {
+    /// By the foreign key on these columns.
+    Key(Vec<Spanned<String>>),
+    /// By columns of a table that the mapping names.
+    Match {
+        table: Spanned<String>,
+        on: RawMatch,
+    },
+}
+
+/// Pairs of their column and ours.
+pub(super) type RawMatch = Vec<(Spanned<String>, Spanned<String>)>;
+
+#[derive(Debug)]
+pub(super) struct RawItem {
+    pub(super) name: Spanned<String>,
+    pub(super) from: RawFrom,
+    pub(super) condition: Option<Spanned<String>>,
+    pub(super) joins: Vec<RawJoin>,
+    /// Aliases of elements, with the arrays that they come from.
+    pub(super) explode: Vec<(Spanned<String>, Spanned<String>)>,
+    pub(super) key: Vec<Entry>,
+    pub(super) key_span: Range<usize>,
+    /// `None` for every column.
+    pub(super) columns: Option<Vec<Spanned<String>>>,
+    pub(super) omit: Vec<Spanned<String>>,
+    pub(super) attributes: Vec<Entry>,
+    pub(super) keep_nulls: bool,
+    pub(super) write_rate: Option<f64>,
+    pub(super) expired: Option<Spanned<Expired>>,
+    pub(super) compress: Vec<Spanned<String>>,
+}
+
+impl Raw {
+    /// Reads a mapping file. `variables` looks environment variables up, for `${…}` under `table`.
+    ///
+    /// The second part holds every fault that the file shows by itself; the first is there when
+    /// enough of the file is understood to be held against a catalog too.
+    pub fn read(
+        text: &str,
+        variables: &dyn Fn(&str) -> Option<String>,
+    ) -> (Option<Self>, Vec<Diagnostic>) {
+        let (mut faults, mut put_in) = (Vec::new(), PutIn::new());
+        let mut root = match parse(text) {
+            Ok(root) => root,
+            Err(fault) => return (None, vec![*fault]),
+        };
+        if let Content::Map { entries, .. } = &mut root.content {
+            for entry in entries.iter_mut().filter(|entry| entry.key == "table") {
+                substitute(&mut entry.value, variables, &mut put_in, &mut faults);
+            }
+        }
+        validate(&root, &MAPPING, "the mapping", &mut faults);
+        // Where a key is indented too far, the other faults come of it.
+        if let Some(at) = faults.iter().position(|fault| fault.code == Code::Yaml) {
+            return (None, vec![faults.swap_remove(at)]);
+        }
+        let items = named(root.get("items"));
+        let patterns = named(root.get("access_patterns"));
+        let raw = read_table(&root).map(|table| Self {
+            table,
+            items: items.iter().filter_map(read_item).collect(),
+            written: names(items),
+            patterns: patterns.iter().filter_map(read_pattern).collect(),
+            acceptances: acceptances::read(&root),
+            put_in,
+        });
+        (raw, faults)
+    }
+
+    /// The environment variables that the file names, and what was put in their place: one mapping is
+    /// another where they have other values.
+    pub fn variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        let all = self.put_in.iter();
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    /// The queries that item types are made from; their columns are asked of the source.
+    pub fn queries(&self) -> impl Iterator<Item = &Spanned<String>> {
+        self.items.iter().filter_map(|item| match &item.from {
+            RawFrom::Query { sql, .. } => Some(sql),
+            RawFrom::Table(_) => None,
+        })
+    }
+
+    /// The access patterns that have SQL, by their names, with the SQL.
+    pub fn answers(&self) -> impl Iterator<Item = (&str, &Spanned<String>)> {
+        let patterns = self.patterns.iter();
+        patterns.filter_map(|pattern| Some((pattern.name.value.as_str(), pattern.sql.as_ref()?)))
+    }
+
+    /// Whether a warning of this code is accepted at a place of the file.
+    #[must_use]
+    pub fn accepts(&self, code: Code, at: usize) -> bool {
+        let mut all = self.acceptances.iter();
+        all.any(|acceptance| {
+            let mut codes = acceptance.codes.iter();
+            acceptance.within.contains(&at) && codes.any(|one| one.value == code.as_str())
+        })
+    }
+}
+
+/// The names of item types, those too that are indented into another one.
+fn names(items: &[Entry]) -> Vec<String> {
+    let inside = |item: &Entry| {
+        let entries = item.value.entries().iter();
+        let inner = entries.filter(|entry| entry.value.get("from").is_some());
+        inner.map(|entry| entry.key.clone()).collect::<Vec<_>>()
+    };
+    let each = items.iter().map(|item| (item.key.clone(), inside(item)));
+    each.flat_map(|(name, inner)| std::iter::once(name).chain(inner))
+        .collect()
+}
+
+pub(super) fn named(node: Option<&Node>) -> &[Entry] {
+    node.map(Node::entries).unwrap_or_default()
+}
+
+pub(super) fn spanned(node: &Node) -> Option<Spanned<String>> {
+    parsed(node).filter(|_| !node.is_empty())
+}
+
+/// A number, a truth value or a text with its place.
+fn parsed<T: FromStr>(node: &Node) -> Option<Spanned<T>> {
+    let (value, span) = (node.text()?.parse().ok()?, node.span.clone());
+    Some(Spanned { value, span })
+}
+
+pub(super) fn texts(node: Option<&Node>) -> Vec<Spanned<String>> {
+    let elements = node.map(Node::elements).unwrap_or_default();
+    elements.iter().filter_map(spanned).collect()
+}
+
+/// A list of texts without their places.
+fn plain(node: &Node) -> Vec<String> {
+    let texts = texts(Some(node)).into_iter();
+    texts.map(|text| text.value).collect()
+}
+
+pub(super) fn name_of(entry: &Entry) -> Spanned<String> {
+    Spanned {
+        value: entry.key.clone(),
+        span: entry.key_span.clone(),
+    }
+}
+
+fn read_table(root: &Node) -> Option<RawTable> {
+    let table = root.get("table")?;
+    let key = table.get("key")?;
+    let indexes = |which: &str| {
+        named(table.get(which))
+            .iter()
+            .map(|entry| RawIndex {
+                name: name_of(entry),
+                partition: read_keys(entry.value.get("partition")),
+                sort: read_keys(entry.value.get("sort")),
+                projected: texts(entry.value.get("project")),
+                projection: match entry.value.get("project") {
+                    Some(node) if node.text() == Some("keys") => Projection::Keys,
+                    Some(node) if !node.elements().is_empty() => Projection::Include(plain(node)),
+                    _ => Projection::All,
+                },
+                throughput: entry.value.get("billing").and_then(read_throughput),
+                autoscale: entry.value.get("billing").and_then(read_autoscale),
+            })
+            .collect()
+    };
+    Some(RawTable {
+        name: table.get("name").and_then(spanned)?,
+        partition: key.get("partition").and_then(read_key)?,
+        sort: key.get("sort").and_then(read_key),
+        indexes: indexes("indexes"),
+        local_indexes: indexes("local_indexes"),
+        ttl: table.get("ttl").and_then(spanned),
+        billing: table
+            .get("billing")
+            .and_then(read_throughput)
+            .map_or(Billing::OnDemand, Billing::Provisioned),
+        type_attribute: table.get("type_attribute").and_then(spanned),
+        time_zone: table.get("time_zone").and_then(spanned),
+        key_escape: table.get("key_escape").and_then(Node::text) == Some("percent"),
+        settings: read_settings(table),
+        node: table.clone(),
+    })
+}
+
+fn read_throughput(node: &Node) -> Option<Throughput> {
+    Some(Throughput {
+        read: node.read("read")?,
+        write: node.read("write")?,
+    })
+}
+
+fn read_keys(node: Option<&Node>) -> Vec<RawKey> {
+    match node {
+        Some(node) if matches!(node.content, Content::List(_)) => {
+            node.elements().iter().filter_map(read_key).collect()
+        }
+        node => node.and_then(read_key).into_iter().collect(),
+    }
+}
+
+fn read_key(node: &Node) -> Option<RawKey> {
+    let key_type = match node.get("type").and_then(Node::text) {
+        Some("S") => Some(KeyType::S),
+        Some("N") => Some(KeyType::N),
+        Some("B") => Some(KeyType::B),
+        _ => None,
+    };
+    let name = spanned(node).or_else(|| node.get("name").and_then(spanned))?;
+    Some(RawKey { name, key_type })
+}
+
+fn read_item(entry: &Entry) -> Option<RawItem> {
+    let item = &entry.value;
+    let from = item.get("from")?;
+    let from = match spanned(from) {
+        Some(table) => RawFrom::Table(table),
+        None => RawFrom::Query {
+            sql: from.get("sql").and_then(spanned)?,
+            key: texts(from.get("key")),
+        },
+    };
+    let key = item.get("key")?;
+    Some(RawItem {
+        name: name_of(entry),
+        from,
+        condition: item.get("where").and_then(spanned),
+        joins: read_joins(item.get("join")),
+        explode: read_pairs(item.get("explode")),
+        key: key.entries().to_vec(),
+        key_span: entry.key_span.clone(),
+        columns: item
+            .get("columns")
+            .filter(|node| node.text().is_none())
+            .map(|node| texts(Some(node))),
+        omit: texts(item.get("omit")),
+        attributes: named(item.get("attributes")).to_vec(),
+        keep_nulls: item.get("nulls").and_then(Node::text) == Some("keep"),
+        write_rate: item.read("write_rate"),
+        expired: item.get("expired").and_then(|node| word(EXPIRED, node)),
+        compress: texts(item.get("oversize").and_then(|node| node.get("compress"))),
+    })
+}
+
+/// Reads a `join` or `$join`.
+pub(super) fn read_joins(node: Option<&Node>) -> Vec<RawJoin> {
+    let join = |entry: &Entry| {
+        let value = &entry.value;
+        let to = match (value.get("table"), spanned(value)) {
+            (Some(table), _) => RawJoinTo::Match {
+                table: spanned(table)?,
+                on: read_pairs(value.get("match")),
+            },
+            (None, Some(column)) => RawJoinTo::Key(vec![column]),
+            (None, None) => RawJoinTo::Key(texts(Some(value))),
+        };
+        let alias = name_of(entry);
+        Some(RawJoin { alias, to })
+    };
+    let empty = |join: &RawJoin| match &join.to {
+        RawJoinTo::Key(columns) => columns.is_empty(),
+        RawJoinTo::Match { on, .. } => on.is_empty(),
+    };
+    let joins = named(node).iter().filter_map(join);
+    joins.filter(|join| !empty(join)).collect()
+}
+
+/// Reads a map of names to texts.
+pub(super) fn read_pairs(node: Option<&Node>) -> RawMatch {
+    let pair = |entry: &Entry| Some((name_of(entry), spanned(&entry.value)?));
+    named(node).iter().filter_map(pair).collect()
+}

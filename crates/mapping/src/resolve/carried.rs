@@ -1,0 +1,351 @@
+//! `columns` and `omit`: which columns an item type carries under their own names.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dynafold_dynamodb::MAX_ITEM_BYTES;
+use dynafold_relational::catalog::{Column, DataType, Dbms, Family};
+use dynafold_sql::{
+    Around, ColumnRef, Comparator, Condition, Constant, Operand, Query, Test, Value,
+};
+
+use super::super::model::{AccessPattern, Placeholder};
+use super::super::proof::{PatternProof, SizeProof};
+use super::super::raw::{RawItem, Spanned};
+use super::bind::Binder;
+use super::patterns::Bound;
+use super::place::unknown;
+use super::scope::{Scope, unknown_column};
+use crate::diagnostic::Code;
+
+/// A column that `columns` asks for.
+struct Chosen {
+    /// The joined parent that it belongs to.
+    alias: Option<String>,
+    column: Column,
+    /// How the mapping writes it.
+    written: String,
+    /// Where it was asked for.
+    span: Range<usize>,
+    /// Whether that was by its own name.
+    by_name: bool,
+}
+
+impl Chosen {
+    /// Whether its name asks for it; `*` does not ask for what is invisible, as in SQL.
+    fn is_asked_for(&self) -> bool {
+        !self.column.invisible || self.by_name
+    }
+}
+
+impl Binder<'_> {
+    /// The columns that are carried under their own names: attribute name, place, and where it was
+    /// asked for. What is omitted is not read from the source either, unless something else asks
+    /// for it.
+    pub(super) fn carried(&mut self, raw: &RawItem) -> Vec<(Arc<str>, Placeholder, Range<usize>)> {
+        let mut chosen = Vec::new();
+        match &raw.columns {
+            None => {
+                let all = raw.name.with("*".to_owned());
+                choose(None, self.scope.columns, &all, &mut chosen);
+            }
+            Some(names) => names.iter().for_each(|name| self.choose(name, &mut chosen)),
+        }
+        for name in raw.omit.iter().filter(|_| self.scope.known) {
+            let names = || chosen.iter().map(|chosen| chosen.written.as_str());
+            if names().all(|written| written != name.value) {
+                let span = name.span.clone();
+                if self.scope.base(&name.value).is_some() {
+                    let message = format!("`{}` is not among the `columns` anyway", name.value);
+                    self.tell(Code::UnknownColumn, span, message, "take it out of `omit`");
+                } else {
+                    let relation = format!("`{}`", self.scope.written);
+                    let fault = unknown_column(&name.value, span, &relation, names());
+                    self.diagnostics.push(fault);
+                }
+            }
+        }
+        let omitted = |chosen: &Chosen| raw.omit.iter().any(|name| name.value == chosen.written);
+        chosen.retain(|chosen| !omitted(chosen));
+        let (left_out, chosen): (Vec<_>, Vec<_>) = chosen
+            .into_iter()
+            .partition(|chosen| !chosen.is_asked_for());
+        for left in left_out {
+            let written = &left.written;
+            if chosen.iter().any(|chosen| chosen.written == *written) {
+                continue;
+            }
+            let message = format!("`{written}` is invisible, and `*` leaves it out");
+            let help =
+                format!("name it too, columns: [\"*\", {written}], or say omit: [{written}]");
+            self.tell(Code::InvisibleColumn, left.span, message, help);
+        }
+        chosen
+            .into_iter()
+            .map(|chosen| self.carry(chosen))
+            .collect()
+    }
+
+    fn choose(&mut self, name: &Spanned<String>, chosen: &mut Vec<Chosen>) {
+        let scope = self.scope;
+        if name.value == "*" {
+            choose(None, scope.columns, name, chosen);
+            return;
+        }
+        if let Some(column) = scope.base(&name.value) {
+            choose(None, std::slice::from_ref(column), name, chosen);
+            return;
+        }
+        if let Some((alias, rest)) = name.value.split_once('.')
+            && let Some(parent) = scope.parent(alias)
+        {
+            let columns = parent.table.columns.as_slice();
+            match parent.table.column(rest) {
+                Some(column) => choose(Some(alias), std::slice::from_ref(column), name, chosen),
+                None if rest == "*" => choose(Some(alias), columns, name, chosen),
+                None => self.diagnostics.push(parent.lacks(rest, name.span.clone())),
+            }
+            return;
+        }
+        if scope.known {
+            let path: Vec<String> = name.value.split('.').map(str::to_owned).collect();
+            self.base_column(&path, name.span.clone());
+        } else {
+            let column = unknown(&name.value);
+            choose(None, std::slice::from_ref(&column), name, chosen);
+        }
+    }
+
+    fn carry(&mut self, chosen: Chosen) -> (Arc<str>, Placeholder, Range<usize>) {
+        let Chosen {
+            alias,
+            column,
+            written,
+            span,
+            by_name: _,
+        } = chosen;
+        if column.data_type == DataType::Printed {
+            let message = format!(
+                "`{written}` ({}) is carried as text, as the database prints it",
+                column.declared
+            );
+            let help = format!("leave it out if no access pattern needs it: omit: [{written}]");
+            self.tell(Code::PrintedType, span.clone(), message, help);
+        }
+        let (alias, data_type) = (alias.as_deref(), &column.data_type);
+        let place = self.pass.column(alias, &column.name, data_type);
+        let placeholder = Placeholder::of_column(place, written, data_type.family());
+        (column.name.as_str().into(), placeholder, span)
+    }
+}
+
+fn choose(
+    alias: Option<&str>,
+    columns: &[Column],
+    name: &Spanned<String>,
+    chosen: &mut Vec<Chosen>,
+) {
+    chosen.extend(columns.iter().map(|column| Chosen {
+        alias: alias.map(str::to_owned),
+        written: match alias {
+            Some(alias) => format!("{alias}.{}", column.name),
+            None => column.name.clone(),
+        },
+        column: column.clone(),
+        span: name.span.clone(),
+        by_name: name.value != "*" && !name.value.ends_with(".*"),
+    }));
+}
+
+// Conditions of `where` and `$when` that no row can meet, by the types of their columns.
+
+impl Binder<'_> {
+    /// Takes a condition for the source to look at, and tells of one that never holds with what comes of it.
+    pub(super) fn take_condition(&mut self, written: &Spanned<String>, outcome: &str) {
+        self.conditions
+            .push(written.with(self.pass.alone(&written.value)));
+        let dbms = self.catalog.dbms;
+        let query = format!("SELECT 1 FROM t WHERE {}", written.value);
+        // What cannot be read, the database judges.
+        let Ok(query) = Query::read(&query, Some(dbms)) else {
+            return;
+        };
+        let conditions = query.select().map(|select| select.conditions.as_slice());
+        let mut conditions = conditions.unwrap_or_default().iter();
+        let why = conditions.find_map(|condition| never(condition, self.scope, dbms));
+        if let Some((why, help)) = why {
+            let message = format!("the condition never holds, so that {outcome}: {why}");
+            self.tell(Code::NeverMatches, written.span.clone(), message, help);
+        }
+    }
+}
+
+/// Why a condition never holds, and what to do about it, if that is plain to see.
+fn never(condition: &Condition, scope: &Scope<'_>, dbms: Dbms) -> Option<(String, String)> {
+    match &condition.test {
+        Test::Compare { left, op, right } if *op != Comparator::Same => {
+            if [left, right].iter().any(|side| is_null(side)) {
+                return Some((
+                    "nothing is equal to NULL, nor unequal".to_owned(),
+                    "say IS NULL or IS NOT NULL".to_owned(),
+                ));
+            }
+            let is_equal = *op == Comparator::Equal;
+            if is_equal
+                && let (Some(one), Some(other)) = (text(left), text(right))
+                && one.trim_end().to_lowercase() != other.trim_end().to_lowercase()
+            {
+                return Some((
+                    format!("'{one}' and '{other}' are texts, and not equal"),
+                    "a column stands without quotes".to_owned(),
+                ));
+            }
+            let column = column(left, scope)?;
+            (is_equal && !may_be(column, right)).then(|| no_member(column))
+        }
+        Test::In {
+            operand,
+            negated: false,
+            list,
+        } => {
+            let column = column(operand, scope)?;
+            let is_none = list.iter().all(|value| !may_be(column, value));
+            (is_none && !list.is_empty()).then(|| no_member(column))
+        }
+        Test::Null {
+            operand,
+            negated: false,
+        } => {
+            if let Some(text) = text(operand) {
+                return Some((
+                    format!("'{text}' is text, which is never NULL"),
+                    format!("a column stands without quotes: {text} IS NULL"),
+                ));
+            }
+            let column = column(operand, scope)?;
+            // No key and no NOT NULL says that a joined parent is there. MySQL takes 0000-00-00 for NULL here.
+            let is_zero = dbms != Dbms::Postgres && column.data_type.family() == Family::Time;
+            (is_own(operand) && !column.nullable && !is_zero).then(|| {
+                (
+                    format!("`{}` is never NULL", column.name),
+                    "take the condition away, or ask for another column".to_owned(),
+                )
+            })
+        }
+        _ => None,
+    }
+}
+
+/// The text that an operand is, as it is.
+fn text(operand: &Operand) -> Option<&str> {
+    match &operand.value {
+        Value::Constant(Constant::Text(text)) if operand.around.is_empty() => Some(text),
+        _ => None,
+    }
+}
+
+fn no_member(column: &Column) -> (String, String) {
+    let values = match &column.data_type {
+        DataType::Enum { values } => values.join(", "),
+        _ => String::new(),
+    };
+    (
+        format!("`{}` has no such value", column.name),
+        format!("its values are {values}"),
+    )
+}
+
+fn is_null(operand: &Operand) -> bool {
+    let is_function = |around: &Around| matches!(around, Around::Function(_));
+    operand.value == Value::Constant(Constant::Null) && !operand.around.iter().any(is_function)
+}
+
+/// Whether a column of an enum may be equal to a value, in whatever case; any other may.
+fn may_be(column: &Column, value: &Operand) -> bool {
+    match (&column.data_type, &value.value) {
+        (DataType::Enum { values }, Value::Constant(Constant::Text(text)))
+            if value.around.is_empty() =>
+        {
+            let text = text.trim_end().to_lowercase();
+            text.is_empty() || values.iter().any(|value| value.to_lowercase() == text)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a column is the base table's.
+fn is_own(operand: &Operand) -> bool {
+    matches!(&operand.value, Value::Column(ColumnRef { owner: None, .. }))
+}
+
+/// The column of the table or of a joined parent.
+fn column<'a>(operand: &Operand, scope: &Scope<'a>) -> Option<&'a Column> {
+    let Value::Column(ColumnRef { owner, name, .. }) = &operand.value else {
+        return None;
+    };
+    if !operand.around.is_empty() || !scope.is_table() {
+        return None;
+    }
+    let table = match owner {
+        None => scope.table?,
+        Some(owner) => {
+            let mut parents = scope.joins.iter();
+            parents.find(|parent| owner.is(&parent.alias))?.table
+        }
+    };
+    table.columns.iter().find(|column| name.is(&column.name))
+}
+
+// How each access pattern is served, for the report of `check`.
+
+/// Bytes that one read unit reads.
+const UNIT: usize = 4096;
+
+/// How a pattern is served. `finds`: the item types that it finds.
+pub(super) fn served(bound: &Bound, finds: Vec<String>, sizes: &[SizeProof]) -> PatternProof {
+    let pattern = &bound.pattern;
+    let partitions = pattern.shards.unwrap_or(1);
+    let unit = if pattern.consistent { 1.0 } else { 0.5 };
+    let is_whole = pattern.is_whole_key() && pattern.filter.is_none() && partitions == 1;
+    let limit = if is_whole { Some(1) } else { pattern.limit };
+    let most = sizes.iter().filter(|size| finds.contains(&size.item_type));
+    let most = most.map(|size| {
+        size.most_bytes
+            .unwrap_or(MAX_ITEM_BYTES)
+            .min(MAX_ITEM_BYTES)
+    });
+    let most = most.max();
+    let most_units = limit
+        .zip(most)
+        .filter(|_| pattern.filter.is_none())
+        .map(|(limit, bytes)| {
+            let items = usize::try_from(limit).unwrap_or(usize::MAX);
+            let units = items.saturating_mul(bytes).div_ceil(UNIT);
+            f64::from(u32::try_from(units).unwrap_or(u32::MAX)) * unit * f64::from(partitions)
+        });
+    PatternProof {
+        pattern: pattern.name.to_string(),
+        operation: if is_whole { "GetItem" } else { "Query" },
+        index: pattern.index.as_ref().map(ToString::to_string),
+        condition: condition(pattern),
+        finds,
+        partitions,
+        least_units: f64::from(partitions) * unit,
+        most_units,
+    }
+}
+
+/// The key condition as people write it.
+fn condition(pattern: &AccessPattern) -> String {
+    let partition = pattern
+        .partition
+        .iter()
+        .map(|(key, template)| format!("{} = {template}", key.name));
+    let sort = pattern.sort.iter().map(|(key, condition)| {
+        let operator = condition.operator().replace('_', " ");
+        let values = condition.templates().into_iter().map(ToString::to_string);
+        let values = values.collect::<Vec<_>>().join(" and ");
+        format!("{} {operator} {values}", key.name)
+    });
+    partition.chain(sort).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,350 @@
+//! What the schema tells of an item type's rows: keys, what they determine, what may be NULL.
+//!
+//! A fact is what the database enforces at all times. That a foreign key has a parent is none: SQLite
+//! enforces it on request, PostgreSQL has constraints that are not valid, triggers that are disabled and
+//! row security, MySQL has `foreign_key_checks`. So every column of a joined parent may be NULL.
+
+use std::sync::Arc;
+
+use dynafold_relational::catalog::{Column, DataType, Dbms, Table, TableKind};
+use dynafold_relational::scan::ScanColumn;
+
+use super::bind::Binder;
+use super::place::unknown;
+use super::scope::{On, One, Parent, Scope};
+use crate::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
+
+impl Binder<'_> {
+    /// What tells source rows apart: names and indices into the row. Of a row that is exploded,
+    /// the positions of the elements too.
+    pub(super) fn row_key(&mut self) -> Vec<(Arc<str>, usize)> {
+        let columns = self.indices(&self.scope.key).into_iter();
+        let names = self.scope.key.iter().map(|name| name.as_str().into());
+        let elements = self.scope.elements.iter();
+        let positions = elements.map(|e| (format!("{}.$index", e.alias).into(), e.index));
+        names.zip(columns).chain(positions).collect()
+    }
+
+    /// What a proof goes by.
+    pub(super) fn facts(&mut self, filtered: bool) -> Facts {
+        let unique = self.unique_keys();
+        let (determined, supposed) = self.determined();
+        Facts {
+            relation: self.scope.written.clone(),
+            unique,
+            determined,
+            supposed,
+            origin: self.origin(),
+            filtered,
+            columns: self.column_facts(),
+        }
+    }
+
+    /// The sets of columns that are unique, as indices into the row. There are none where a joined
+    /// view may give a row several times, nor over the rows of tables that inherit.
+    fn unique_keys(&mut self) -> Vec<UniqueKey> {
+        let scope = self.scope;
+        if matches!(self.origin(), Origin::Inherited | Origin::Multiplied) {
+            return Vec::new();
+        }
+        let dbms = self.catalog.dbms;
+        let mut keys = match scope.table {
+            Some(table) => keys(table, dbms),
+            None => vec![(
+                "the `key` that the mapping names".to_owned(),
+                scope.key.as_slice(),
+                Some("nothing enforces the `key` that the mapping names"),
+            )],
+        };
+        keys.retain(|(_, columns, _)| !columns.is_empty());
+        let positions = scope.elements.iter().map(|element| element.index);
+        let positions: Vec<usize> = positions.collect();
+        let of_joins = scope.joins.iter().find_map(|parent| match parent.one {
+            One::Supposed(doubt) => Some(doubt),
+            One::Enforced | One::Unknown => None,
+        });
+        let unique = keys.into_iter().map(|(called, columns, doubt)| UniqueKey {
+            called,
+            doubt: doubt.or(of_joins),
+            columns: [self.indices(columns), positions.clone()].concat(),
+        });
+        unique.collect()
+    }
+
+    /// What is known of each column of the row so far.
+    fn column_facts(&self) -> Vec<ColumnFact> {
+        let scope = self.scope;
+        let places = self.pass.places().enumerate();
+        let facts = places.map(|(index, place)| match place {
+            (ScanColumn::Column { name, .. }, None) => {
+                self.fact(scope.base(name), name, name.clone(), None)
+            }
+            (ScanColumn::Column { name, .. }, Some(alias)) => {
+                let parent = scope.parent(alias);
+                let column = parent.and_then(|parent| parent.table.column(name));
+                self.fact(column, name, format!("{alias}.{name}"), parent)
+            }
+            _ => self.place_fact(index),
+        });
+        facts.collect()
+    }
+
+    fn fact(
+        &self,
+        column: Option<&Column>,
+        name: &str,
+        written: String,
+        parent: Option<&Parent<'_>>,
+    ) -> ColumnFact {
+        let unknown = unknown(name);
+        let data_type = column.map(|column| column.data_type.clone());
+        let column = column.unwrap_or(&unknown);
+        let dbms = self.catalog.dbms;
+        let is_stored = parent.map_or(self.scope.is_table(), |parent| parent.table.is_stored());
+        // Nothing enforces NOT NULL over what a view, a query or a join gives.
+        let nullable = column.nullable || parent.is_some() || !is_stored;
+        let domain = match &column.ambiguous_charset {
+            _ if dbms == Dbms::Sqlite && !is_stored => Domain::of_any_type(),
+            None => Domain::of(&column.data_type, &column.declared, dbms, nullable),
+            Some(charset) => Domain::unknown(format!(
+                "`{charset}` may have several codes for one character"
+            )),
+        };
+        // SQLite keeps any value in any column.
+        let bytes = match dbms {
+            Dbms::Sqlite => domain.bytes(),
+            _ => column_bytes(&column.data_type, domain.bytes()),
+        };
+        ColumnFact {
+            written,
+            data_type,
+            domain,
+            bytes,
+            rowid: column.rowid && is_stored,
+        }
+    }
+
+    /// An element of an array, its position, or what no template names.
+    fn place_fact(&self, index: usize) -> ColumnFact {
+        let position = DataType::Integer {
+            bits: 32,
+            unsigned: true,
+        };
+        let mut elements = self.scope.elements.iter();
+        let found = elements.find(|element| index == element.index || index == element.value);
+        match found {
+            Some(element) if index == element.index => ColumnFact {
+                written: format!("{}.$index", element.alias),
+                domain: Domain::of(&position, "", Dbms::Postgres, false),
+                data_type: Some(position),
+                bytes: Some(7),
+                rowid: false,
+            },
+            found => ColumnFact {
+                written: found.map_or_else(String::new, |element| element.alias.clone()),
+                data_type: None,
+                domain: Domain::unknown("elements of an array may be equal"),
+                bytes: None,
+                rowid: false,
+            },
+        }
+    }
+
+    /// What a parent's unique keys tell of the row: where all of these columns are known, so are
+    /// those, because the join leads to one parent. Text is left out: two texts may be equal to
+    /// the join, in a collation without case, and different in the key. Behind them, the columns that a
+    /// parent's key would tell which the database may not have enforced.
+    fn determined(&mut self) -> (Told, Vec<usize>) {
+        let scope = self.scope;
+        let (mut determined, mut supposed) = (Vec::new(), Vec::new());
+        // A parent of a parent tells that parent's columns first, and these tell ours.
+        for parent in scope.joins.iter().rev() {
+            for (_, key, doubt) in keys(parent.table, self.catalog.dbms) {
+                if key.is_empty() {
+                    continue;
+                }
+                let alias = Some(parent.alias.as_str());
+                let theirs = key.iter().map(|name| self.pass.find(alias, name));
+                let Some(theirs) = theirs.collect::<Option<Vec<usize>>>() else {
+                    continue;
+                };
+                if !parent.on.iter().all(|on| self.is_exact(parent, on)) {
+                    continue;
+                }
+                let ours = parent.on.iter();
+                let ours = ours.map(|on| self.index(on.owner.as_deref(), &on.ours));
+                let ours: Vec<usize> = ours.collect();
+                match doubt {
+                    None => determined.push((theirs, ours)),
+                    Some(_) => supposed.extend(ours),
+                }
+            }
+        }
+        (determined, supposed)
+    }
+
+    /// Whether values of a join's column that are equal to the join are one value.
+    fn is_exact(&self, parent: &Parent<'_>, on: &On) -> bool {
+        let exact = |data_type: &DataType| match data_type {
+            DataType::Integer { .. } => true,
+            DataType::Decimal { .. } | DataType::Uuid | DataType::Date | DataType::Boolean => {
+                self.catalog.dbms != Dbms::Sqlite
+            }
+            _ => false,
+        };
+        let ours = self.scope.column(on.owner.as_deref(), &on.ours);
+        let both = ours.zip(parent.table.column(&on.theirs));
+        let exact = |column: &Column| exact(&column.data_type) && !column.insensitive;
+        let dbms = self.catalog.dbms;
+        both.is_some_and(|(ours, theirs)| {
+            exact(ours) && exact(theirs) && compares_as_key(theirs, ours, dbms)
+        })
+    }
+
+    fn origin(&self) -> Origin {
+        let scope = self.scope;
+        match scope.table {
+            _ if scope.joins.iter().any(|parent| parent.one == One::Unknown) => Origin::Multiplied,
+            None if scope.known => Origin::Query,
+            None => Origin::Unknown,
+            Some(table) if table.inherited => Origin::Inherited,
+            Some(table) if table.is_stored() => Origin::Table,
+            Some(_) => Origin::View,
+        }
+    }
+
+    /// A column's place in the row, whoever's it is.
+    fn index(&mut self, alias: Option<&str>, name: &str) -> usize {
+        let column = self.scope.column(alias, name).cloned();
+        let column = column.unwrap_or_else(|| unknown(name));
+        self.pass.column(alias, &column.name, &column.data_type)
+    }
+
+    /// The places of base columns in the row.
+    pub(super) fn indices(&mut self, names: &[String]) -> Vec<usize> {
+        names.iter().map(|name| self.index(None, name)).collect()
+    }
+
+    /// The columns of the row so far in which NULL is to be expected, for warnings: a declared key is taken
+    /// to have no NULL, and a foreign key that has none to have a parent.
+    pub(super) fn nullable(&mut self) -> Vec<usize> {
+        let scope = self.scope;
+        let may_be_null = |table: Option<&Table>, column: &Column| {
+            let key: &[String] = table.map_or(&[], |table| &table.primary_key);
+            column.nullable && !key.contains(&column.name)
+        };
+        let base = scope.columns.iter();
+        let base = base.filter(|column| may_be_null(scope.table, column));
+        let mut nullable: Vec<usize> = base
+            .filter_map(|column| self.pass.find(None, &column.name))
+            .collect();
+        for parent in &scope.joins {
+            let is_it =
+                |column: &&Column| parent.optional || may_be_null(Some(parent.table), column);
+            let columns = parent.table.columns.iter().filter(is_it);
+            let place = |column: &Column| self.pass.find(Some(&parent.alias), &column.name);
+            nullable.extend(columns.filter_map(place));
+        }
+        nullable.extend(scope.elements.iter().map(|element| element.value));
+        nullable
+    }
+}
+
+/// Where all of the first columns are known, so are the second.
+type Told = Vec<(Vec<usize>, Vec<usize>)>;
+
+/// A key's name for people, its columns, and why the database may not have enforced it.
+type KeyOf<'t> = (String, &'t [String], Option<&'static str>);
+
+/// The keys of a table, the primary key first.
+fn keys(table: &Table, dbms: Dbms) -> Vec<KeyOf<'_>> {
+    let is_mysql = matches!(dbms, Dbms::Mysql | Dbms::Mariadb);
+    let exchanged = (is_mysql && table.kind == TableKind::Partitioned)
+        .then_some("a partition may have been exchanged without validation");
+    let unchecked = is_mysql.then_some(
+        "a session that turns `unique_checks` off may put equal rows into all but the primary key",
+    );
+    let primary = (
+        "the primary key".to_owned(),
+        table.primary_key.as_slice(),
+        exchanged,
+    );
+    let unique = table.unique_keys.iter().map(|key| {
+        let called = format!("the unique key {}", key.name);
+        (called, key.columns.as_slice(), exchanged.or(unchecked))
+    });
+    std::iter::once(primary).chain(unique).collect()
+}
+
+/// Whether a row has one parent at most: what the join matches holds a key of the parent, and no two
+/// values of that key are equal to the join.
+pub(super) fn one(scope: &Scope<'_>, table: &Table, on: &[On], dbms: Dbms) -> One {
+    let matched = |name: &String| {
+        on.iter().any(|on| {
+            let ours = scope.column(on.owner.as_deref(), &on.ours);
+            let both = ours.zip(table.column(&on.theirs));
+            on.theirs == *name && both.is_some_and(|(a, b)| compares_as_key(a, b, dbms))
+        })
+    };
+    if table.inherited {
+        return One::Unknown;
+    }
+    let keys = keys(table, dbms).into_iter();
+    let matched = keys.filter(|(_, key, _)| !key.is_empty() && key.iter().all(matched));
+    // The primary key comes first, and is enforced where any key is.
+    match matched.map(|(_, _, doubt)| doubt).next() {
+        Some(None) => One::Enforced,
+        Some(Some(doubt)) => One::Supposed(doubt),
+        None => One::Unknown,
+    }
+}
+
+/// Whether a join compares a column of a parent's key as that key does, or tells more values apart: else
+/// one value of ours may be equal to several of theirs. So it is between exact numbers, and between two
+/// columns of one type and one collation; of others nothing is claimed.
+fn compares_as_key(ours: &Column, theirs: &Column, dbms: Dbms) -> bool {
+    use DataType::{Boolean, Decimal, Float, Integer};
+    let is_float = |column: &Column| matches!(column.data_type, Float { .. });
+    let is_text = |column: &Column| matches!(column.data_type, DataType::Text { .. });
+    let is_number = |column: &Column| {
+        // A year may be of two digits; an `oid` takes negative numbers for large ones.
+        let is_other = ["year", "year(2)", "year(4)", "oid"].contains(&column.declared.as_str());
+        matches!(column.data_type, Integer { .. } | Decimal { .. } | Boolean) && !is_other
+    };
+    let collation = |column: &Column| {
+        let (charset, collation) = (&column.ambiguous_charset, &column.collation);
+        (charset.clone(), collation.clone(), column.insensitive)
+    };
+    let is_one_type = type_name(ours) == type_name(theirs) && collation(ours) == collation(theirs);
+    let are_numbers = is_number(ours) && is_number(theirs);
+    match dbms {
+        // What is no number's column has the other's value made one (datatype3.html, 4.2).
+        Dbms::Sqlite => {
+            is_number(theirs)
+                || is_float(theirs)
+                || (is_text(ours) && is_text(theirs))
+                || ours.declared == theirs.declared
+        }
+        Dbms::Postgres => are_numbers || is_one_type,
+        // Names from a list are compared as text, whatever key has their numbers.
+        Dbms::Mysql | Dbms::Mariadb => {
+            let is_listed = matches!(ours.data_type, DataType::Enum { .. } | DataType::Set { .. });
+            are_numbers || (is_one_type && !is_listed)
+        }
+    }
+}
+
+/// A column's type without its length; PostgreSQL's `varchar` is its `text`.
+fn type_name(column: &Column) -> String {
+    let declared = &column.declared;
+    let length = declared.find('(').zip(declared.find(')'));
+    let name = match length.and_then(|(from, to)| declared.get(..from).zip(declared.get(to + 1..)))
+    {
+        Some((before, behind)) => format!("{before}{behind}"),
+        None => declared.clone(),
+    };
+    match name.as_str() {
+        "character varying" => "text".to_owned(),
+        _ => name,
+    }
+}

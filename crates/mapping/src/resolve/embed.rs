@@ -1,0 +1,370 @@
+//! Binds `$embed`: finds the children, and says what becomes of each.
+
+use dynafold_relational::catalog::{Catalog, DataType, Family, Table};
+use dynafold_relational::scan::Embed;
+
+use super::super::model::{EmbedNode, Explode, Gather, Node, Place, Placeholder, Template};
+use super::super::raw::{RawItem, Spanned, read_joins, read_pairs, spanned};
+use super::super::template::{self, Segment};
+use super::super::yaml::Node as Yaml;
+use super::bind::Binder;
+use super::join::{matched, ours};
+use super::keys::family;
+use super::pass::PassBuilder;
+use super::scope::{Element, On, Scope};
+use crate::diagnostic::{Code, Diagnostic};
+
+/// Levels of embeds within embeds.
+const MAX_DEPTH: usize = 3;
+
+impl Binder<'_> {
+    /// Binds a map with `$embed`.
+    pub(super) fn embed(&mut self, yaml: &Yaml) -> Option<EmbedNode> {
+        let name = yaml.get("$embed").and_then(spanned)?;
+        if self.depth >= MAX_DEPTH {
+            let message = format!("embeds nest to {MAX_DEPTH} levels");
+            let help = "make the innermost children items of their own";
+            self.tell(Code::Embed, name.span, message, help);
+            return None;
+        }
+        let mut child = Scope::table(&name, self.catalog, self.diagnostics)?;
+        let joins = read_joins(yaml.get("$join"));
+        child.join(&joins, self.catalog, self.diagnostics);
+        let on = self.relation(yaml, &name, &child);
+        let has_key = self.take_key(&name);
+        let mut rows = PassBuilder::new(&child);
+        let mut binder = Binder {
+            scope: &child,
+            pass: &mut rows,
+            catalog: self.catalog,
+            diagnostics: self.diagnostics,
+            conditions: Vec::new(),
+            depth: self.depth + 1,
+        };
+        let each = match yaml.get("$each") {
+            Some(each) => binder.node(each),
+            None => Some(binder.all_columns()),
+        };
+        let gather = binder.gather(yaml, each.as_ref(), on.as_deref());
+        if let Some(condition) = yaml.get("$where").and_then(spanned) {
+            binder.take_condition(&condition, "no child is found");
+            binder.pass.condition(&condition.value);
+        }
+        let order = binder.order(yaml);
+        binder.pass.key = binder.indices(&child.key);
+        self.conditions.extend(binder.conditions);
+        let embed = Embed {
+            rows: rows.scan(),
+            on: self.pass.matches(&on?),
+            order: order?,
+            most: yaml.read("$limit"),
+        };
+        if !has_key {
+            return None;
+        }
+        Some(EmbedNode {
+            column: self.pass.embed(embed),
+            each: each?,
+            gather: gather?,
+            written: name.value.as_str().into(),
+        })
+    }
+
+    /// Makes sure that the parents can be told apart.
+    fn take_key(&mut self, name: &Spanned<String>) -> bool {
+        let key = &self.scope.key;
+        if key.is_empty() {
+            let message = format!(
+                "the rows of `{}` have no key by which `{}` could be told whose children they are",
+                self.scope.written, name.value
+            );
+            let help = match self.scope.table {
+                Some(_) => {
+                    "give the table a primary key, or read it with `from: { sql: …, key: [column] }`"
+                }
+                None => "say which columns tell its rows apart: from: { sql: …, key: [column] }",
+            };
+            self.tell(Code::Embed, name.span.clone(), message, help);
+            return false;
+        }
+        self.pass.key = self.indices(key);
+        true
+    }
+
+    /// How a child finds its parent.
+    fn relation(
+        &mut self,
+        yaml: &Yaml,
+        name: &Spanned<String>,
+        child: &Scope<'_>,
+    ) -> Option<Vec<On>> {
+        let table = child.table?;
+        if let Some(pairs) = yaml.get("$match") {
+            return matched(
+                Code::Embed,
+                &read_pairs(Some(pairs)),
+                table,
+                self.scope,
+                self.catalog,
+                self.diagnostics,
+            );
+        }
+        let mut help =
+            "say which columns belong together: $match: { child_column: our_column }".to_owned();
+        let message = match self.scope.table {
+            None => "a query has no foreign keys that could lead to it".to_owned(),
+            Some(parent) => {
+                let (child, ours) = (&table.name.name, &parent.name.name);
+                match references(table, parent).as_slice() {
+                    [only] => return Some(only.clone()),
+                    [] => format!("no foreign key of `{child}` leads to `{ours}`"),
+                    several => {
+                        help.push_str(&format!("; there are {}", listed(several)));
+                        let count = several.len();
+                        format!("{count} foreign keys of `{child}` lead to `{ours}`")
+                    }
+                }
+            }
+        };
+        self.tell(Code::Embed, name.span.clone(), message, help);
+        None
+    }
+
+    /// A map of all columns, for children of which nothing is said.
+    fn all_columns(&mut self) -> Node {
+        let columns = self.scope.columns.iter();
+        let members = columns.map(|column| {
+            let (name, data_type) = (column.name.as_str(), &column.data_type);
+            let place = self.pass.column(None, name, data_type);
+            let value = Placeholder::of_column(place, name, data_type.family());
+            (name.into(), Node::Template(Template::of(value)))
+        });
+        Node::Map {
+            members: members.collect(),
+            spreads: Vec::new(),
+        }
+    }
+
+    /// The places by which children are sorted, and whether they descend.
+    fn order(&mut self, yaml: &Yaml) -> Option<Vec<(usize, bool)>> {
+        let Some(order) = yaml.get("$order") else {
+            return Some(Vec::new());
+        };
+        let written: Vec<Spanned<String>> = match spanned(order) {
+            Some(one) => {
+                let parts = one.value.split(',');
+                parts.map(|part| one.with(part.trim().to_owned())).collect()
+            }
+            None => order.elements().iter().filter_map(spanned).collect(),
+        };
+        let places = written.iter().map(|column| self.order_by(column));
+        let places: Vec<Option<(usize, bool)>> = places.collect();
+        places.into_iter().collect()
+    }
+
+    fn order_by(&mut self, written: &Spanned<String>) -> Option<(usize, bool)> {
+        let text = written.value.trim();
+        let (name, descends) = match text.rsplit_once(char::is_whitespace) {
+            Some((name, word)) if word.eq_ignore_ascii_case("desc") => (name.trim(), true),
+            Some((name, word)) if word.eq_ignore_ascii_case("asc") => (name.trim(), false),
+            _ => (text, false),
+        };
+        let found = ours(&written.with(name.to_owned()), self.scope, self.diagnostics)?;
+        let (owner, data_type) = (found.owner.as_deref(), &found.known?.data_type);
+        Some((self.pass.column(owner, &found.column, data_type), descends))
+    }
+}
+
+/// The foreign keys of a child that lead to a table.
+fn references(child: &Table, parent: &Table) -> Vec<Vec<On>> {
+    let keys = child.foreign_keys.iter();
+    let leading = keys.filter(|key| key.references == parent.name);
+    let on = |ours: &String, theirs: &String| On {
+        owner: None,
+        ours: theirs.clone(),
+        theirs: ours.clone(),
+    };
+    leading
+        .map(|key| {
+            let pairs = key.columns.iter().zip(&key.referenced_columns);
+            pairs.map(|(ours, theirs)| on(ours, theirs)).collect()
+        })
+        .collect()
+}
+
+fn listed(keys: &[Vec<On>]) -> String {
+    let pairs = |key: &Vec<On>| {
+        let pairs = key.iter().map(|on| format!("{}: {}", on.theirs, on.ours));
+        format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+    };
+    keys.iter().map(pairs).collect::<Vec<_>>().join(" and ")
+}
+
+// Binds `explode`: arrays of which each element makes an item.
+
+/// Gives every exploded element its places in the row, and adds it to the scope.
+pub(super) fn resolve<'a>(
+    raw: &RawItem,
+    scope: &mut Scope<'a>,
+    pass: &mut PassBuilder,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Explode> {
+    let mut explodes = Vec::new();
+    for (alias, array) in &raw.explode {
+        if scope.is_taken(alias, Code::Explode, diagnostics) {
+            scope.broken.push(alias.value.clone());
+            continue;
+        }
+        let mut binder = Binder::new(scope, pass, catalog, diagnostics);
+        let Some((place, family)) = binder.array(array) else {
+            scope.broken.push(alias.value.clone());
+            continue;
+        };
+        let explode = Explode {
+            array: place,
+            element: pass.slot(),
+            index: pass.slot(),
+        };
+        scope.elements.push(Element {
+            alias: alias.value.clone(),
+            value: explode.element,
+            index: explode.index,
+            family,
+        });
+        explodes.push(explode);
+    }
+    explodes
+}
+
+impl Binder<'_> {
+    /// The place of an array, and what its elements are.
+    fn array(&mut self, written: &Spanned<String>) -> Option<(Place, Family)> {
+        let parsed = template::parse(&format!("{{{}}}", written.value));
+        let segments = parsed.map(|parsed| parsed.segments).unwrap_or_default();
+        let [Segment::Placeholder(placeholder)] = segments.as_slice() else {
+            let message = format!("`{}` is not a column or a member of one", written.value);
+            let help = "write it without braces: explode: { line: doc.lines }";
+            self.tell(Code::Explode, written.span.clone(), message, help);
+            return None;
+        };
+        let (place, family) = self.document(placeholder, written.span.clone())?;
+        if !matches!(
+            family,
+            Family::List | Family::Set | Family::Document | Family::Any
+        ) {
+            let message = format!("`{}` is {}, not an array", written.value, family.name());
+            let help = "explode takes a JSON column, an array, or a member of either; of JSON that is kept in text say column | json";
+            self.tell(Code::Explode, written.span.clone(), message, help);
+            return None;
+        }
+        let declared = self.scope.base(&place.written);
+        let declared = declared.filter(|_| place.path.is_empty());
+        let element = match declared.map(|column| &column.data_type) {
+            Some(DataType::Array { element }) => element.family(),
+            Some(DataType::Set { .. }) => Family::Text,
+            _ => Family::Any,
+        };
+        Some((place, element))
+    }
+}
+
+// What the children of an embed stand in: a set takes no value twice and a map no name twice, and
+// what breaks that rejects the whole parent.
+
+impl Binder<'_> {
+    /// Binds `$as` and `$key`. `on` is how the children find their parent.
+    pub(super) fn gather(
+        &mut self,
+        yaml: &Yaml,
+        each: Option<&Node>,
+        on: Option<&[On]>,
+    ) -> Option<Gather> {
+        match yaml.get("$as").and_then(Yaml::text) {
+            Some("set") => {
+                let written = yaml.get("$each").or(yaml.get("$embed"))?;
+                match each.and_then(family) {
+                    Some(given @ (Family::Boolean | Family::List | Family::Map | Family::Set)) => {
+                        self.misfit(written, "a set", given, "say `$as: list`");
+                    }
+                    _ => {
+                        if let (Some(Node::Template(member)), Some(on)) = (each, on) {
+                            self.check_members(member, "members of a set", written, yaml, on);
+                        }
+                    }
+                }
+                Some(Gather::Set)
+            }
+            Some("map") => {
+                let written = yaml.get("$key")?;
+                let Node::Template(key) = self.node(written)? else {
+                    return None;
+                };
+                match key.family() {
+                    given @ (Family::Binary | Family::List | Family::Map | Family::Set) => {
+                        self.misfit(written, "a member's name", given, "name another column");
+                    }
+                    _ => {
+                        if let Some(on) = on {
+                            self.check_members(&key, "names of a map", written, yaml, on);
+                        }
+                    }
+                }
+                Some(Gather::Map(key))
+            }
+            _ => Some(Gather::List),
+        }
+    }
+
+    fn misfit(&mut self, written: &Yaml, what: &str, given: Family, help: &str) {
+        let message = format!("{what} cannot be made of {}", given.name());
+        self.tell(Code::Embed, written.span.clone(), message, help);
+    }
+
+    /// Tells of members that may be NULL, or equal for two children of one parent. What a `$where`
+    /// leaves out is not known, so then nothing is told.
+    fn check_members(
+        &mut self,
+        member: &Template,
+        what: &str,
+        written: &Yaml,
+        embed: &Yaml,
+        on: &[On],
+    ) {
+        if embed.get("$where").is_some() {
+            return;
+        }
+        let scope = self.scope;
+        for value in member.mandatory() {
+            let place = &value.place;
+            let column = scope.base(&place.written);
+            let may_be_null = column.is_some_and(|column| column.nullable);
+            if may_be_null && place.path.is_empty() && !value.replaces_null() {
+                let message = format!(
+                    "`{}` may be NULL, and {what} cannot be: then the parent is rejected",
+                    place.written
+                );
+                let help =
+                    "give it a `default(x)`, or leave such children out: $where: … IS NOT NULL";
+                self.tell(Code::NullableKey, written.span.clone(), message, help);
+            }
+        }
+        let names = member.placeholders().map(|value| &value.place.written);
+        let names: Vec<String> = names.map(ToString::to_string).collect();
+        // Which columns of joined parents differ is not looked into, nor are views.
+        let is_known = scope.is_table() && names.iter().all(|name| scope.base(name).is_some());
+        let is_one = embed.read("$limit") == Some(1);
+        if !is_known || is_one {
+            return;
+        }
+        let theirs = on.iter().map(|on| on.theirs.clone());
+        let known: Vec<String> = names.into_iter().chain(theirs).collect();
+        if scope.table.is_some_and(|table| !table.is_unique(&known)) {
+            let message = format!(
+                "two children of one parent may have one value here, and {what} differ: then the parent is rejected"
+            );
+            let help = "name the columns that tell the children apart, or say `$as: list`";
+            self.tell(Code::KeyNotUnique, written.span.clone(), message, help);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! Whether what a pass reads depends on more than the rows of the snapshot: on the clock, on chance, on
+//! who asks, on tables that have no snapshots.
+//!
+//! Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys
+//! that were compared in one reading of it are compared again in the next. Only what the snapshot holds still is
+//! steady: columns that tables store, and conditions that compare them by operators and literals. What a function, a
+//! cast, a view, a query, a generated column or a policy gives is not looked into: a name is not the function. What
+//! only looks fickle is read again for nothing.
+
+use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind};
+use dynafold_relational::scan::{Match, Relation, Scan, ScanColumn};
+use dynafold_sql::{Query, Read, table};
+
+/// Whether a scan depends on more than the rows of tables, as far as that is known.
+pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
+    let names = scan.tables();
+    let tables = names.iter().map(|name| catalog.table(name));
+    let tables: Option<Vec<&Table>> = tables.collect();
+    let (Relation::Table(_), Some(tables)) = (&scan.from, tables) else {
+        return true;
+    };
+    let flags = scan.columns.iter().filter_map(|column| match column {
+        ScanColumn::Flag(sql) => Some(sql),
+        _ => None,
+    });
+    let mut conditions = scan.conditions.iter().chain(flags).peekable();
+    let is_conditional = conditions.peek().is_some();
+    let is_read = |name: &str| {
+        let is_it = |column: &ScanColumn| matches!(column, ScanColumn::Column { name: own, .. } if own == name);
+        let embeds = scan.embeds().map(|(_, embed)| &embed.on);
+        let mut matches = scan
+            .joins
+            .iter()
+            .map(|join| &join.on)
+            .chain(embeds)
+            .flatten();
+        // Which columns a condition names is not looked for.
+        is_conditional
+            || scan.columns.iter().any(is_it)
+            || matches.any(|Match { ours, theirs, .. }| ours == name || theirs == name)
+    };
+    let is_steady = |table: &&Table| {
+        let mut columns = table.columns.iter();
+        let is_made = columns.any(|column| column.generated.is_some() && is_read(&column.name));
+        stores(table) && !table.row_security && !is_made
+    };
+    !tables.iter().all(is_steady)
+        || conditions.any(|sql| reads_more(sql, catalog.dbms))
+        || scan
+            .embeds()
+            .any(|(_, embed)| is_fickle(&embed.rows, catalog))
+}
+
+fn stores(table: &Table) -> bool {
+    match table.kind {
+        TableKind::Table | TableKind::Partitioned | TableKind::MaterializedView => !table.live,
+        TableKind::View | TableKind::Foreign => false,
+    }
+}
+
+/// Whether a pattern's query may give something else though no row has changed.
+#[must_use]
+pub fn is_fickle_query(query: &Query, catalog: &Catalog) -> bool {
+    let is_stored =
+        |read: &Read| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
+    let is_own = |name: &String| catalog.own_functions.contains(name);
+    !query.unsteady.is_empty()
+        || !query.tables.iter().all(is_stored)
+        || query.functions.iter().any(is_own)
+}
+
+/// Whether a condition may depend on more than the columns of the row that it is about: it has a query within it, calls
+/// a function, casts, or was not understood.
+#[must_use]
+pub fn reads_more(text: &str, dbms: Dbms) -> bool {
+    let query = Query::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
+    query.map_or(true, |query| {
+        query.calls || !query.unsteady.is_empty() || !query.tables.is_empty()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dynafold_relational::catalog::sample::shop;
+    use dynafold_relational::catalog::{DataType, TableName};
+
+    use super::*;
+
+    #[test]
+    fn columns_literals_and_operators_are_steady() {
+        for sql in [
+            "status = 'open' AND total > 10",
+            "NOT (total + 1) * 2 > -3.5 OR id IN (1, 2) OR \"users\".id BETWEEN 5 AND 6",
+            "created_at > TIMESTAMP '2026-01-01 00:00:00' AND active IS TRUE",
+            "email LIKE '%@example.com' OR email IS NOT NULL",
+        ] {
+            assert!(!reads_more(sql, Dbms::Postgres), "{sql}");
+        }
+    }
+
+    #[test]
+    fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
+        for sql in [
+            "created_at > now() - interval '1 hour'",
+            "created_at > localtimestamp - interval '1 hour'",
+            "created_at > LOCALTIME",
+            "created_at > transaction_timestamp()",
+            "created_at > statement_timestamp ( )",
+            "timeofday() <> ''",
+            "age(created_at) < interval '1 day'",
+            "day = 'today'::date",
+            "day > date 'yesterday'",
+            "day = CURRENT_DATE",
+            "at > sysdate(6)",
+            "at > utc_timestamp",
+            "unix_timestamp() > at",
+            "at > datetime('now', '-1 day')",
+            "strftime('%Y') = year",
+            "date() > day",
+            "random() < 0.5",
+            "id > abs(random())",
+            "key = gen_random_uuid()",
+            "owner = current_user",
+            "owner = user",
+            "tenant = current_setting('app.tenant')",
+            "lower(email) LIKE 'a%'",
+            "abs(id) > 5",
+            "id::text = '5'",
+            "id OPERATOR(public.=) 5",
+            "coalesce(note, '') <> ''",
+            "id = ANY (ARRAY(TABLE ids))",
+            "id = ANY ((",
+            "total > (SELECT avg(total) FROM orders)",
+            "EXISTS (SELECT 1 FROM public.orders o WHERE o.user_id = users.id)",
+            "is_recent(created_at)",
+            "public.lower(name) = 'x'",
+            "\"Is recent\"(created_at)",
+            "is_recent/* */(created_at)",
+            "id IN (SELECT id FROM recent)",
+        ] {
+            assert!(reads_more(sql, Dbms::Postgres), "{sql}");
+        }
+    }
+
+    #[test]
+    fn a_view_is_fickle_and_so_is_a_table_without_snapshots() {
+        let of = |schema: &str, name: &str| {
+            let name = TableName {
+                schema: schema.to_owned(),
+                name: name.to_owned(),
+            };
+            is_fickle(&Scan::of(Relation::Table(name), Vec::new()), &shop())
+        };
+        assert!(!of("public", "orders"));
+        let mut live = shop();
+        live.tables.iter_mut().for_each(|table| table.live = true);
+        let orders = live.find("orders").unwrap().name.clone();
+        assert!(is_fickle(
+            &Scan::of(Relation::Table(orders), Vec::new()),
+            &live
+        ));
+        assert!(of("public", "recent"));
+        assert!(of("public", "nothing"));
+    }
+    #[test]
+    fn what_is_made_as_it_is_read_is_fickle() {
+        let mut catalog = shop();
+        let orders = catalog.find("orders").unwrap().clone();
+        let column = |name: &str| ScanColumn::Column {
+            join: None,
+            name: name.to_owned(),
+            data_type: DataType::Boolean,
+        };
+        let of = |names: &[&str], condition: Option<&str>, catalog: &Catalog| {
+            let columns = names.iter().map(|name| column(name)).collect();
+            let mut scan = Scan::of(Relation::Table(orders.name.clone()), columns);
+            scan.conditions = condition.into_iter().map(str::to_owned).collect();
+            is_fickle(&scan, catalog)
+        };
+        assert!(!of(&["id", "placed_at"], Some("id > 5"), &catalog));
+        let own = |catalog: &mut Catalog| {
+            let columns = catalog
+                .tables
+                .iter_mut()
+                .flat_map(|table| &mut table.columns);
+            for column in columns.filter(|column| column.name == "placed_at") {
+                column.generated = Some("floor(rand() * 300)".to_owned());
+            }
+        };
+        own(&mut catalog);
+        assert!(!of(&["id"], None, &catalog));
+        assert!(of(&["id", "placed_at"], None, &catalog));
+        assert!(of(&["id"], Some("id > 5"), &catalog));
+        let query = Scan::of(
+            Relation::Query("SELECT id FROM orders".to_owned()),
+            Vec::new(),
+        );
+        assert!(is_fickle(&query, &shop()));
+        let mut hidden = shop();
+        hidden
+            .tables
+            .iter_mut()
+            .for_each(|table| table.row_security = true);
+        assert!(of(&["id"], None, &hidden));
+    }
+
+    #[test]
+    fn a_function_of_the_databases_own_may_hide_behind_a_plain_name() {
+        let query = Query::read("SELECT lower(email) FROM users", Some(Dbms::Postgres)).unwrap();
+        let mut catalog = shop();
+        assert!(!is_fickle_query(&query, &catalog));
+        catalog.own_functions = vec!["lower".to_owned()];
+        assert!(is_fickle_query(&query, &catalog));
+    }
+}

@@ -1,0 +1,177 @@
+//! One item type: its keys, its attributes and its row, held against its relation.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::catalog::Catalog;
+use dynafold_relational::scan::Scan;
+
+use super::bind::Binder;
+use super::pass::PassBuilder;
+use super::scope::Scope;
+use super::{embed, life};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::model::{Expired, ItemType, Node, Part, Template};
+use crate::proof::Facts;
+use crate::raw::{Raw, RawItem, Spanned};
+
+/// The name of the type attribute where the mapping does not choose one.
+pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
+
+/// An item type on its way into the model, with the places that later checks point at.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) item: ItemType,
+    pub(super) name_span: Range<usize>,
+    /// The conditions, its own and those of `$when` and of embeds, each as a scan of its own.
+    pub(super) conditions: Vec<Spanned<Scan>>,
+    /// Where each attribute was written.
+    pub(super) spans: HashMap<Arc<str>, Range<usize>>,
+    /// What the schema tells of the rows.
+    pub(super) facts: Facts,
+    /// Columns of the row that may be NULL.
+    pub(super) nullable: Vec<usize>,
+    /// Whether the relation is a table whose constraints are known.
+    pub(super) is_table: bool,
+    /// About how many items there are at most, where the catalog knows.
+    pub(super) rows: Option<u64>,
+}
+
+/// Resolves an item type over its relation, with the number of its pass.
+pub(super) fn resolve<'a>(
+    raw: &RawItem,
+    mapping: &Raw,
+    table: &Table,
+    catalog: &'a Catalog,
+    mut scope: Scope<'a>,
+    (pass, rows): (usize, &mut PassBuilder),
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Resolved {
+    let explodes = embed::resolve(raw, &mut scope, rows, catalog, diagnostics);
+    let mut binder = Binder::new(&scope, rows, catalog, diagnostics);
+    let condition = raw.condition.as_ref().map(|condition| {
+        binder.take_condition(condition, "no row makes an item");
+        binder.pass.condition(&condition.value)
+    });
+    let mut attributes = Attributes::of_key(raw, table, &mut binder);
+    let type_attribute = mapping.table.type_attribute.as_ref();
+    let type_name = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| name.value.as_str());
+    let item_type = (type_name != "false").then(|| {
+        let span = type_attribute.map_or(&raw.name.span, |name| &name.span);
+        let parts = vec![Part::Text(raw.name.value.clone())];
+        let node = Node::Template(Template { parts });
+        (Arc::from(type_name), node, span.clone())
+    });
+    let carried = binder.carried(raw).into_iter();
+    let carried =
+        carried.map(|(name, value, span)| (name, Node::Template(Template::of(value)), span));
+    let (members, spreads) = binder.members(&raw.attributes);
+    for (name, node, span) in item_type.into_iter().chain(carried).chain(members) {
+        attributes.add(name, node, span, binder.diagnostics);
+    }
+    let Attributes { mut nodes, spans } = attributes;
+    if mapping.table.key_escape {
+        life::escape(&mut nodes, table);
+    }
+    let row_key = binder.row_key();
+    let facts = binder.facts(raw.condition.is_some());
+    let nullable = binder.nullable();
+    let expired = raw.expired.as_ref();
+    let compress = raw.compress.iter();
+    let resolved = Resolved {
+        conditions: binder.conditions,
+        item: ItemType {
+            name: raw.name.value.as_str().into(),
+            pass,
+            condition,
+            row_key,
+            explodes,
+            attributes: nodes,
+            spreads,
+            keep_nulls: raw.keep_nulls,
+            expired: expired.map_or(Expired::Load, |expired| expired.value),
+            compress: compress.map(|name| name.value.as_str().into()).collect(),
+            // Told when the whole table is known.
+            key_texts: Vec::new(),
+            write_rate: raw.write_rate,
+        },
+        name_span: raw.name.span.clone(),
+        spans,
+        facts,
+        nullable,
+        is_table: scope.is_table(),
+        rows: scope.rows(),
+    };
+    life::check(raw, &resolved, table, diagnostics);
+    resolved
+}
+
+impl Resolved {
+    /// Where an attribute was written.
+    pub(super) fn place(&self, attribute: &str) -> Range<usize> {
+        let written = self.spans.get(attribute).cloned();
+        written.unwrap_or_else(|| self.name_span.clone())
+    }
+}
+
+/// An item type's attributes, and where each was written.
+#[derive(Default)]
+struct Attributes {
+    nodes: Vec<(Arc<str>, Node)>,
+    spans: HashMap<Arc<str>, Range<usize>>,
+}
+
+impl Attributes {
+    fn of_key(raw: &RawItem, table: &Table, binder: &mut Binder<'_>) -> Self {
+        let mut own = Self::default();
+        for key in table.key() {
+            match raw.key.iter().find(|entry| *entry.key == *key.name) {
+                Some(entry) => {
+                    let node = binder.node(&entry.value);
+                    own.nodes.extend(node.map(|node| (key.name.clone(), node)));
+                    own.spans.insert(key.name.clone(), entry.value.span.clone());
+                }
+                None => binder.diagnostics.add(
+                    Code::MissingKey,
+                    raw.key_span.clone(),
+                    format!("the key of `{}` lacks `{}`", raw.name.value, key.name),
+                    format!("the table's key needs it: key: {{ {}: \"…\" }}", key.name),
+                ),
+            }
+        }
+        for entry in &raw.key {
+            let names = table.key().map(|key| key.name.as_ref());
+            if names.clone().all(|name| name != entry.key) {
+                let help = did_you_mean(&entry.key, names).unwrap_or_else(|| {
+                    "key attributes of indexes belong under `attributes`".to_owned()
+                });
+                let message = format!("`{}` is no key attribute of the table", entry.key);
+                let span = entry.key_span.clone();
+                binder
+                    .diagnostics
+                    .add(Code::UnknownKey, span, message, help);
+            }
+        }
+        own
+    }
+
+    fn add(
+        &mut self,
+        name: Arc<str>,
+        node: Node,
+        span: Range<usize>,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        if let Some(first) = self.spans.get(&name) {
+            let message = format!("the attribute `{name}` would be written twice");
+            let help = format!("rename one, or leave the column out: omit: [{name}]");
+            let fault = Diagnostic::new(Code::AttributeClash, span, message).with_help(help);
+            diagnostics.push(fault.with_other(first.clone(), "it comes from here already"));
+            return;
+        }
+        self.spans.insert(name.clone(), span);
+        self.nodes.push((name, node));
+    }
+}

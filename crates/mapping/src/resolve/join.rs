@@ -1,0 +1,257 @@
+//! Finds the parent that a `join` names: by a foreign key, or by columns that the mapping matches.
+
+use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
+
+use super::constraints::one;
+use super::insensitive::unlike;
+use super::scope::{On, One, Parent, Scope, find_table, unknown_column};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
+
+pub(super) fn find_parent<'a>(
+    raw: &RawJoin,
+    scope: &Scope<'a>,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Parent<'a>> {
+    if scope.is_taken(&raw.alias, Code::Join, diagnostics) {
+        return None;
+    }
+    let told = diagnostics.len();
+    let (table, on, optional) = match &raw.to {
+        RawJoinTo::Key(columns) => by_key(raw, columns, scope, catalog, diagnostics)?,
+        RawJoinTo::Match { table, on } => {
+            let table = find_table(table, catalog, diagnostics)?;
+            let on = matched(Code::Join, on, table, scope, catalog, diagnostics)?;
+            (table, on, true)
+        }
+    };
+    let theirs: Vec<String> = on.iter().map(|on| on.theirs.clone()).collect();
+    if !table.is_unique(&theirs) && table.is_stored() {
+        diagnostics.push(not_unique(raw, table, &theirs));
+        return None;
+    }
+    let parent = Parent {
+        alias: raw.alias.value.clone(),
+        table,
+        one: one(scope, table, &on, catalog.dbms),
+        on,
+        optional,
+    };
+    if parent.one == One::Unknown && scope.known && diagnostics.len() == told {
+        diagnostics.push(several(raw, &parent));
+    }
+    Some(parent)
+}
+
+/// Nothing holds a row to one parent, and nothing else that was told of the join says why.
+fn several(raw: &RawJoin, parent: &Parent<'_>) -> Diagnostic {
+    let name = &parent.table.name.name;
+    let why = match parent.table.kind {
+        _ if parent.table.inherited => "its keys do not reach the tables that inherit from it",
+        TableKind::Table | TableKind::Partitioned => {
+            "the join may compare the columns otherwise than its key does"
+        }
+        _ => "it is a view or a foreign table",
+    };
+    let message = format!("whether `{name}` has one row for each of ours cannot be known: {why}");
+    Diagnostic::new(Code::UnprovenJoin, raw.alias.span.clone(), message).with_help(
+        "rows with several parents would come several times; the load finds them by their keys",
+    )
+}
+
+/// A column of ours as the mapping writes it: the base relation's, or an earlier alias's.
+pub(super) struct Ours<'a> {
+    pub(super) owner: Option<String>,
+    pub(super) column: String,
+    /// What is known of it.
+    pub(super) known: Option<&'a Column>,
+}
+
+/// Finds a column of ours; what is wrong with it is told.
+pub(super) fn ours<'a>(
+    written: &Spanned<String>,
+    scope: &Scope<'a>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Ours<'a>> {
+    let found = |owner: Option<&str>, column: &str, known| {
+        let (owner, column) = (owner.map(str::to_owned), column.to_owned());
+        Some(Ours {
+            owner,
+            column,
+            known,
+        })
+    };
+    if let Some(column) = scope.base(&written.value) {
+        return found(None, &written.value, Some(column));
+    }
+    let split = written.value.split_once('.');
+    if let Some((alias, name)) = split
+        && let Some(parent) = scope.parent(alias)
+    {
+        if let Some(column) = parent.table.column(name) {
+            return found(Some(alias), name, Some(column));
+        }
+        diagnostics.push(parent.lacks(name, written.span.clone()));
+        return None;
+    }
+    match split {
+        Some((alias, _)) if scope.broken.iter().any(|broken| broken == alias) => {}
+        _ if !scope.known => return found(None, &written.value, None),
+        Some((alias, _)) => {
+            let aliases = scope.joins.iter().map(|parent| parent.alias.as_str());
+            let earlier = || "an alias must be declared before those that start from it".to_owned();
+            let help = did_you_mean(alias, aliases).unwrap_or_else(earlier);
+            let message = format!("`{alias}` is no joined alias of `{}`", scope.written);
+            diagnostics.add(Code::UnknownAlias, written.span.clone(), message, help);
+        }
+        None => diagnostics.push(scope.lacks(&written.value, written.span.clone())),
+    }
+    None
+}
+
+/// The parent that a foreign key leads to, what it matches, and whether it may be missing.
+fn by_key<'a>(
+    raw: &RawJoin,
+    columns: &[Spanned<String>],
+    scope: &Scope<'a>,
+    catalog: &'a Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<(&'a Table, Vec<On>, bool)> {
+    let first = columns.first()?;
+    let fault = |message: String| Diagnostic::new(Code::Join, first.span.clone(), message);
+    if scope.table.is_none() && !first.value.contains('.') {
+        let help = format!(
+            "say what is matched: {}: {{ table: …, match: {{ their_column: {} }} }}",
+            raw.alias.value, first.value
+        );
+        let message = "a query has no foreign keys to join along".to_owned();
+        diagnostics.push(fault(message).with_help(help));
+        return None;
+    }
+    let found: Vec<Option<Ours<'_>>> = columns
+        .iter()
+        .map(|column| ours(column, scope, diagnostics))
+        .collect();
+    let found: Vec<Ours<'_>> = found.into_iter().collect::<Option<_>>()?;
+    let owner = found.first()?.owner.clone();
+    if found.iter().any(|column| column.owner != owner) {
+        let message = "the columns of a foreign key are of one table".to_owned();
+        diagnostics.push(fault(message).with_help("write each behind the same alias"));
+        return None;
+    }
+    let (base, may_be_missing) = match &owner {
+        Some(alias) => (scope.parent(alias)?.table, scope.parent(alias)?.optional),
+        None => (scope.table?, false),
+    };
+    let names: Vec<&str> = found.iter().map(|column| column.column.as_str()).collect();
+    let key = match foreign_key(&names, base) {
+        Ok(key) => key,
+        Err((message, help)) => {
+            diagnostics.push(fault(message).with_help(help));
+            return None;
+        }
+    };
+    let Some(table) = catalog.table(&key.references) else {
+        let message = format!(
+            "the foreign key leads to `{}`, which the user cannot see",
+            key.references
+        );
+        let help = "grant the user SELECT on it";
+        diagnostics.add(Code::UnreadableTable, first.span.clone(), message, help);
+        return None;
+    };
+    let pairs = key.columns.iter().zip(&key.referenced_columns);
+    let on = pairs.map(|(ours, theirs)| On {
+        owner: owner.clone(),
+        ours: ours.clone(),
+        theirs: theirs.clone(),
+    });
+    let nullable = |ours: &Ours<'_>| ours.known.is_none_or(|column| column.nullable);
+    let optional = may_be_missing || found.iter().any(nullable);
+    Some((table, on.collect(), optional))
+}
+
+/// Pairs of columns, their own in `table` and ours in `scope`; `code` is that of a pair that cannot
+/// be equal.
+pub(super) fn matched(
+    code: Code,
+    pairs: &RawMatch,
+    table: &Table,
+    scope: &Scope<'_>,
+    catalog: &Catalog,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<Vec<On>> {
+    let names = table.columns.iter().map(|column| column.name.as_str());
+    let on: Vec<Option<On>> = pairs
+        .iter()
+        .map(|(theirs, our)| {
+            let known = table.column(&theirs.value);
+            if known.is_none() {
+                let relation = format!("`{}`", table.name.name);
+                let (name, span) = (&theirs.value, theirs.span.clone());
+                diagnostics.push(unknown_column(name, span, &relation, names.clone()));
+            }
+            let found = ours(our, scope, diagnostics);
+            let (theirs, found) = (known?, found?);
+            let known = found.known;
+            let fault = known.and_then(|ours| unlike(code, (our, ours), theirs, catalog));
+            diagnostics.extend(fault);
+            Some(On {
+                owner: found.owner,
+                ours: found.column,
+                theirs: theirs.name.clone(),
+            })
+        })
+        .collect();
+    on.into_iter().collect()
+}
+
+fn not_unique(raw: &RawJoin, table: &Table, columns: &[String]) -> Diagnostic {
+    let (columns, table) = (columns.join(", "), &table.name.name);
+    let message =
+        format!("`{columns}` is not unique in `{table}`, so that a row could have several parents");
+    let help = format!(
+        "if they are its children, say `$embed: {table}`; else join in `from: {{ sql: … }}`"
+    );
+    Diagnostic::new(Code::Join, raw.alias.span.clone(), message).with_help(help)
+}
+
+/// The one foreign key on just these columns, or what is wrong and how to mend it.
+fn foreign_key<'t>(wanted: &[&str], base: &'t Table) -> Result<&'t ForeignKey, (String, String)> {
+    let fits = |key: &&ForeignKey| {
+        let mut columns = key.columns.iter();
+        columns.len() == wanted.len() && columns.all(|column| wanted.contains(&column.as_str()))
+    };
+    let written = wanted.join(", ");
+    let mut fitting = base.foreign_keys.iter().filter(fits);
+    let Some(key) = fitting.next() else {
+        let declared = base.foreign_keys.iter().map(|key| key.columns.join(", "));
+        let declared: Vec<String> = declared.collect();
+        let table = &base.name.name;
+        let there = match declared.as_slice() {
+            [] => format!("`{table}` declares no foreign keys; say"),
+            declared => format!(
+                "its foreign keys are on {}; for another say",
+                declared.join("; ")
+            ),
+        };
+        return Err((
+            format!("`{written}` is no foreign key of `{table}`"),
+            format!("{there} {{ table: …, match: {{ their_column: {written} }} }}"),
+        ));
+    };
+    match fitting.find(|other| other.references != key.references) {
+        Some(other) => Err((
+            format!(
+                "`{written}` belongs to two foreign keys, to `{}` and to `{}`",
+                key.references, other.references
+            ),
+            format!(
+                "say which: {{ table: {}, match: {{ their_column: {written} }} }}",
+                key.references
+            ),
+        )),
+        None => Ok(key),
+    }
+}

@@ -1,0 +1,193 @@
+//! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
+
+use dynafold_dynamodb::{Attribute, DynamoType, Index, KeyAttribute, KeyType};
+use dynafold_relational::catalog::{DataType, Family};
+
+use super::Whole;
+use super::item::Resolved;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::model::{Expired, Gather, Node, Placeholder};
+use crate::proof::key_attributes;
+use crate::raw::Spanned;
+use crate::template::Filter;
+
+pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let keys = key_attributes(whole.table);
+    for item in whole.resolved {
+        for (key, _) in &keys {
+            check_type(item, key, diagnostics);
+        }
+        if let Some(ttl) = &whole.table.ttl {
+            check_ttl(item, ttl, diagnostics);
+        }
+    }
+    // An item type that says what becomes of expired items is told itself that it has none.
+    let is_told = |item: &Resolved| item.item.expired != Expired::Load;
+    if let Some(ttl) = &whole.raw.table.ttl
+        && whole.is_complete()
+        && !whole.resolved.iter().any(is_told)
+    {
+        check_ttl_is_set(ttl, whole.resolved, diagnostics);
+    }
+}
+
+/// The kind of value that a node makes; `None` when only the rows tell.
+pub(super) fn family(node: &Node) -> Option<Family> {
+    match node {
+        Node::Template(template) => match template.family() {
+            Family::Any | Family::Document => None,
+            family => Some(family),
+        },
+        Node::Constant(Attribute::N(_)) => Some(Family::Number),
+        Node::Constant(Attribute::S(_)) => Some(Family::Text),
+        Node::Constant(_) => Some(Family::Boolean),
+        Node::Map { .. } => Some(Family::Map),
+        Node::List(_) => Some(Family::List),
+        Node::When { value, .. } => family(value),
+        Node::Typed { wanted, .. } => Some(kind(*wanted)),
+        Node::Embed(embed) => Some(match embed.gather {
+            Gather::List => Family::List,
+            Gather::Set => Family::Set,
+            Gather::Map(_) => Family::Map,
+        }),
+    }
+}
+
+/// The kind of value that a DynamoDB type holds.
+pub(super) fn kind(wanted: DynamoType) -> Family {
+    match wanted {
+        DynamoType::S => Family::Text,
+        DynamoType::N => Family::Number,
+        DynamoType::B => Family::Binary,
+        DynamoType::Bool => Family::Boolean,
+        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
+        DynamoType::L => Family::List,
+        DynamoType::M => Family::Map,
+    }
+}
+
+fn fits(key_type: KeyType, family: Family) -> bool {
+    match key_type {
+        KeyType::S => matches!(family, Family::Text | Family::Time),
+        KeyType::N => family == Family::Number,
+        KeyType::B => family == Family::Binary,
+    }
+}
+
+fn check_type(item: &Resolved, key: &KeyAttribute, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(given) = item.item.node(&key.name).and_then(family) else {
+        return;
+    };
+    if fits(key.key_type, given) {
+        return;
+    }
+    let wanted = match key.key_type {
+        KeyType::S => "S (string)",
+        KeyType::N => "N (number)",
+        KeyType::B => "B (binary)",
+    };
+    let constant = matches!(item.item.node(&key.name), Some(Node::Constant(_)));
+    let help = match (key.key_type, given) {
+        (KeyType::S, _) if constant => "put it in quotes to make it text".to_owned(),
+        (KeyType::S, Family::Number) => format!(
+            "make it text: \"{{… | string}}\" or \"{{… | pad(10)}}\"; or say that the key is a number: {{ name: {}, type: N }}",
+            key.name
+        ),
+        (KeyType::S, Family::Binary) => format!(
+            "make it text: \"{{… | hex}}\"; or say that the key is binary: {{ name: {}, type: B }}",
+            key.name
+        ),
+        (KeyType::S, Family::Boolean) => "make it text: \"{… | string}\", or quote it".to_owned(),
+        (KeyType::N, Family::Text) => {
+            "a template with text around it makes text; \"{column}\" alone keeps a number"
+                .to_owned()
+        }
+        _ => "a key attribute is a string, a number or binary".to_owned(),
+    };
+    let message = format!(
+        "`{}` is a key attribute of type {wanted}, but here it is {}",
+        key.name,
+        given.name()
+    );
+    diagnostics.add(Code::KeyType, item.place(&key.name), message, help);
+}
+
+/// Some item type must set the TTL attribute: else nothing ever expires.
+fn check_ttl_is_set(
+    ttl: &Spanned<String>,
+    resolved: &[Resolved],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let may_have = |item: &Resolved| {
+        item.spans.contains_key(ttl.value.as_str()) || !item.item.spreads.is_empty()
+    };
+    if resolved.is_empty() || resolved.iter().any(may_have) {
+        return;
+    }
+    let attributes = resolved.iter().flat_map(|item| &item.item.attributes);
+    let names = attributes.map(|(name, _)| name.as_ref());
+    let name = &ttl.value;
+    let give = || {
+        format!(
+            "give an item type the attribute, in epoch seconds: {name}: \"{{column | epoch}}\"; or take `ttl` away"
+        )
+    };
+    let help = did_you_mean(name, names).unwrap_or_else(give);
+    let message = format!("no item type sets the TTL attribute `{name}`, so that nothing expires");
+    diagnostics.add(Code::UnknownAttribute, ttl.span.clone(), message, help);
+}
+
+fn check_ttl(item: &Resolved, ttl: &str, diagnostics: &mut Vec<Diagnostic>) {
+    let Some(node) = item.item.node(ttl) else {
+        return;
+    };
+    let (given, help) = match (family(node), single(node)) {
+        (_, Some(value)) if value.filters.contains(&Filter::EpochMs) => (
+            "one of milliseconds",
+            "DynamoDB would keep the items for thousands of years: say `| epoch`".to_owned(),
+        ),
+        (Some(Family::Number), Some(value)) if is_small(item, value) => (
+            "a number of too few digits for it",
+            format!(
+                "`{}` holds no time after 2001, and DynamoDB expires nothing that is over five years past: {ttl}: \"{{column | epoch}}\"",
+                value.place.written
+            ),
+        ),
+        (None | Some(Family::Number), _) => return,
+        (Some(other), _) => (
+            other.name(),
+            format!("DynamoDB ignores any other: {ttl}: \"{{column | epoch}}\""),
+        ),
+    };
+    let message =
+        format!("the TTL attribute `{ttl}` must be a number of seconds, but here it is {given}");
+    diagnostics.add(Code::TtlType, item.place(ttl), message, help);
+}
+
+/// The one value that an attribute carries, whatever condition or type goes with it.
+fn single(node: &Node) -> Option<&Placeholder> {
+    node.template()?.single()
+}
+
+/// Whether a number column is too narrow for the seconds of any year from 2001 on, which have ten
+/// digits.
+fn is_small(item: &Resolved, value: &Placeholder) -> bool {
+    let column = item.facts.columns.get(value.place.column);
+    let data_type = column.and_then(|column| column.data_type.as_ref());
+    let digits = match data_type {
+        Some(DataType::Integer { bits, .. }) if *bits < 32 => 0,
+        Some(DataType::Decimal {
+            precision: Some(precision),
+            scale,
+        }) => i64::from(*precision) - i64::from(scale.unwrap_or(0)),
+        _ => return false,
+    };
+    value.filters.is_empty() && value.place.path.is_empty() && digits < 10
+}
+
+/// Whether an item type has all key attributes of an index, so that its items can be in it.
+pub(super) fn may_be_in(item: &Resolved, index: &Index) -> bool {
+    let has =
+        |key: &KeyAttribute| item.spans.contains_key(&key.name) || !item.item.spreads.is_empty();
+    index.key().all(has)
+}

@@ -1,0 +1,185 @@
+//! What becomes of items that have expired or are too large, and what is escaped in keys.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::catalog::Family;
+
+use super::item::Resolved;
+use super::keys::family;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
+use crate::model::{Expired, Node, Part, Template};
+use crate::proof::{key_attributes, sort_keys};
+use crate::raw::{RawItem, Spanned};
+use crate::template::{Escape, Filter};
+
+/// Escapes the values in an item type's key templates: those of the table's key and of indexes.
+pub(super) fn escape(attributes: &mut [(Arc<str>, Node)], table: &Table) {
+    for (name, node) in attributes {
+        if is_key(name, table)
+            && let Some(template) = template(node)
+        {
+            escape_template(template);
+        }
+    }
+}
+
+pub(super) fn is_key(name: &str, table: &Table) -> bool {
+    let keys = key_attributes(table);
+    keys.iter().any(|(key, _)| *key.name == *name)
+}
+
+/// Escapes the values of one template, where text stands around them.
+pub(super) fn escape_template(template: &mut Template) {
+    if let Some(escape) = Escape::of(template).map(Arc::new) {
+        set(&mut template.parts, &escape);
+    }
+}
+
+/// The template that an attribute is made from, whatever condition or type goes with it.
+fn template(node: &mut Node) -> Option<&mut Template> {
+    match node {
+        Node::Template(template) => Some(template),
+        Node::When { value, .. } | Node::Typed { value, .. } => template(value),
+        _ => None,
+    }
+}
+
+fn set(parts: &mut [Part], escape: &Arc<Escape>) {
+    for part in parts {
+        match part {
+            Part::Text(_) => {}
+            Part::Value(placeholder) => placeholder.escape = Some(escape.clone()),
+            Part::Optional(inner) => set(inner, escape),
+        }
+    }
+}
+
+/// Holds what an item type says of its items' life against the table and its attributes.
+pub(super) fn check(
+    raw: &RawItem,
+    item: &Resolved,
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    if let Some(expired) = &raw.expired
+        && expired.value != Expired::Load
+    {
+        check_expired(expired, item, table, diagnostics);
+    }
+    let mut earlier: Vec<&str> = Vec::new();
+    for name in &raw.compress {
+        let fault = if earlier.contains(&name.value.as_str()) {
+            Some((format!("`{}` is named twice", name.value), None))
+        } else {
+            uncompressible(&name.value, item, table)
+        };
+        if let Some((message, help)) = fault {
+            let help = help.unwrap_or_else(|| {
+                "name attributes that hold text, documents, lists, maps or sets".to_owned()
+            });
+            diagnostics.add(Code::Compress, name.span.clone(), message, help);
+        }
+        earlier.push(&name.value);
+    }
+    digits_in_order(item, table, diagnostics);
+}
+
+fn check_expired(
+    expired: &Spanned<Expired>,
+    item: &Resolved,
+    table: &Table,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let (message, help) = match &table.ttl {
+        None => (
+            "nothing expires: the table has no `ttl`".to_owned(),
+            "say under `table` which attribute holds the expiry time: ttl: expires_at".to_owned(),
+        ),
+        Some(ttl) if item.item.node(ttl).is_none() && item.item.spreads.is_empty() => (
+            format!(
+                "no `{}` expires: it has no attribute `{ttl}`",
+                item.item.name
+            ),
+            format!("give it the attribute, in epoch seconds: {ttl}: \"{{column | epoch}}\""),
+        ),
+        Some(_) => return,
+    };
+    diagnostics.add(Code::WrongValue, expired.span.clone(), message, help);
+}
+
+/// Why an attribute cannot be compressed, and what to do about it.
+fn uncompressible(name: &str, item: &Resolved, table: &Table) -> Option<(String, Option<String>)> {
+    if is_key(name, table) {
+        return Some((
+            format!("`{name}` is a key attribute, which stays as it is"),
+            None,
+        ));
+    }
+    if table.ttl.as_deref() == Some(name) {
+        return Some((
+            format!("`{name}` is the TTL attribute, which stays a number"),
+            None,
+        ));
+    }
+    let Some(node) = item.item.node(name) else {
+        let names = item.item.attributes.iter().map(|(name, _)| name.as_ref());
+        let message = format!("`{}` has no attribute `{name}`", item.item.name);
+        let fault = (message, did_you_mean(name, names));
+        return item.item.spreads.is_empty().then_some(fault);
+    };
+    match family(node) {
+        Some(Family::Binary) => Some((
+            format!(
+                "`{name}` is binary already, so that no reader could tell whether it is compressed"
+            ),
+            Some("make it text with `| base64`, or leave it out here".to_owned()),
+        )),
+        Some(family @ (Family::Number | Family::Boolean)) => Some((
+            format!("`{name}` is {}, which is never large", family.name()),
+            None,
+        )),
+        _ => None,
+    }
+}
+
+/// Digits that stand for themselves in a sort key are escaped in its numbers and times: `%31` does
+/// not sort where `1` does.
+fn digits_in_order(item: &Resolved, table: &Table, diagnostics: &mut Vec<Diagnostic>) {
+    for key in sort_keys(table) {
+        let Some(Node::Template(template)) = item.item.node(key) else {
+            continue;
+        };
+        if let Some(written) = disordered(template) {
+            let message = format!(
+                "`{written}` is in order as text, but `key_escape` escapes the digits in it that stand in the template too"
+            );
+            let help = "write the template's own text without digits";
+            diagnostics.add(Code::EscapedOrder, item.place(key), message, help);
+        }
+    }
+}
+
+/// A value whose text is in the order of its numbers or times, and holds escaped digits.
+fn disordered(template: &Template) -> Option<&Arc<str>> {
+    let ordered = |filter: &Filter| {
+        matches!(
+            filter,
+            Filter::Pad { .. }
+                | Filter::Desc { .. }
+                | Filter::Ordered
+                | Filter::Iso
+                | Filter::Date
+                | Filter::Format(_)
+        )
+    };
+    let found = template.placeholders().find(|placeholder| {
+        let in_order = match placeholder.filters.last() {
+            Some(filter) => ordered(filter),
+            None => placeholder.family == Family::Time,
+        };
+        let escape = placeholder.escape.as_ref();
+        in_order && escape.is_some_and(|escape| ('0'..='9').any(|digit| escape.has(digit)))
+    });
+    found.map(|placeholder| &placeholder.place.written)
+}

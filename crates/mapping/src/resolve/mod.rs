@@ -1,0 +1,207 @@
+//! Holds a mapping against a catalog: names become indices, templates are compiled, and what
+//! comes out is a model that cannot be invalid. Every fault is reported, not the first alone.
+
+mod accept;
+mod anchor;
+mod bind;
+mod carried;
+mod constraints;
+mod directed;
+mod embed;
+mod fickle;
+mod insensitive;
+mod item;
+mod join;
+mod keys;
+mod life;
+mod outline;
+mod pass;
+mod patterns;
+mod place;
+mod proofs;
+mod reached;
+mod risks;
+mod scope;
+mod settings;
+mod table;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::catalog::{Catalog, Column};
+use dynafold_relational::scan::Scan;
+use jiff::tz::TimeZone;
+
+use super::model::{ItemType, Model};
+use super::proof::{Proofs, Subject, key_texts, pairs};
+use super::raw::{Raw, Spanned};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
+
+pub use fickle::{is_fickle_query, reads_more};
+pub use outline::{Outline, outline};
+pub use patterns::{aligned, kind_of, writing};
+
+use item::Resolved;
+use pass::Passes;
+use patterns::{Ground, Make};
+use scope::Scope;
+
+/// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.
+pub type Described = HashMap<String, Result<Vec<Column>, String>>;
+
+/// A mapping held against a catalog.
+#[derive(Debug)]
+pub struct Resolution {
+    /// The model; there only if no diagnostic is an error.
+    pub model: Option<Model>,
+    /// Every fault and risk, in the order of the file, but for what is accepted.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The risks that the mapping accepts, in the order of the file.
+    pub accepted: Vec<Diagnostic>,
+    /// What was shown of the mapping; there only if no diagnostic is an error.
+    pub proofs: Option<Proofs>,
+    /// The conditions, each as a scan of its own, for the source to look at. They are there even
+    /// where there is no model, so that their faults are told with all others.
+    pub conditions: Vec<Spanned<Scan>>,
+    /// For each of the model's passes, where its first item type stands.
+    pub passes: Vec<Range<usize>>,
+}
+
+/// A mapping with its item types resolved: what is checked and proved of it as a whole.
+struct Whole<'a> {
+    raw: &'a Raw,
+    catalog: &'a Catalog,
+    table: &'a Table,
+    time_zone: &'a TimeZone,
+    resolved: &'a [Resolved],
+    passes: &'a Passes,
+}
+
+impl<'a> Whole<'a> {
+    /// Whether every item type is resolved: of a faulty one nothing can be said.
+    fn is_complete(&self) -> bool {
+        self.resolved.len() == self.raw.written.len()
+    }
+
+    fn subject(&self, item: &'a Resolved) -> Subject<'a> {
+        Subject {
+            item: &item.item,
+            facts: &item.facts,
+            table: self.table,
+            time_zone: self.time_zone,
+        }
+    }
+}
+
+/// Resolves a mapping. `faults` is what [`Raw::read`] found; it is among the diagnostics.
+#[must_use]
+pub fn resolve(
+    raw: &Raw,
+    faults: Vec<Diagnostic>,
+    catalog: &Catalog,
+    described: &Described,
+) -> Resolution {
+    let mut diagnostics = faults;
+    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
+    let mut passes = Passes::default();
+    // The source looks at conditions beside all the parents that a pass joins.
+    let scopes = raw.items.iter().filter_map(|item| {
+        let scope = Scope::open(item, catalog, described, &mut diagnostics)?;
+        Some((item, passes.join(&scope), scope))
+    });
+    let scopes: Vec<_> = scopes.collect();
+    let resolved = scopes.into_iter().filter_map(|(item, pass, scope)| {
+        let pass = (pass, passes.get(pass)?);
+        Some(item::resolve(
+            item,
+            raw,
+            &table,
+            catalog,
+            scope,
+            pass,
+            &mut diagnostics,
+        ))
+    });
+    let resolved: Vec<Resolved> = resolved.collect();
+    let whole = Whole {
+        raw,
+        catalog,
+        table: &table,
+        time_zone: &time_zone,
+        resolved: &resolved,
+        passes: &passes,
+    };
+    accept::check(&whole, &mut diagnostics);
+    keys::check(&whole, &mut diagnostics);
+    let untold = risks::check(&whole, &mut diagnostics);
+    let subjects: Vec<_> = resolved.iter().map(|item| whole.subject(item)).collect();
+    let pairs = pairs(&subjects);
+    proofs::check(&whole, &pairs, &mut diagnostics);
+    let makes = resolved.iter().map(|item| Make::of(item, &passes));
+    let makes: Vec<Make> = makes.collect();
+    let ground = Ground {
+        table: &table,
+        makes: &makes,
+        is_complete: whole.is_complete(),
+        catalog: Some(catalog),
+    };
+    let bound = patterns::bind(raw, &ground, &mut diagnostics);
+    patterns::projections(raw, &ground, &mut diagnostics);
+    insensitive::check(&whole, &bound, &mut diagnostics);
+    // A faulty key seems to be found by nothing, and to hold anything.
+    let mut finds = Vec::new();
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity() == Severity::Error;
+    if !diagnostics.iter().any(is_error) {
+        proofs::refusals(&whole, &mut diagnostics);
+        finds = reached::check(&whole, &bound, &mut diagnostics);
+    }
+    if raw.items.is_empty() && diagnostics.is_empty() {
+        let message = "the mapping has no item types";
+        let help = "say under `items` what becomes of which table";
+        diagnostics.add(Code::MissingKey, 0..0, message, help);
+    }
+    let accepted = accept::take(&raw.acceptances, &untold, &mut diagnostics);
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    let broken = diagnostics.iter().any(is_error);
+    let conditions = resolved.iter().flat_map(|item| &item.conditions);
+    let conditions = conditions.cloned().collect();
+    let first = |pass| resolved.iter().find(|each| each.item.pass == pass);
+    let firsts = (0..).map_while(first);
+    let places = firsts.map(|first| first.name_span.clone()).collect();
+    let proofs = (!broken).then(|| {
+        let mut proofs = proofs::report(&whole, &subjects, &pairs);
+        for (bound, finds) in bound.iter().zip(finds) {
+            let found = proofs::found(&bound.pattern.name, &finds);
+            proofs.claims.push(found);
+            let served = carried::served(bound, finds.item_types, &proofs.sizes);
+            proofs.patterns.push(served);
+        }
+        proofs
+    });
+    let texts: Vec<_> = subjects.into_iter().map(key_texts).collect();
+    let model = (!broken).then(|| {
+        let with_texts = |(each, key_texts): (Resolved, _)| ItemType {
+            key_texts,
+            ..each.item
+        };
+        let item_types = resolved.into_iter().zip(texts).map(with_texts);
+        let mut item_types: Vec<ItemType> = item_types.collect();
+        let passes = passes.finish(&mut item_types, catalog);
+        Model {
+            table,
+            passes,
+            item_types,
+            patterns: bound.into_iter().map(|bound| bound.pattern).collect(),
+            time_zone,
+        }
+    });
+    Resolution {
+        model,
+        diagnostics,
+        accepted,
+        proofs,
+        conditions,
+        passes: places,
+    }
+}

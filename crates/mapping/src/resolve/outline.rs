@@ -1,0 +1,117 @@
+//! A mapping without a schema: the table and its access patterns, which is all that asking the table
+//! takes. Types of parameters are inferred from filters and keys alone.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::catalog::Family;
+use jiff::tz::TimeZone;
+
+use super::item::DEFAULT_TYPE_ATTRIBUTE;
+use super::patterns::{Ground, Make, bind};
+use super::{life, table};
+use crate::diagnostic::Diagnostic;
+use crate::model::{AccessPattern, Placeholder, Template};
+use crate::raw::{Raw, RawItem};
+use crate::template::{self, Filter};
+use crate::yaml::Node;
+
+/// What a mapping says without a schema.
+#[derive(Debug)]
+pub struct Outline {
+    /// The table.
+    pub table: Table,
+    /// What times without a zone mean when UTC is asked for.
+    pub time_zone: TimeZone,
+    /// The access patterns without faults, in the order of the file.
+    pub patterns: Vec<AccessPattern>,
+    /// Every fault that shows without a schema, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a mapping as far as no schema is needed. `faults` is what [`Raw::read`] found.
+#[must_use]
+pub fn outline(raw: &Raw, faults: Vec<Diagnostic>) -> Outline {
+    let mut diagnostics = faults;
+    let (table, time_zone) = table::resolve(&raw.table, &mut diagnostics);
+    let makes: Vec<Make> = raw
+        .items
+        .iter()
+        .map(|item| make(item, raw, &table))
+        .collect();
+    let ground = Ground {
+        table: &table,
+        makes: &makes,
+        is_complete: true,
+        catalog: None,
+    };
+    let patterns = bind(raw, &ground, &mut diagnostics);
+    let patterns = patterns.into_iter().map(|bound| bound.pattern).collect();
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.code));
+    Outline {
+        table,
+        time_zone,
+        patterns,
+        diagnostics,
+    }
+}
+
+/// What an item type makes of its attributes, as far as the mapping itself says.
+fn make(item: &RawItem, raw: &Raw, table: &Table) -> Make {
+    let mut is_open = item.columns.is_none();
+    let mut attributes: Vec<(Arc<str>, Option<Template>)> = Vec::new();
+    for entry in item.key.iter().chain(&item.attributes) {
+        if entry.key == "$spread" {
+            is_open = true;
+        } else {
+            attributes.push((entry.key.as_str().into(), value(&entry.value)));
+        }
+    }
+    for column in item.columns.iter().flatten() {
+        let name = column.value.rsplit('.').next().unwrap_or_default();
+        if name == "*" {
+            is_open = true;
+        } else {
+            attributes.push((name.into(), loose(&format!("{{{}}}", column.value))));
+        }
+    }
+    let type_attribute = raw.table.type_attribute.as_ref();
+    let type_attribute = type_attribute.map_or(DEFAULT_TYPE_ATTRIBUTE, |name| &name.value);
+    attributes.push((type_attribute.into(), None));
+    if raw.table.key_escape {
+        for (name, template) in &mut attributes {
+            if let Some(template) = template
+                && life::is_key(name, table)
+            {
+                life::escape_template(template);
+            }
+        }
+    }
+    Make {
+        name: item.name.value.as_str().into(),
+        attributes,
+        is_open,
+        types: Vec::new(),
+        carried: Vec::new(),
+    }
+}
+
+/// The template of an attribute, whatever condition or type goes with it.
+fn value(node: &Node) -> Option<Template> {
+    match node.get("$value") {
+        Some(inner) => value(inner),
+        None => loose(node.text()?),
+    }
+}
+
+/// A template whose places are not bound to anything; `None` for a faulty one.
+fn loose(text: &str) -> Option<Template> {
+    let parts = template::parse(text).ok()?.parts(&mut |written| {
+        let filters = written.filters.iter().map(Filter::compile);
+        Some(Placeholder {
+            filters: filters.collect::<Result<_, _>>().ok()?,
+            ..Placeholder::of_column(0, written.written_path(), Family::Any)
+        })
+    });
+    Some(Template { parts: parts? })
+}

@@ -1,0 +1,269 @@
+//! What a pattern says besides its key: the filter, and attributes with the SQL columns that they
+//! are called otherwise.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dynafold_dynamodb::Attribute;
+use dynafold_relational::catalog::{DataType, Dbms, Family};
+
+use super::align::{Make, attributes_like};
+use super::bind::Binder;
+use super::keys::Keys;
+use crate::diagnostic::{Code, nearest};
+use crate::expression::{self, Against, Piece};
+use crate::model::{FilterExpression, Operand, ParameterKind, Part};
+use crate::resolve::anchor::Anchor;
+
+/// Why a column's values, as they stand in items, are never equal to a constant, and what to write.
+fn differs(name: &str, data_type: &DataType, value: &Attribute) -> Option<(String, String)> {
+    let (is, help) = match (data_type, value) {
+        // MySQL keeps what is no member as empty text.
+        (DataType::Enum { values }, Attribute::S(text)) if !text.is_empty() => {
+            if values.iter().any(|value| **value == **text) {
+                return None;
+            }
+            let help = match nearest(text, values.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None => format!("its values are {}", values.join(", ")),
+            };
+            return Some((format!("`{name}` has no such value"), help));
+        }
+        (_, Attribute::S(_)) => match data_type.family() {
+            Family::Number => ("a number, and this is text", "write it without quotes"),
+            Family::Boolean => ("true or false, and this is text", "write it without quotes"),
+            _ => return None,
+        },
+        (_, Attribute::N(_)) => match data_type.family() {
+            Family::Text | Family::Time => ("text, and this is a number", "put it in quotes"),
+            Family::Boolean => ("true or false, and this is a number", "write true or false"),
+            _ => return None,
+        },
+        (_, Attribute::Bool(_)) => match data_type.family() {
+            Family::Text | Family::Time => ("text, and this is no text", "put it in quotes"),
+            Family::Number => ("a number, and this is none", "write a number"),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some((format!("`{name}` is {is}"), help.to_owned()))
+}
+
+/// Bytes of an expression that DynamoDB takes.
+const MOST_BYTES: usize = 4096;
+
+impl Binder<'_> {
+    /// The filter expression, with every name and value replaced.
+    pub(super) fn filter(&mut self, keys: &Keys<'_>) -> Option<FilterExpression> {
+        let node = self.raw.filter.as_ref()?;
+        let text = node.text()?;
+        let anchor = Anchor::new(&node.span, text);
+        let pieces = match expression::parse(text) {
+            Ok(pieces) => pieces,
+            Err(error) => {
+                let at = if error.span.is_empty() {
+                    0..text.len()
+                } else {
+                    error.span
+                };
+                let help = "a filter is written as in DynamoDB, with names and values as they are: state = :state AND size(note) > 10";
+                self.tell(Code::Filter, anchor.range(&at), error.message, help);
+                return None;
+            }
+        };
+        self.holds(&pieces, node.span.clone());
+        let mut filter = FilterExpression {
+            text: String::new(),
+            names: Vec::new(),
+            values: Vec::new(),
+        };
+        for piece in pieces {
+            let mut value = |operand| {
+                filter.values.push(operand);
+                format!(" :f{}", filter.values.len() - 1)
+            };
+            let written = match piece {
+                Piece::Word(word) => {
+                    if !filter.text.is_empty() {
+                        filter.text.push(' ');
+                    }
+                    word
+                }
+                Piece::Step(step) => step,
+                Piece::Name {
+                    name,
+                    is_attribute,
+                    span,
+                } => {
+                    if is_attribute {
+                        let span = anchor.range(&span);
+                        self.filtered(&name, span.clone(), keys);
+                        self.made(&name, &span, keys);
+                        filter.text.push(' ');
+                    }
+                    let name: Arc<str> = name.into();
+                    let at = filter.names.iter().position(|other| *other == name);
+                    let at = at.unwrap_or(filter.names.len());
+                    if at == filter.names.len() {
+                        filter.names.push(name);
+                    }
+                    format!("#f{at}")
+                }
+                Piece::Parameter { name, against } => {
+                    let at = self.compared(&name, &against);
+                    value(Operand::Parameter(at))
+                }
+                Piece::Constant(constant) => value(Operand::Constant(constant)),
+            };
+            filter.text.push_str(&written);
+        }
+        filter.text = filter.text.trim().to_owned();
+        if filter.text.len() > MOST_BYTES {
+            let message = format!(
+                "the filter has {} bytes, its names and values replaced, and DynamoDB takes {MOST_BYTES}",
+                filter.text.len()
+            );
+            let help = "leave a part of it to the application";
+            self.tell(Code::Filter, anchor.range(&(0..text.len())), message, help);
+        }
+        Some(filter)
+    }
+
+    /// Tells of a filter that no item passes, because an attribute never has the constant that it is to be equal to.
+    fn holds(&mut self, pieces: &[Piece], span: Range<usize>) {
+        let is_word = |piece: &Piece, word: &str| matches!(piece, Piece::Word(own) if own == word);
+        // Only what must hold of every item is judged.
+        if pieces.iter().any(|p| is_word(p, "OR") || is_word(p, "NOT")) {
+            return;
+        }
+        let why = (0..pieces.len()).find_map(|at| match pieces.get(at..)? {
+            [Piece::Name { name, .. }, sign, Piece::Constant(value), ..]
+            | [Piece::Constant(value), sign, Piece::Name { name, .. }, ..]
+                if is_word(sign, "=") =>
+            {
+                self.never(name, value)
+            }
+            [Piece::Name { name, .. }, sign, list @ ..] if is_word(sign, "IN") => {
+                let list = list.iter().take_while(|piece| !is_word(piece, ")"));
+                let values = list.filter(|piece| !matches!(piece, Piece::Word(_)));
+                let never = values.map(|piece| match piece {
+                    Piece::Constant(value) => self.never(name, value),
+                    _ => None,
+                });
+                never.collect::<Option<Vec<_>>>()?.into_iter().next()
+            }
+            _ => None,
+        });
+        if let Some((why, help)) = why {
+            let message = format!("the filter never holds, so that no item comes back: {why}");
+            self.tell(Code::NeverMatches, span, message, help);
+        }
+    }
+
+    /// Why an attribute is never equal to a constant in any item that is promised, and what to write, by the types of
+    /// the columns.
+    fn never(&self, name: &str, value: &Attribute) -> Option<(String, String)> {
+        // SQLite keeps any value in any column.
+        if self.ground.catalog?.dbms == Dbms::Sqlite {
+            return None;
+        }
+        let reasons = self.promised().filter(|make| make.may_have(name));
+        let reasons: Option<Vec<_>> = reasons
+            .map(|make| match make.template(name)?.parts.as_slice() {
+                [Part::Value(place)] if place.filters.is_empty() && place.place.path.is_empty() => {
+                    let data_type = make.types.get(place.place.column)?.as_ref()?;
+                    differs(name, data_type, value)
+                }
+                _ => None,
+            })
+            .collect();
+        reasons?.into_iter().next()
+    }
+
+    /// DynamoDB takes no attribute of the key that is asked in a filter.
+    fn filtered(&mut self, name: &str, span: Range<usize>, keys: &Keys<'_>) {
+        if keys.has(name) {
+            let message = format!(
+                "`{name}` is a key attribute of {}, which a filter cannot name",
+                keys.called()
+            );
+            let help = format!("ask for it in the key condition, under `key`: {name}: …");
+            self.tell(Code::Filter, span, message, help);
+        }
+    }
+
+    /// Whether items have an attribute, and what is asked holds it.
+    fn made(&mut self, name: &str, span: &Range<usize>, keys: &Keys<'_>) {
+        let ground = self.ground;
+        let makes = || self.promised();
+        let is_faulty = self.raw.items.iter().any(|item| {
+            let mut makes = ground.makes.iter();
+            makes.all(|make| *make.name != *item.value)
+        });
+        if ground.is_complete && !is_faulty && makes().all(|make| !make.may_have(name)) {
+            let message = format!("no item that comes back has an attribute `{name}`");
+            let help = attributes_like(name, makes());
+            self.tell(Code::UnknownAttribute, span.clone(), message, help);
+        } else if !keys.holds(name, ground.table) {
+            let what = keys.called();
+            let message = format!("`{name}` is not projected into {what}");
+            let help = format!("project it: add `{name}` to `project` of {what}, or ask the table");
+            self.tell(Code::NotProjected, span.clone(), message, help);
+        }
+    }
+
+    /// Attributes with the SQL columns that they are called otherwise.
+    pub(super) fn answer(&mut self, keys: &Keys<'_>) -> Vec<(String, String)> {
+        for (attribute, _) in &self.raw.answer {
+            let mut parts = attribute.value.split('.');
+            let first = parts.next().unwrap_or_default();
+            // `PARCEL.no` is the attribute of one item type alone.
+            let is_item = self.raw.items.iter().any(|item| item.value == first);
+            let name = parts.next().filter(|_| is_item).unwrap_or(first);
+            self.made(name, &attribute.span, keys);
+        }
+        let pairs = self.raw.answer.iter();
+        pairs
+            .map(|(attribute, column)| (attribute.value.clone(), column.value.clone()))
+            .collect()
+    }
+
+    /// A parameter of a filter, which is of the type that it is held against.
+    fn compared(&mut self, name: &str, against: &Against) -> usize {
+        let at = self.parameters.named(name);
+        let kind = match against {
+            Against::Size => Some(ParameterKind::Number),
+            Against::Type => Some(ParameterKind::Text),
+            Against::Unknown => None,
+            Against::Attribute(attribute) => {
+                let mut makes = self.ground.makes.iter();
+                makes.find_map(|make| kind_in(make, attribute))
+            }
+        };
+        match kind {
+            Some(kind) => self.parameters.is_of_column(at, kind),
+            // Text would be compared with numbers, and never be equal.
+            None if self.ground.catalog.is_none() => self.parameters.is_unsure(at),
+            None => {}
+        }
+        at
+    }
+}
+
+/// How the values of an attribute are read, where that is known.
+fn kind_in(make: &Make, attribute: &str) -> Option<ParameterKind> {
+    let [only] = make.template(attribute)?.parts.as_slice() else {
+        // Text around a value makes text of it.
+        return Some(ParameterKind::Text);
+    };
+    match only {
+        Part::Value(placeholder) if placeholder.filters.is_empty() => make.kind(placeholder),
+        Part::Value(placeholder) => match placeholder.family {
+            Family::Number => Some(ParameterKind::Number),
+            Family::Boolean => Some(ParameterKind::Boolean),
+            Family::Text | Family::Time => Some(ParameterKind::Text),
+            _ => None,
+        },
+        _ => Some(ParameterKind::Text),
+    }
+}

@@ -1,0 +1,540 @@
+//! Binds the templates of one pattern: placeholders become parameters.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{KeyAttribute, KeyType};
+use dynafold_relational::catalog::Family;
+use dynafold_relational::value::Number;
+use dynafold_sql::{Query, Sql};
+
+use super::super::anchor::Anchor;
+use super::super::bind::looks_like;
+use super::align::{Aligned, Make, Pair, aligned, escape, shards};
+use super::keys::Keys;
+use super::{Ground, condition, family, operators};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::model::{
+    AccessPattern, Origin, Parameter, ParameterKind, Part, Placeholder, SortCondition, Template,
+};
+use crate::raw::RawPattern;
+use crate::template::{Escape, Filter, Segment, WrittenPlaceholder};
+use crate::yaml::{Entry, Node};
+
+/// Binds what one pattern says.
+pub(super) struct Binder<'a> {
+    pub(super) raw: &'a RawPattern,
+    pub(super) ground: &'a Ground<'a>,
+    /// The relational query, as far as it can be read.
+    pub(super) query: Option<Query>,
+    /// The uses of parameters in it.
+    pub(super) in_sql: Vec<String>,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+    pub(super) parameters: Parameters,
+    /// Where values of parameters come from, as the mapping says it.
+    pub(super) origins: Vec<(Arc<str>, Origin)>,
+    pub(super) shards: Option<u32>,
+    /// Values beside those of the items' keys.
+    pub(super) pairs: Vec<Pair>,
+    /// What is told only of patterns without faults.
+    pub(super) warnings: Vec<Diagnostic>,
+    /// Texts that look like parameters, which is told of patterns with faults too.
+    pub(super) lookalikes: Vec<Diagnostic>,
+    /// Templates that are to be held against their keys when the parameters are all known.
+    pub(super) uses: Vec<Use>,
+}
+
+impl<'a> Binder<'a> {
+    pub(super) fn new(
+        raw: &'a RawPattern,
+        ground: &'a Ground<'a>,
+        diagnostics: &'a mut Vec<Diagnostic>,
+    ) -> Self {
+        let dbms = ground.catalog.map(|catalog| catalog.dbms);
+        let written = raw.sql.as_ref().map(|sql| sql.value.as_str());
+        let sql = written.and_then(|sql| Sql::read(sql, dbms).ok());
+        let in_sql = sql
+            .iter()
+            .flat_map(Sql::parameters)
+            .map(|parameter| parameter.name.clone());
+        Self {
+            raw,
+            ground,
+            in_sql: in_sql.collect(),
+            query: written.and_then(|sql| Query::read(sql, dbms).ok()),
+            diagnostics,
+            parameters: Parameters::default(),
+            origins: Vec::new(),
+            shards: None,
+            pairs: Vec::new(),
+            warnings: Vec::new(),
+            lookalikes: Vec::new(),
+            uses: Vec::new(),
+        }
+    }
+
+    /// Holds the templates against their keys, when the parameters are all known.
+    pub(super) fn finish(&mut self) {
+        for each in std::mem::take(&mut self.uses) {
+            self.fit(&each);
+        }
+    }
+
+    /// The item types that the pattern promises; all of them where it promises none.
+    pub(super) fn promised(&self) -> impl Iterator<Item = &'a Make> + Clone + use<'a> {
+        let (raw, ground) = (self.raw, self.ground);
+        let makes = ground.makes.iter();
+        makes.filter(move |make| raw.items.is_empty() || raw.promises(&make.name))
+    }
+
+    pub(super) fn tell(
+        &mut self,
+        code: Code,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.diagnostics.add(code, span, message, help);
+    }
+
+    /// Binds what is asked of one attribute; `key` where it is one.
+    pub(super) fn entry(
+        &mut self,
+        entry: &Entry,
+        key: Option<&KeyAttribute>,
+        in_partition: bool,
+    ) -> Option<SortCondition> {
+        let (operator, nodes) = operators(entry)?;
+        let is_open = operator == "begins_with";
+        let templates = nodes.into_iter();
+        let templates: Vec<Option<Template>> = templates
+            .map(|node| self.template(node, key, in_partition, is_open))
+            .collect();
+        condition(operator, templates.into_iter().collect::<Option<_>>()?)
+    }
+
+    fn template(
+        &mut self,
+        node: &Node,
+        key: Option<&KeyAttribute>,
+        in_partition: bool,
+        is_open: bool,
+    ) -> Option<Template> {
+        let text = node.text()?;
+        let anchor = Anchor::new(&node.span, text);
+        let written = anchor.template(text, self.diagnostics)?;
+        if let Some(seen) = written.lookalike(&|name| self.is_known(name)) {
+            self.lookalikes
+                .push(looks_like(&seen, "parameter", node.span.clone()));
+        }
+        let faults = self.diagnostics.len();
+        let mut parts = Vec::new();
+        let mut places = Vec::new();
+        for segment in &written.segments {
+            match segment {
+                Segment::Text(text) => parts.push(Part::Text(text.clone())),
+                Segment::Optional(_) => self.tell(
+                    Code::AccessPattern,
+                    node.span.clone(),
+                    "a key condition has no optional segments",
+                    "make it a pattern of its own, with its own name",
+                ),
+                Segment::Placeholder(placeholder) => {
+                    places.push(anchor.range(&placeholder.span));
+                    let bound = self.placeholder(placeholder, &anchor, node, in_partition);
+                    parts.push(Part::Value(bound));
+                }
+            }
+        }
+        if self.diagnostics.len() > faults {
+            return None;
+        }
+        let mut template = Template { parts };
+        let key = key?;
+        self.align(&template, key, &places, is_open);
+        self.escape(&mut template, key, node);
+        self.is_key(&template, key, node);
+        self.uses.push(Use {
+            template: template.clone(),
+            key: key.clone(),
+            span: node.span.clone(),
+            places,
+        });
+        (self.diagnostics.len() == faults).then_some(template)
+    }
+
+    /// Whether a name is a parameter of the SQL, or a column in the items' keys.
+    fn is_known(&self, name: &str) -> bool {
+        let makes = self.ground.makes.iter();
+        let templates = makes.flat_map(|make| make.attributes.iter().map(|(_, made)| made));
+        let mut places = templates.flatten().flat_map(Template::placeholders);
+        self.in_sql.iter().any(|parameter| parameter == name)
+            || places.any(|placeholder| &*placeholder.place.written == name)
+    }
+
+    fn placeholder(
+        &mut self,
+        written: &WrittenPlaceholder,
+        anchor: &Anchor,
+        node: &Node,
+        in_partition: bool,
+    ) -> Placeholder {
+        let faults = self.diagnostics.len();
+        let filters = written.filters.iter();
+        let filters: Vec<Filter> = filters
+            .filter_map(|call| anchor.filter(call, self.diagnostics))
+            .collect();
+        let is_all = written.path.first().is_some_and(|name| name == "*");
+        let column = if is_all {
+            let all = match filters.as_slice() {
+                [Filter::Shard(count)] => Some(*count),
+                _ => None,
+            };
+            if self.diagnostics.len() == faults
+                && (all.is_none() || !in_partition || self.shards.is_some())
+            {
+                let help = if self.shards.is_some() {
+                    "one attribute of the partition key is sharded, and it is asked once"
+                } else {
+                    "write it as {* | shard(n)}, in the partition key alone"
+                };
+                let message = "`*` stands for every shard of a partition key";
+                self.tell(Code::AccessPattern, node.span.clone(), message, help);
+            }
+            self.shards = self.shards.or(all);
+            AccessPattern::SHARD
+        } else {
+            let at = self.parameters.named(&written.path.join("."));
+            self.parameters.goes_through(at, &filters);
+            at
+        };
+        Placeholder {
+            filters,
+            ..Placeholder::of_column(column, written.written_path(), Family::Any)
+        }
+    }
+
+    /// Holds a template against those of the items' keys.
+    fn align(
+        &mut self,
+        template: &Template,
+        key: &KeyAttribute,
+        places: &[Range<usize>],
+        is_open: bool,
+    ) {
+        let makes = self.ground.makes;
+        for make in makes {
+            let is_promised = self.raw.promises(&make.name);
+            let Some(made) = make.template(&key.name) else {
+                continue;
+            };
+            let Aligned { pairs, .. } = aligned(template, made);
+            let all = template.placeholders().count();
+            if !is_promised && (!self.raw.items.is_empty() || pairs.len() < all) {
+                continue;
+            }
+            for (at, asked, made) in pairs {
+                let pair = Pair {
+                    item: make.name.clone(),
+                    span: places.get(at).cloned().unwrap_or_default(),
+                    asked: asked.clone(),
+                    made: made.clone(),
+                    is_open: is_open && is_last(template, at, all),
+                };
+                if self.sharded(&pair) {
+                    continue;
+                }
+                if asked.place.column != AccessPattern::SHARD {
+                    if pair.agrees() && !pair.is_open {
+                        if let Some(kind) = make.kind(made) {
+                            self.parameters.is_of_column(asked.place.column, kind);
+                        }
+                    } else if pair.is_verbatim() || pair.is_open {
+                        self.parameters.is_verbatim(asked.place.column);
+                    }
+                }
+                self.pairs.push(pair);
+            }
+        }
+    }
+
+    /// Whether a pair is of shards; tells of those that are not the item's.
+    fn sharded(&mut self, pair: &Pair) -> bool {
+        let is_all = pair.asked.place.column == AccessPattern::SHARD;
+        let (asked, made) = (shards(&pair.asked.filters), shards(&pair.made.filters));
+        let (message, help) = match (asked, made) {
+            (Some(asked), Some(made)) if asked != made => (
+                format!("`{}` has {made} shards, and {asked} are asked", pair.item),
+                format!("say shard({made}): items in other shards would not be found"),
+            ),
+            (Some(_), None) if is_all => (
+                format!(
+                    "the keys of `{}` have no shards here, but `{}`",
+                    pair.item, pair.made
+                ),
+                "ask for the value itself, or shard the item's key: {column | shard(n)}".to_owned(),
+            ),
+            _ => return is_all,
+        };
+        self.tell(Code::Shards, pair.span.clone(), message, help);
+        true
+    }
+
+    /// Values are escaped as in the item's key.
+    fn escape(&mut self, template: &mut Template, key: &KeyAttribute, node: &Node) {
+        let all = template.placeholders().count();
+        let is_asked = |make: &&Make| match self.raw.items.as_slice() {
+            [] => make
+                .template(&key.name)
+                .is_some_and(|made| aligned(template, made).pairs.len() == all),
+            _ => self.raw.promises(&make.name),
+        };
+        let makes = self.ground.makes.iter().filter(is_asked);
+        let escapes =
+            makes.filter_map(|make| Some((&make.name, escape(make.template(&key.name)?))));
+        let escapes: Vec<(&Arc<str>, Option<Arc<Escape>>)> = escapes.collect();
+        let Some((first, escape)) = escapes.first() else {
+            return;
+        };
+        if let Some((other, _)) = escapes.iter().find(|(_, other)| other != escape)
+            && all > 0
+        {
+            let message = format!(
+                "`{first}` and `{other}` escape values otherwise in `{}`",
+                key.name
+            );
+            let help = format!(
+                "values are escaped as in the keys of `{first}`; make a pattern of its own for `{other}`"
+            );
+            self.warnings
+                .add(Code::ParameterForm, node.span.clone(), message, help);
+        }
+        for part in &mut template.parts {
+            if let Part::Value(placeholder) = part {
+                placeholder.escape.clone_from(escape);
+            }
+        }
+    }
+}
+
+/// Whether a template ends with this placeholder.
+fn is_last(template: &Template, at: usize, all: usize) -> bool {
+    at + 1 == all && matches!(template.parts.last(), Some(Part::Value(_)))
+}
+
+// The parameters of a pattern, and what is known of how each is read.
+
+/// The parameters of a pattern, in the order in which they are first named.
+#[derive(Debug, Default)]
+pub(super) struct Parameters {
+    drafts: Vec<Draft>,
+}
+
+#[derive(Debug, Default)]
+struct Draft {
+    name: String,
+    /// What the column says that it stands for.
+    column: Option<ParameterKind>,
+    /// What its filters take.
+    filters: Option<ParameterKind>,
+    /// What the type of the key says.
+    key: Option<ParameterKind>,
+    /// Whether it is text as it is, whatever the column holds.
+    is_verbatim: bool,
+    from_clock: Option<Template>,
+    /// Whether it may be of any type.
+    is_unsure: bool,
+}
+
+impl Parameters {
+    /// The index of a parameter, which is new if it is not known yet.
+    pub(super) fn named(&mut self, name: &str) -> usize {
+        if let Some(at) = self.find(name) {
+            return at;
+        }
+        self.drafts.push(Draft {
+            name: name.to_owned(),
+            ..Draft::default()
+        });
+        self.drafts.len() - 1
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        self.drafts.iter().position(|draft| draft.name == name)
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.drafts.iter().map(|draft| draft.name.as_str())
+    }
+
+    fn note(&mut self, at: usize, note: impl FnOnce(&mut Draft)) {
+        self.drafts.get_mut(at).map(note);
+    }
+
+    /// Says which column's values a parameter has.
+    pub(super) fn is_of_column(&mut self, at: usize, kind: ParameterKind) {
+        self.note(at, |draft| _ = draft.column.get_or_insert(kind));
+    }
+
+    /// Says which filters a parameter goes through.
+    pub(super) fn goes_through(&mut self, at: usize, filters: &[Filter]) {
+        let kind = match filters.first() {
+            Some(Filter::Pad { .. } | Filter::Desc { .. } | Filter::Ordered) => {
+                ParameterKind::Number
+            }
+            Some(
+                Filter::Iso
+                | Filter::Date
+                | Filter::Epoch
+                | Filter::EpochMs
+                | Filter::Format(_)
+                | Filter::Plus(_),
+            ) => ParameterKind::Time(None),
+            Some(Filter::Hex) => ParameterKind::Hex,
+            Some(Filter::Base64) => ParameterKind::Binary,
+            _ => return,
+        };
+        self.note(at, |draft| _ = draft.filters.get_or_insert(kind));
+    }
+
+    /// Says that a parameter alone is a key attribute that is no text.
+    pub(super) fn is_key(&mut self, at: usize, kind: ParameterKind) {
+        self.note(at, |draft| _ = draft.key.get_or_insert(kind));
+    }
+
+    /// Says that a parameter is text as it is.
+    pub(super) fn is_verbatim(&mut self, at: usize) {
+        self.note(at, |draft| draft.is_verbatim = true);
+    }
+
+    /// Says that nothing tells a parameter's type.
+    pub(super) fn is_unsure(&mut self, at: usize) {
+        self.note(at, |draft| draft.is_unsure = true);
+    }
+
+    /// Says what a parameter is without the caller's word.
+    pub(super) fn is_counted(&mut self, at: usize, template: Template) {
+        self.note(at, |draft| draft.from_clock = Some(template));
+    }
+
+    pub(super) fn kind(&self, at: usize) -> ParameterKind {
+        self.drafts.get(at).map_or(ParameterKind::Text, Draft::kind)
+    }
+
+    pub(super) fn finish(&self) -> Vec<Parameter> {
+        let each = self.drafts.iter().map(|draft| Parameter {
+            name: Arc::from(draft.name.as_str()),
+            kind: draft.kind(),
+            from_clock: draft.from_clock.clone(),
+            needs_schema: draft.is_unsure && draft.known().is_none(),
+        });
+        each.collect()
+    }
+}
+
+impl Draft {
+    fn kind(&self) -> ParameterKind {
+        self.known().unwrap_or(ParameterKind::Text)
+    }
+
+    fn known(&self) -> Option<ParameterKind> {
+        match self.filters {
+            // The column knows its fractional digits too.
+            Some(ParameterKind::Time(None)) => self.column.or(self.filters),
+            Some(kind) => Some(kind),
+            None if self.is_verbatim => Some(ParameterKind::Text),
+            None => self.column.or(self.key),
+        }
+    }
+}
+
+// Whether templates make what their keys hold, and what else DynamoDB would refuse.
+
+/// A template with its key and its places.
+pub(super) struct Use {
+    pub(super) template: Template,
+    pub(super) key: KeyAttribute,
+    pub(super) span: Range<usize>,
+    pub(super) places: Vec<Range<usize>>,
+}
+
+impl Binder<'_> {
+    /// A key that is no text is one parameter or one constant.
+    pub(super) fn is_key(&mut self, template: &Template, key: &KeyAttribute, node: &Node) {
+        let (called, kind) = match key.key_type {
+            KeyType::S => return,
+            KeyType::N => ("a number", ParameterKind::Number),
+            KeyType::B => ("binary", ParameterKind::Binary),
+        };
+        match template.parts.as_slice() {
+            [Part::Text(text)] if kind == ParameterKind::Number && Number::parse(text).is_ok() => {}
+            [Part::Value(placeholder)] if placeholder.filters.is_empty() => {
+                self.parameters.is_key(placeholder.place.column, kind);
+            }
+            [Part::Value(_)] => {}
+            _ => {
+                let message = format!("`{}` is {called}, and this is text", key.name);
+                let help = "say one parameter and nothing around it: \"{parameter}\"";
+                self.tell(Code::KeyType, node.span.clone(), message, help);
+            }
+        }
+    }
+
+    /// Whether filters take the values of their parameters, and give the type of the key.
+    pub(super) fn fit(&mut self, each: &Use) {
+        for (placeholder, place) in each.template.placeholders().zip(&each.places) {
+            if placeholder.place.column == AccessPattern::SHARD {
+                continue;
+            }
+            let faults = self.diagnostics.len();
+            let mut given = family(self.parameters.kind(placeholder.place.column));
+            for filter in &placeholder.filters {
+                match filter.family(given) {
+                    Ok(family) => given = family,
+                    Err(error) => {
+                        let message = error.to_string();
+                        self.tell(Code::FilterType, place.clone(), message, error.help);
+                        given = Family::Any;
+                    }
+                }
+            }
+            let is_number = matches!(given, Family::Number | Family::Any);
+            let is_filtered = !placeholder.filters.is_empty();
+            let is_alone = each.template.parts.len() == 1;
+            if each.key.key_type == KeyType::N
+                && !is_number
+                && is_filtered
+                && is_alone
+                && self.diagnostics.len() == faults
+            {
+                let (name, given) = (&each.key.name, given.name());
+                let message = format!("`{name}` is a number, and this is {given}");
+                let help = "take the filters away, or count: `| epoch`, `| number`";
+                self.tell(Code::KeyType, each.span.clone(), message, help);
+            }
+        }
+    }
+
+    /// What is said besides keys and parameters.
+    pub(super) fn settings(&mut self, keys: &Keys<'_>) {
+        if let Some(said) = &self.raw.consistent
+            && said.value
+            && let Some(index) = keys.index
+            && self.ground.table.indexes.contains(index)
+        {
+            let message = format!(
+                "`{}` is a global index, which has no consistent reads",
+                index.name
+            );
+            let help = "take `consistent` away, or ask the table or a local index";
+            self.tell(Code::AccessPattern, said.span.clone(), message, help);
+        }
+        if let Some(limit) = &self.raw.limit
+            && i32::try_from(limit.value).is_err()
+        {
+            let message = "the limit is more than DynamoDB takes";
+            let help = "leave it out: without a limit all items come back";
+            self.tell(Code::WrongValue, limit.span.clone(), message, help);
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! What a pattern says otherwise than its SQL: the order of what comes back, how much of it, and what the index does not
+//! hold of it. Only what is plain to see is told; the rest is left to `verify`.
+
+use dynafold_dynamodb::{Index, Projection};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableName};
+use dynafold_sql::{
+    Bound, ColumnRef, Condition, Limit, Operand, Output, Query, Select, SortKey, Value,
+};
+
+use super::super::anchor::Anchor;
+use super::super::insensitive::{folds, is_insensitive};
+use super::align::Make;
+use super::bind::Binder;
+use super::keys::Keys;
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::Placeholder;
+use crate::template::Filter;
+
+/// How the sort key of an item type stands to the column that the SQL sorts by.
+enum Sorts {
+    /// It begins with the column, behind what the SQL fixes; and whether the key turns the order around.
+    By { turned: bool },
+    /// It does not have the column.
+    Otherwise,
+    /// It is not plain to see.
+    Unknown,
+}
+
+impl Binder<'_> {
+    /// Tells of an order and a limit that contradict the SQL's.
+    pub(super) fn contradictions(&mut self, keys: &Keys<'_>) {
+        let (Some(sql), Some(query)) = (&self.raw.sql, &self.query) else {
+            return;
+        };
+        let mut found = Vec::new();
+        if let Some((message, key)) = self.other_order(query, keys) {
+            found.push((Anchor::of(sql).range(&key.span), message));
+        }
+        if let (Some(limit), Limit::Rows(rows)) = (&self.raw.limit, &query.limit)
+            && limit.value != *rows
+        {
+            let message = format!(
+                "the limit is {}, and that of its SQL is {rows}",
+                limit.value
+            );
+            found.push((limit.span.clone(), message));
+        }
+        let warnings = found.into_iter().map(|(span, message)| {
+            Diagnostic::new(Code::OtherOrder, span, message)
+                .with_other(self.raw.name.span.clone(), "this pattern answers otherwise than its SQL")
+                .with_help("say the same in both; if the application minds the difference: accept: [other-order]")
+        });
+        self.warnings.extend(warnings);
+    }
+
+    /// What is said of the order of a query that the sort key does not have.
+    fn other_order<'q>(&self, query: &'q Query, keys: &Keys<'_>) -> Option<(String, &'q SortKey)> {
+        let select = query.select()?;
+        let is_fixed = |column: &ColumnRef| {
+            let mut fixed = select.conditions.iter().filter_map(fixed);
+            fixed.any(|other| is_same(column, other, select))
+        };
+        let mut terms = query.order.iter().flatten();
+        let key = terms.find(|key| !key.column.as_ref().is_some_and(is_fixed))?;
+        let column = key.column.as_ref()?;
+        select.origin(column, self.ground.catalog?)?;
+        let written = column.name.text.as_str();
+        if keys.sort.is_empty() && keys.index.is_some() {
+            let message = format!(
+                "its SQL sorts by `{written}`, and {} has no sort key",
+                keys.called()
+            );
+            return Some((message, key));
+        }
+        let mut sorts = self
+            .promised()
+            .map(|make| sorts(make, keys, column, select, &is_fixed));
+        let first = sorts.next()?;
+        let rest: Vec<Sorts> = sorts.collect();
+        let are = |is: &dyn Fn(&Sorts) -> bool| is(&first) && rest.iter().all(is);
+        if are(&|sorts| matches!(sorts, Sorts::Otherwise)) {
+            let called: Vec<&str> = keys.sort.iter().map(|key| &*key.name).collect();
+            let message = format!(
+                "its SQL sorts by `{written}`, which `{}` does not hold",
+                called.join("`, `")
+            );
+            return Some((message, key));
+        }
+        let upside_down = key.descending != self.raw.descending;
+        if are(&|sorts| matches!(sorts, Sorts::By { turned } if *turned != upside_down)) {
+            let (own, other) = if key.descending {
+                ("downwards", "upwards")
+            } else {
+                ("upwards", "downwards")
+            };
+            let message = format!("its SQL sorts `{written}` {own}, and the pattern {other}");
+            return Some((message, key));
+        }
+        None
+    }
+
+    /// Tells of columns that the SQL selects, and that the index does not hold though the items have them.
+    pub(super) fn projected(&mut self, keys: &Keys<'_>) {
+        let (Some(sql), Some(query), Some(catalog)) =
+            (&self.raw.sql, &self.query, self.ground.catalog)
+        else {
+            return;
+        };
+        let is_whole = |index: &Index| index.projection == Projection::All;
+        if keys.index.is_none_or(is_whole) {
+            return;
+        }
+        // What `answer` calls otherwise is held against the index there.
+        let outputs = query.selects.iter().flat_map(|select| &select.outputs);
+        let answered: Vec<String> = outputs
+            .filter_map(|output| match output {
+                Output::One {
+                    name: Some(name),
+                    value,
+                } => {
+                    let mut said = self.raw.answer.iter().map(|(_, said)| &said.value);
+                    let column = value.column().filter(|_| said.any(|said| name.is(said)))?;
+                    Some(column.name.text.clone())
+                }
+                _ => None,
+            })
+            .collect();
+        let mut missing: Vec<String> = Vec::new();
+        for (table, column) in query
+            .selects
+            .iter()
+            .flat_map(|select| selected(select, catalog))
+        {
+            let of = |make: &Make| {
+                let mut carried = make.carried.iter();
+                let holding = carried.find(|(own, name, _)| own == table && *name == column);
+                holding.map(|(_, _, names)| {
+                    names.iter().any(|name| keys.holds(name, self.ground.table))
+                })
+            };
+            let held: Vec<bool> = self.promised().filter_map(of).collect();
+            let said = answered.contains(&column);
+            let known = missing.contains(&column);
+            if !held.is_empty() && !held.contains(&true) && !said && !known {
+                missing.push(column);
+            }
+        }
+        if missing.is_empty() {
+            return;
+        }
+        let (what, names) = (keys.called(), missing.join("`, `"));
+        let message = format!("its SQL selects `{names}`, not projected into {what}");
+        self.diagnostics.push(
+            Diagnostic::new(Code::NotProjected, sql.span.clone(), message)
+                .with_other(self.raw.name.span.clone(), "what this pattern answers lacks it")
+                .with_help(format!("project it: add `{names}` to `project` of {what}; or ask the table, or select less")),
+        );
+    }
+}
+
+/// The columns of tables that a query selects as they are. Of a table that it reads twice it is not known which of the
+/// two an item is of.
+fn selected<'c>(select: &Select, catalog: &'c Catalog) -> Vec<(&'c TableName, String)> {
+    let tables: Vec<_> = (0..select.relations.len())
+        .filter_map(|at| select.table(at, catalog))
+        .collect();
+    let origins = select
+        .origins(catalog)
+        .unwrap_or_default()
+        .into_iter()
+        .flatten();
+    let once = |name: &TableName| tables.iter().filter(|table| table.name == *name).count() == 1;
+    let found = origins.filter(|one| once(&one.table.name));
+    found
+        .map(|one| (&one.table.name, one.column.name.clone()))
+        .collect()
+}
+
+/// The column that a condition holds to one value.
+fn fixed(condition: &Condition) -> Option<&ColumnRef> {
+    let [left, right] = condition.equal()?;
+    let is_value = matches!(right.value, Value::Parameter(_) | Value::Constant(_));
+    left.column().filter(|_| is_value)
+}
+
+/// Whether two columns have one value in every row: they are one column, or the query says so.
+fn is_same(one: &ColumnRef, other: &ColumnRef, select: &Select) -> bool {
+    let is = |operand: &Operand, column: &ColumnRef| {
+        operand.column().is_some_and(|own| own.may_be(column))
+    };
+    let joined = |condition: &Condition| {
+        let sides = condition.equal();
+        sides.is_some_and(|[a, b]| is(a, one) && is(b, other) || is(b, one) && is(a, other))
+    };
+    one.may_be(other) || select.conditions.iter().any(joined)
+}
+
+/// How the sort key of an item type stands to a column.
+fn sorts(
+    make: &Make,
+    keys: &Keys<'_>,
+    column: &ColumnRef,
+    select: &Select,
+    is_fixed: &dyn Fn(&ColumnRef) -> bool,
+) -> Sorts {
+    let templates: Option<Vec<_>> = keys
+        .sort
+        .iter()
+        .map(|key| make.template(&key.name))
+        .collect();
+    let Some(templates) = templates else {
+        return Sorts::Unknown;
+    };
+    // A placeholder names a column of the item's own row, or of a parent's.
+    let is = |placeholder: &Placeholder, column: &ColumnRef| {
+        let own = own_name(placeholder);
+        let conditions = select.conditions.iter();
+        let sides = conditions.filter_map(|condition| {
+            let [left, right] = condition.equal()?;
+            Some([left.column()?, right.column()?])
+        });
+        let mut others = sides
+            .flatten()
+            .filter(|other| is_same(other, column, select));
+        column.name.is(own) || others.any(|other| other.name.is(own))
+    };
+    let fixed: Vec<&ColumnRef> = select
+        .conditions
+        .iter()
+        .filter_map(fixed)
+        .filter(|column| is_fixed(column))
+        .collect();
+    let placeholders: Vec<&Placeholder> = templates
+        .iter()
+        .flat_map(|template| template.placeholders())
+        .collect();
+    // What a query makes goes by any name.
+    let is_carried = |placeholder: &&Placeholder| {
+        let own = own_name(placeholder);
+        make.carried.iter().any(|(_, name, _)| name == own)
+    };
+    if !placeholders.iter().all(is_carried) {
+        return Sorts::Unknown;
+    }
+    let mut varying = placeholders
+        .iter()
+        .filter(|one| !fixed.iter().any(|column| is(one, column)));
+    match varying.next() {
+        None => Sorts::Unknown,
+        Some(first) if is(first, column) => {
+            let turns = first
+                .filters
+                .iter()
+                .filter(|filter| matches!(filter, Filter::Desc { .. }))
+                .count();
+            let keeps = |filter: &Filter| {
+                !matches!(
+                    filter,
+                    Filter::Map { .. }
+                        | Filter::Replace { .. }
+                        | Filter::Format(_)
+                        | Filter::Shard(_)
+                )
+            };
+            if first.filters.iter().all(keeps) {
+                Sorts::By {
+                    turned: turns % 2 == 1,
+                }
+            } else {
+                Sorts::Unknown
+            }
+        }
+        Some(_) if placeholders.iter().any(|one| is(one, column)) => Sorts::Unknown,
+        Some(_) => Sorts::Otherwise,
+    }
+}
+
+// Whether the relational query that a pattern replaces sorts text as DynamoDB does, by the bytes of
+// UTF-8. A `limit` cuts what is sorted otherwise at another place.
+
+impl Binder<'_> {
+    /// Tells of text that the source sorts otherwise. What the query does not plainly say is left
+    /// to `verify`.
+    pub(super) fn order(&mut self, keys: &Keys<'_>) {
+        let (Some(sql), Some(catalog)) = (&self.raw.sql, self.ground.catalog) else {
+            return;
+        };
+        // Without a sort key there is no order, and where the whole key is said one item comes back.
+        if keys.sort.is_empty() {
+            return;
+        }
+        let Some(query) = &self.query else { return };
+        let Some(select) = query.select() else { return };
+        let sorted_otherwise = |key: &SortKey| {
+            let column = key.column.as_ref()?;
+            let collation = match &key.collation {
+                Some(asked) => {
+                    (!is_of_bytes(&asked.text, catalog.dbms)).then(|| asked.text.clone())
+                }
+                None => {
+                    let (_, _, column) = select.origin(column, catalog)?;
+                    let is_text =
+                        matches!(column.data_type, DataType::Text { .. } | DataType::Dynamic);
+                    column.collation.clone().filter(|_| is_text)
+                }
+            };
+            let path = [&column.schema, &column.owner].into_iter().flatten();
+            let path: Vec<&str> = path.chain([&column.name]).map(|name| &*name.text).collect();
+            Some((key.span.clone(), path.join("."), collation?))
+        };
+        let mut terms = query.order.iter().flatten();
+        let Some((span, written, collation)) = terms.find_map(sorted_otherwise) else {
+            return;
+        };
+        let outcome = match &self.raw.limit {
+            Some(limit) => format!("with a limit of {} other items come back", limit.value),
+            None => "the same items come back in another order".to_owned(),
+        };
+        let message = format!(
+            "`{written}` is sorted by `{collation}`, and DynamoDB sorts by bytes: {outcome}"
+        );
+        self.warnings.push(
+            Diagnostic::new(Code::TextOrder, Anchor::of(sql).range(&span), message)
+                .with_other(
+                    self.raw.name.span.clone(),
+                    "this pattern answers in the order of bytes",
+                )
+                .with_help(mend(&written, &collation, catalog.dbms)),
+        );
+    }
+}
+
+impl Binder<'_> {
+    /// Tells of a parameter that the source compares without regard to case, accents or blanks, where the key holds the
+    /// column as it is spelled.
+    pub(super) fn insensitive(&mut self) {
+        let (Some(query), Some(catalog)) = (&self.query, self.ground.catalog) else {
+            return;
+        };
+        let Some(select) = query.select() else { return };
+        let mut equal = query
+            .comparisons
+            .iter()
+            .filter(|one| one.is_plain && one.bound == Bound::Equal);
+        let found = equal.find_map(|one| {
+            let at = self.parameters.find(&one.parameter)?;
+            let (_, _, column) = select.origin(&one.column, catalog)?;
+            let mut pairs = self.pairs.iter();
+            let pair = pairs.find(|pair| pair.asked.place.column == at && !folds(&pair.made))?;
+            is_insensitive(column).then_some((&one.column.name.text, pair))
+        });
+        let Some((column, pair)) = found else { return };
+        let message = format!(
+            "its SQL finds `{column}` without regard to case, accents or blanks at the end, and the key holds `{}` as it is spelled",
+            pair.made
+        );
+        let warning = Diagnostic::new(Code::InsensitiveKey, pair.span.clone(), message)
+            .with_other(self.raw.name.span.clone(), "other spellings find nothing here")
+            .with_help("write it `| lower` in the key and here, or ask an attribute of its own that is spelled one way; where callers spell it as the rows do: accept: [insensitive-key]");
+        self.warnings.push(warning);
+    }
+}
+
+/// Whether a collation that a query asks for sorts by bytes.
+fn is_of_bytes(name: &str, dbms: Dbms) -> bool {
+    let name = name.to_ascii_lowercase();
+    match dbms {
+        Dbms::Postgres => matches!(
+            name.as_str(),
+            "c" | "posix" | "ucs_basic" | "c.utf8" | "c.utf-8" | "pg_c_utf8" | "pg_unicode_fast"
+        ),
+        Dbms::Mysql | Dbms::Mariadb => name.ends_with("_bin") || name == "binary",
+        Dbms::Sqlite => name == "binary",
+    }
+}
+
+/// How the query would sort as DynamoDB does.
+fn mend(written: &str, collation: &str, dbms: Dbms) -> String {
+    let term = match dbms {
+        Dbms::Postgres if collation == "citext" => format!("{written}::text COLLATE \"C\""),
+        Dbms::Postgres => format!("{written} COLLATE \"C\""),
+        Dbms::Mysql | Dbms::Mariadb => match collation.split('_').next() {
+            Some(charset @ ("utf8mb4" | "utf8mb3")) => format!("{written} COLLATE {charset}_bin"),
+            _ => format!("CONVERT({written} USING utf8mb4) COLLATE utf8mb4_bin"),
+        },
+        Dbms::Sqlite if collation.starts_with("BINARY of") => {
+            return "no collation of SQLite sorts such a database by the bytes of UTF-8; if that makes no difference: accept: [text-order]".to_owned();
+        }
+        Dbms::Sqlite => format!("{written} COLLATE BINARY"),
+    };
+    format!("say ORDER BY {term}; where another order is all right: accept: [text-order]")
+}
+
+/// The column that a placeholder names, without whose it is.
+fn own_name(placeholder: &Placeholder) -> &str {
+    let parts = placeholder.place.written.rsplit('.').next();
+    parts.unwrap_or_default()
+}

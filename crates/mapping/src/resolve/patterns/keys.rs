@@ -1,0 +1,393 @@
+//! Whether a key or an index can serve a condition, and which one could.
+
+use std::ops::Range;
+
+use dynafold_dynamodb::{Index, KeyAttribute, KeyType, Table};
+
+use super::align::{Make, Rest, aligned, writing};
+use super::bind::Binder;
+use super::operators;
+use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
+use crate::model::{Placeholder, SortCondition, Template};
+use crate::raw::{RawPattern, Spanned};
+use crate::yaml::{Content, Entry, Node};
+
+/// The key that a pattern asks by: the table's own or an index's.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Keys<'t> {
+    pub(super) partition: &'t [KeyAttribute],
+    pub(super) sort: &'t [KeyAttribute],
+    pub(super) index: Option<&'t Index>,
+}
+
+impl<'t> Keys<'t> {
+    fn of(table: &'t Table, index: Option<&'t Index>) -> Self {
+        let (partition, sort) = match index {
+            None => (
+                std::slice::from_ref(&table.partition),
+                table.sort.as_slice(),
+            ),
+            Some(index) => (index.partition.as_slice(), index.sort.as_slice()),
+        };
+        Self {
+            partition,
+            sort,
+            index,
+        }
+    }
+
+    /// The key that a pattern names.
+    pub(super) fn find(
+        pattern: &RawPattern,
+        table: &'t Table,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Option<Self> {
+        let Some(wanted) = &pattern.index else {
+            return Some(Self::of(table, None));
+        };
+        if let Some(index) = table.index(&wanted.value) {
+            return Some(Self::of(table, Some(index)));
+        }
+        let names = table.all_indexes().map(|index| index.name.as_str());
+        let mut fault = not_there(wanted, "index", names.clone());
+        fault.code = Code::UnknownIndex;
+        if let Some(serving) = serving(pattern, table)
+            && nearest(&wanted.value, names).is_none()
+        {
+            fault.help = Some(serving);
+        }
+        diagnostics.push(fault);
+        None
+    }
+
+    /// How people call it.
+    pub(super) fn called(&self) -> String {
+        match self.index {
+            None => "the table".to_owned(),
+            Some(index) => format!("`{}`", index.name),
+        }
+    }
+
+    pub(super) fn attributes(&self) -> impl Iterator<Item = &'t KeyAttribute> + Clone + use<'t> {
+        self.partition.iter().chain(self.sort)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.attributes().any(|key| *key.name == *name)
+    }
+
+    /// Whether what is asked holds an attribute.
+    pub(super) fn holds(&self, name: &str, table: &Table) -> bool {
+        self.index.is_none_or(|index| table.projects(index, name))
+    }
+
+    /// Tells of what is wrong with a condition; whether it can be asked.
+    pub(super) fn check(
+        &self,
+        pattern: &RawPattern,
+        table: &Table,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> bool {
+        let faults = diagnostics.len();
+        let what = self.called();
+        let serving = serving(pattern, table);
+        let fault = |span: Range<usize>, message: String, help: &str| {
+            let help = serving.clone().unwrap_or_else(|| help.to_owned());
+            Diagnostic::new(Code::AccessPattern, span, message).with_help(help)
+        };
+        for key in self.partition {
+            match entry(pattern, key) {
+                None => diagnostics.push(fault(
+                    pattern.key_span.clone(),
+                    format!(
+                        "`{}` does not say the partition key `{}` of {what}",
+                        pattern.name.value, key.name
+                    ),
+                    &format!(
+                        "a Query needs the whole partition key, by equality; {}",
+                        new_index(pattern)
+                    ),
+                )),
+                Some(entry) if is_range(&entry.value) => diagnostics.push(fault(
+                    entry.value.span.clone(),
+                    format!("the partition key `{}` takes equality alone", key.name),
+                    "say a template; ranges belong to the sort key",
+                )),
+                Some(_) => {}
+            }
+        }
+        for entry in &pattern.key {
+            if self.has(&entry.key) {
+                continue;
+            }
+            let names: Vec<&str> = self.attributes().map(|key| &*key.name).collect();
+            let help = did_you_mean(&entry.key, names.iter().copied());
+            let help = help.unwrap_or_else(|| {
+                let has = if self.sort.is_empty() {
+                    format!("{what} has no sort key")
+                } else {
+                    format!("its key attributes are {}", names.join(", "))
+                };
+                format!("{has}; {}", new_index(pattern))
+            });
+            let message = format!("`{}` is no key attribute of {what}", entry.key);
+            // One fault is enough where the partition key is not said either.
+            if diagnostics.len() == faults {
+                diagnostics.push(fault(entry.key_span.clone(), message, &help));
+            }
+        }
+        self.sorts(pattern, diagnostics);
+        diagnostics.len() == faults
+    }
+
+    /// The conditions on the sort key: equality on the first attributes, a range on the last.
+    fn sorts(&self, pattern: &RawPattern, diagnostics: &mut Vec<Diagnostic>) {
+        let mut last: Option<&Entry> = None;
+        let mut gap: Option<&KeyAttribute> = None;
+        for key in self.sort {
+            let Some(entry) = entry(pattern, key) else {
+                gap.get_or_insert(key);
+                continue;
+            };
+            let at = entry.key_span.clone();
+            if let Some(gap) = gap {
+                let message = format!(
+                    "`{}` is asked, and `{}` before it is not",
+                    key.name, gap.name
+                );
+                let help = format!(
+                    "sort key attributes are asked from the first on: say `{}` too, or make an index in whose key `{}` comes earlier",
+                    gap.name, key.name
+                );
+                diagnostics.add(Code::AccessPattern, at, message, help);
+            } else if let Some(range) = last {
+                let message = format!(
+                    "`{}` is asked behind the range of `{}`",
+                    key.name, range.key
+                );
+                let help = format!(
+                    "only the last attribute that is asked takes a range: ask `{}` by equality, or leave `{}` to a `filter`",
+                    range.key, key.name
+                );
+                diagnostics.add(Code::AccessPattern, at, message, help);
+            }
+            if is_range(&entry.value) {
+                last = Some(entry);
+                operator(key, entry, diagnostics);
+            }
+        }
+    }
+}
+
+/// What may be wrong with one range.
+fn operator(key: &KeyAttribute, entry: &Entry, diagnostics: &mut Vec<Diagnostic>) {
+    let operators = entry.value.entries();
+    let mut fault = |span: Range<usize>, message: &str, help: &str| {
+        diagnostics.add(Code::AccessPattern, span, message, help);
+    };
+    if operators.is_empty() {
+        fault(
+            entry.value.span.clone(),
+            "the condition says nothing",
+            "say one of begins_with, between, lt, le, gt and ge, or leave the sort key out",
+        );
+    }
+    if let Some(second) = operators.get(1) {
+        fault(
+            second.key_span.clone(),
+            "a sort key takes one condition",
+            "for two bounds say between: [a, b]",
+        );
+    }
+    if let Some(between) = entry.value.get("between")
+        && between.elements().len() != 2
+    {
+        fault(
+            between.span.clone(),
+            "`between` takes two bounds",
+            "say both, the lower one first: between: [a, b]; for one bound say ge or le",
+        );
+    }
+    if let Some(first) = operators.first().filter(|first| first.key == "begins_with")
+        && key.key_type == KeyType::N
+    {
+        fault(
+            first.key_span.clone(),
+            &format!("`{}` is a number, which begins with nothing", key.name),
+            "ask for a range: between: [\"{from}\", \"{until}\"]",
+        );
+    }
+}
+
+pub(super) fn entry<'p>(pattern: &'p RawPattern, key: &KeyAttribute) -> Option<&'p Entry> {
+    pattern.key.iter().find(|entry| *entry.key == *key.name)
+}
+
+/// Whether a node is a map of operators.
+pub(in crate::resolve) fn is_range(node: &Node) -> bool {
+    matches!(node.content, Content::Map { .. }) && !node.is_unquoted_template()
+}
+
+/// Which key of the table can serve a pattern as it is written, where it is another than it names.
+fn serving(pattern: &RawPattern, table: &Table) -> Option<String> {
+    let serves = |keys: &Keys<'_>| {
+        let equal = |key: &KeyAttribute| entry(pattern, key).is_some_and(|e| !is_range(&e.value));
+        let asked = |key: &KeyAttribute| entry(pattern, key).is_some();
+        let equalities = keys.sort.iter().take_while(|key| equal(key)).count();
+        let sorts = keys.sort.iter().filter(|key| asked(key)).count();
+        let after = keys.sort.get(equalities).is_some_and(asked);
+        keys.partition.iter().all(equal)
+            && pattern.key.iter().all(|entry| keys.has(&entry.key))
+            && sorts == equalities + usize::from(after)
+    };
+    let named = pattern.index.as_ref().map(|name| name.value.as_str());
+    let indexes = std::iter::once(None).chain(table.all_indexes().map(Some));
+    let mut all = indexes.map(|index| Keys::of(table, index));
+    let other = all.find(|keys| serves(keys))?.index;
+    let other = other.map(|index| index.name.as_str());
+    (other != named).then(|| match other {
+        Some(name) => format!("the index {name} would serve it: index: {name}"),
+        None => "the table itself would serve it: leave `index` out".to_owned(),
+    })
+}
+
+/// The index that would serve a pattern, in words.
+fn new_index(pattern: &RawPattern) -> String {
+    let (ranges, equal): (Vec<&Entry>, Vec<&Entry>) =
+        pattern.key.iter().partition(|entry| is_range(&entry.value));
+    let (equal, ranges) = (equal.as_slice(), ranges.as_slice());
+    let index = match (equal, ranges) {
+        ([one], []) => format!("{{ partition: {} }}", one.key),
+        ([one], [range]) | ([one, range], []) => {
+            format!("{{ partition: {}, sort: {} }}", one.key, range.key)
+        }
+        _ => return "ask by the key of the table or of an index".to_owned(),
+    };
+    format!("an index would serve it: indexes: {{ GSI: {index} }}")
+}
+
+pub(super) fn not_there<'n>(
+    name: &Spanned<String>,
+    what: &str,
+    known: impl Iterator<Item = &'n str>,
+) -> Diagnostic {
+    let known: Vec<&str> = known.collect();
+    let help = did_you_mean(&name.value, known.iter().copied());
+    let help = help.unwrap_or_else(|| match known.as_slice() {
+        [] => format!("the mapping has no {what} at all"),
+        known => format!("there are {}", known.join(", ")),
+    });
+    let message = format!("there is no {what} `{}`", name.value);
+    Diagnostic::new(Code::AccessPattern, name.span.clone(), message).with_help(help)
+}
+
+// Whether a range of a pattern ends where it seems to: a bound that is only the beginning of a key
+// lies before all keys that begin with it.
+
+/// A bound of a range.
+struct Bound<'a> {
+    template: &'a Template,
+    node: &'a Node,
+    is_upper: bool,
+    /// Whether the operator takes in keys that equal the bound.
+    takes_in: bool,
+}
+
+impl Binder<'_> {
+    /// Tells of bounds at which a range takes in other items than its operator, or the query, says.
+    pub(super) fn bounds(&mut self, entry: &Entry, condition: &SortCondition, key: &KeyAttribute) {
+        for bound in bounds(entry, condition) {
+            let warning = self
+                .promised()
+                .find_map(|make| self.ending(&bound, make, key));
+            self.warnings.extend(warning);
+        }
+    }
+
+    fn ending(&self, bound: &Bound<'_>, make: &Make, key: &KeyAttribute) -> Option<Diagnostic> {
+        let made = make.template(&key.name)?;
+        let rest = aligned(bound.template, made).rest?;
+        let last = bound.template.placeholders().last()?;
+        let parameter = &*last.place.written;
+        let query = self.query.as_ref();
+        let wanted = query.and_then(|query| query.takes_in(parameter, bound.is_upper));
+        // Behind a beginning lies every key that begins so: below a lower bound none of them is.
+        let does = match &rest {
+            Rest::Nothing => bound.takes_in,
+            Rest::Begins(_) => !bound.is_upper,
+        };
+        // Days and months of moments equal more than one of these.
+        let is_exact = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();
+        let is_judged = match rest {
+            Rest::Nothing => wanted.is_some() && is_exact(last),
+            Rest::Begins(_) => true,
+        };
+        if wanted.unwrap_or(bound.takes_in) == does || !is_judged {
+            return None;
+        }
+        let sign = match (bound.is_upper, does) {
+            (true, true) => "<=",
+            (true, false) => "<",
+            (false, true) => ">=",
+            (false, false) => ">",
+        };
+        let come = if does {
+            "come back"
+        } else {
+            "do not come back"
+        };
+        let (why, mend) = match rest {
+            Rest::Nothing => (
+                "as the range says, and the query says otherwise".to_owned(),
+                None,
+            ),
+            Rest::Begins(text) => {
+                let mend = behind(text).map(|next| {
+                    let verb = if does { "begin" } else { "end" };
+                    format!(
+                        "to change that {verb} behind them, \"{}{next}\"; ",
+                        bound.template
+                    )
+                });
+                (format!("the keys of `{}` go on behind it", make.name), mend)
+            }
+        };
+        let message = format!("items at `{last}` itself {come}: {why}");
+        let help = format!(
+            "{}if it is meant, say `{sign} :{parameter}` in `sql`, or accept: [range-end]",
+            mend.unwrap_or_default()
+        );
+        let fault = Diagnostic::new(Code::RangeEnd, bound.node.span.clone(), message);
+        Some(fault.with_help(help))
+    }
+}
+
+/// The bounds of a range.
+fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> {
+    let (is_upper, takes_in) = match condition {
+        SortCondition::Between(..) => (false, true),
+        SortCondition::Less(_) => (true, false),
+        SortCondition::LessOrEqual(_) => (true, true),
+        SortCondition::Greater(_) => (false, false),
+        SortCondition::GreaterOrEqual(_) => (false, true),
+        SortCondition::Is(_) | SortCondition::BeginsWith(_) => return Vec::new(),
+    };
+    let nodes = operators(entry).map_or(Vec::new(), |(_, nodes)| nodes);
+    let templates = condition.templates().into_iter().zip(nodes);
+    let bounds = templates.enumerate().map(|(at, (template, node))| Bound {
+        template,
+        node,
+        // The second of a `between`.
+        is_upper: is_upper || at == 1,
+        takes_in,
+    });
+    bounds.collect()
+}
+
+/// A text behind all that begin with another.
+fn behind(text: &str) -> Option<char> {
+    let first = text.bytes().next().filter(u8::is_ascii_graphic)?;
+    let next = char::from(first.checked_add(1)?);
+    // Braces and brackets would be read as a template's.
+    (next.is_ascii_graphic() && !"{}[]\"".contains(next)).then_some(next)
+}

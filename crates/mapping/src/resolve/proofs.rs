@@ -1,0 +1,383 @@
+//! Hands item types to the proofs, and tells what does not hold with its place in the file.
+
+use dynafold_dynamodb::Table;
+
+use super::Whole;
+use super::item::Resolved;
+use super::reached::Finds;
+use crate::claim::{self, Claim, ClaimKind, Verdict};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::model::Node;
+use crate::proof::{
+    Apart, Covered, IndexProof, MOST_PAIRS, Origin, Pairs, Proofs, Refused, Shown, SizeProof,
+    Subject, coverage, disorders, index, key_attributes, order, prove, refused, size, sort_keys,
+};
+
+/// Tells of keys that may meet and of sort keys out of order.
+pub(super) fn check(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+    for item in whole.resolved {
+        keys(whole, item, diagnostics);
+        sort_order(whole, item, diagnostics);
+    }
+    same_keys(whole, pairs, diagnostics);
+}
+
+/// Other item types that a diagnostic names.
+const NAMED: usize = 3;
+
+/// Tells of item types that could make one key with those before them: once for each.
+fn same_keys(whole: &Whole<'_>, pairs: &Pairs, diagnostics: &mut Vec<Diagnostic>) {
+    let (table, resolved) = (whole.table, whole.resolved);
+    let last = table.sort.as_ref().unwrap_or(&table.partition);
+    for of_one in pairs.compared.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
+        let Some(item) = of_one
+            .first()
+            .and_then(|([_, later], _)| resolved.get(*later))
+        else {
+            continue;
+        };
+        let others = |wanted: fn(&Apart) -> bool| -> Vec<(&Resolved, &Apart)> {
+            // The nearest first.
+            let those = of_one.iter().rev().filter(|(_, apart)| wanted(apart));
+            those
+                .filter_map(|([earlier, _], apart)| Some((resolved.get(*earlier)?, apart)))
+                .collect()
+        };
+        let tell = |code, others: &[(&Resolved, &Apart)], message, label, help: &str| {
+            let told = Diagnostic::new(code, item.place(&last.name), message)
+                .with_label(label)
+                .with_help(help);
+            others.iter().take(NAMED).fold(told, |told, (other, _)| {
+                told.with_other(other.place(&last.name), "the other key")
+            })
+        };
+        let name = &item.item.name;
+        let meet = others(|apart| matches!(apart, Apart::Not(_)));
+        if let [(other, Apart::Not(example)), more @ ..] = meet.as_slice() {
+            let (message, label) = match more {
+                [] => (
+                    format!("`{name}` and `{}` could make the same key", other.item.name),
+                    format!("both can be {example}"),
+                ),
+                _ => (
+                    format!("`{name}` could make the same key as {}", listed(&meet)),
+                    format!("as `{}` it can be {example}", other.item.name),
+                ),
+            };
+            diagnostics.push(tell(Code::SameKey, &meet, message, label, "begin one of them with a text that the other cannot begin with; else the load will find such rows and reject them"));
+        }
+        let unknown = others(|apart| *apart == Apart::Unknown);
+        if !unknown.is_empty() {
+            let message = format!(
+                "whether `{name}` makes the same key as {} is not known: the load will check",
+                listed(&unknown)
+            );
+            let label = "too many segments and values to be compared".to_owned();
+            diagnostics.push(tell(Code::KeyUnproved, &unknown, message, label, "begin one of them with a text that the other cannot begin with, or accept it: accept: [key-unproved]"));
+        }
+    }
+    if let Some(first) = resolved.first().filter(|_| pairs.left > 0) {
+        let message = format!("{}: the load will check", not_compared(pairs.left));
+        let help = "begin the keys of each item type with a text of its own, or accept it: accept: [key-unproved]";
+        diagnostics.add(Code::KeyUnproved, first.place(&last.name), message, help);
+    }
+}
+
+fn listed(others: &[(&Resolved, &Apart)]) -> String {
+    let names = others.iter().take(NAMED);
+    let names: Vec<String> = names
+        .map(|(other, _)| format!("`{}`", other.item.name))
+        .collect();
+    match others.len() - names.len() {
+        0 => names.join(", "),
+        more => format!("{} and {}", names.join(", "), counted_more(more)),
+    }
+}
+
+fn counted_more(more: usize) -> String {
+    format!("{more} more item type{}", if more == 1 { "" } else { "s" })
+}
+
+fn not_compared(left: usize) -> String {
+    format!(
+        "{left} pairs of item types, whose keys may begin alike, were not compared: it would take too long beyond {MOST_PAIRS} pairs, or fewer large ones"
+    )
+}
+
+fn keys<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
+    // Of these `unproven-join` and `unchecked` tell.
+    if matches!(item.facts.origin, Origin::Multiplied | Origin::Unknown) {
+        return;
+    }
+    let Some(proof) = prove(whole.subject(item)) else {
+        return;
+    };
+    let name = &item.item.name;
+    let (code, message) = match proof.shown {
+        // Of a key that is named nobody wants to hear again that it is; the load checks.
+        Shown::Proved | Shown::Supposed => return,
+        Shown::Broken => (
+            Code::KeyNotUnique,
+            format!("two rows of `{name}` may have one key"),
+        ),
+        Shown::Open => (
+            Code::KeyUnproved,
+            format!("that the keys of `{name}` are apart cannot be proved: the load will check"),
+        ),
+    };
+    let mend = help(item, proof.shown);
+    let help = match proof.example {
+        Some(example) => format!("{example}; {mend}"),
+        None => mend,
+    };
+    let attribute = proof
+        .attribute
+        .unwrap_or(whole.table.partition.name.clone());
+    diagnostics.push(
+        Diagnostic::new(code, item.place(&attribute), message)
+            .with_label(proof.because)
+            .with_help(help),
+    );
+}
+
+fn help(item: &Resolved, shown: Shown) -> String {
+    let names = item.item.row_key.iter();
+    let names: Vec<&str> = names.map(|(name, _)| name.as_ref()).collect();
+    match (item.facts.origin, names.as_slice()) {
+        (Origin::Table, []) => "the load will find rows with one key and reject them".to_owned(),
+        (Origin::Query | Origin::View, []) => "say which columns tell its rows apart if you know: from: { sql: …, key: [column] }; the load will find rows with one key and reject them".to_owned(),
+        (_, names) if shown == Shown::Broken => format!(
+            "put {} into the key; else the load will find rows with one key and reject them",
+            names.join(", ")
+        ),
+        _ => "give values a width (`pad`, `uuid`, `hex`), set them apart by a text that they cannot hold, or accept it: accept: [key-unproved]".to_owned(),
+    }
+}
+
+fn sort_order<'a>(whole: &Whole<'a>, item: &'a Resolved, diagnostics: &mut Vec<Diagnostic>) {
+    for name in sort_keys(whole.table) {
+        let Some(template) = item.item.template(name) else {
+            continue;
+        };
+        for disorder in disorders(whole.subject(item), template) {
+            let code = match disorder.fault() {
+                Some(true) => Code::UnpaddedNumber,
+                Some(false) => Code::UnorderedTime,
+                None => continue,
+            };
+            diagnostics.add(code, item.place(name), disorder.because(), disorder.help());
+        }
+    }
+}
+
+/// Tells of keys that DynamoDB may refuse. Of a query's columns little is known, and of a `where`
+/// or a `$when` nothing.
+pub(super) fn refusals(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    let is_judged =
+        |item: &&Resolved| item.facts.origin == Origin::Table && item.item.condition.is_none();
+    for item in whole.resolved.iter().filter(is_judged) {
+        for (key, is_sort) in key_attributes(whole.table) {
+            if item.item.node(&key.name).is_some_and(has_condition) {
+                continue;
+            }
+            for refusal in refused(whole.subject(item), key, is_sort) {
+                let (code, message, help) = risk(refusal, &key.name, whole.table);
+                diagnostics.add(code, item.place(&key.name), message, help);
+            }
+        }
+    }
+}
+
+fn risk(refusal: Refused, key: &str, table: &Table) -> (Code, String, String) {
+    match refusal {
+        Refused::Empty(column) => {
+            let message = format!(
+                "the key `{key}` is empty where `{column}` is, and then the row is rejected"
+            );
+            let help = if table.key().any(|own| *own.name == *key) {
+                format!("put text around it, or leave such rows out: where: {column} <> ''")
+            } else {
+                format!(
+                    "put text around it, or leave such rows out of the index with this under `attributes`: {key}: {{ $value: \"{{{column}}}\", $when: \"{column} <> ''\" }}"
+                )
+            };
+            (Code::EmptyKey, message, help)
+        }
+        Refused::Long {
+            bytes,
+            most,
+            columns,
+        } => (
+            Code::LongKey,
+            format!(
+                "the key `{key}` may have {bytes} bytes by its columns' limits; DynamoDB takes {most}"
+            ),
+            format!(
+                "shorten {} with `truncate(n)`, or leave it out; a longer key rejects its row",
+                columns.join(", ")
+            ),
+        ),
+    }
+}
+
+/// Whether an attribute is there for some rows only.
+pub(super) fn has_condition(node: &Node) -> bool {
+    match node {
+        Node::When { .. } => true,
+        Node::Typed { value, .. } => has_condition(value),
+        _ => false,
+    }
+}
+
+/// Everything that was shown.
+pub(super) fn report(whole: &Whole<'_>, subjects: &[Subject<'_>], pairs: &Pairs) -> Proofs {
+    let scans = subjects
+        .iter()
+        .map(|each| whole.passes.so_far(each.item.pass));
+    let scans: Vec<_> = scans.collect();
+    let covered = subjects.iter().zip(&scans).filter_map(|(subject, scan)| {
+        let mut written = whole.raw.items.iter();
+        let written = written.find(|item| *item.name.value == *subject.item.name);
+        let omitted = written.into_iter().flat_map(|item| &item.omit);
+        Some(Covered {
+            subject: *subject,
+            scan: scan.as_ref()?,
+            omitted: omitted.map(|name| name.value.as_str()).collect(),
+        })
+    });
+    let covered: Vec<Covered<'_>> = covered.collect();
+    let indexes = whole.table.all_indexes();
+    let indexes: Vec<IndexProof> = indexes.map(|each| index(each, subjects)).collect();
+    let each = || subjects.iter().copied();
+    let sizes: Vec<SizeProof> = each().map(size).collect();
+    let mut claims: Vec<Claim> = each().filter_map(own_keys).collect();
+    claims.extend(keys_of_pairs(subjects, pairs));
+    claims.extend(each().flat_map(order));
+    claims.extend(indexes.iter().flat_map(in_index));
+    claims.extend(sizes.iter().map(sized));
+    Proofs {
+        claims,
+        pairs_by_beginning: pairs.by_beginning,
+        pairs_not_compared: pairs.left,
+        coverage: coverage(&covered, whole.catalog),
+        indexes,
+        sizes,
+        patterns: Vec::new(),
+    }
+}
+
+/// What is claimed of item types, without facts or an example.
+fn claimed(kind: ClaimKind, item_types: &[&str], verdict: Verdict, because: String) -> Claim {
+    Claim {
+        kind,
+        of: claim::Subject {
+            item_types: item_types.iter().map(|name| (*name).to_owned()).collect(),
+            ..claim::Subject::default()
+        },
+        verdict,
+        because,
+        facts: Vec::new(),
+        example: None,
+    }
+}
+
+fn own_keys(subject: Subject<'_>) -> Option<Claim> {
+    let proof = prove(subject)?;
+    let verdict = match proof.shown {
+        Shown::Proved => Verdict::Proved,
+        Shown::Supposed | Shown::Open | Shown::Broken => Verdict::NotProved,
+    };
+    let (kind, types) = (ClaimKind::KeysDiffer, [&*subject.item.name]);
+    Some(Claim {
+        facts: proof.facts,
+        example: proof.example,
+        ..claimed(kind, &types, verdict, proof.because)
+    })
+}
+
+/// Item types that are always in an index, and that it is empty.
+fn in_index(proof: &IndexProof) -> Vec<Claim> {
+    let claimed = |kind, item_types: &[&str], because: &str| {
+        let mut claim = claimed(kind, item_types, Verdict::Proved, because.to_owned());
+        claim.of.index = Some(proof.index.clone());
+        claim
+    };
+    if proof.items.is_empty() {
+        let because = "no item type makes its key attributes";
+        return vec![claimed(ClaimKind::IndexEmpty, &[], because)];
+    }
+    let because = "every item has its key attributes";
+    let always = proof.items.iter().filter(|item| item.when.is_empty());
+    always
+        .map(|item| claimed(ClaimKind::AlwaysInIndex, &[&item.item_type], because))
+        .collect()
+}
+
+fn sized(size: &SizeProof) -> Claim {
+    let (verdict, because) = match size.most_bytes {
+        Some(most) => (
+            Verdict::Proved,
+            format!("at most {most} bytes by the limits of its columns"),
+        ),
+        None => (
+            Verdict::NotProved,
+            format!("without limit, by {}", size.without_limit.join(", ")),
+        ),
+    };
+    claimed(ClaimKind::ItemSize, &[&size.item_type], verdict, because)
+}
+
+/// What an access pattern finds.
+pub(super) fn found(pattern: &str, finds: &Finds) -> Claim {
+    let Finds {
+        item_types,
+        odd,
+        unknown,
+    } = finds;
+    let types: Vec<&str> = item_types.iter().map(String::as_str).collect();
+    let (verdict, because) = if !unknown.is_empty() {
+        let because = format!(
+            "whether its condition fits the keys of {} is not known: too much stands in them to be compared",
+            unknown.join(", ")
+        );
+        (Verdict::NotProved, because)
+    } else if odd.is_empty() {
+        let because = "the keys of no other item type fit its condition".to_owned();
+        (Verdict::Proved, because)
+    } else {
+        let because = format!(
+            "odd values, that hold what keys set between them, would make it find {} too",
+            odd.join(", ")
+        );
+        (Verdict::NotProved, because)
+    };
+    let mut claim = claimed(ClaimKind::PatternFinds, &types, verdict, because);
+    claim.of.pattern = Some(pattern.to_owned());
+    claim
+}
+
+/// Claims of every pair of item types that was compared, and one of those that were not.
+fn keys_of_pairs(subjects: &[Subject<'_>], pairs: &Pairs) -> Vec<Claim> {
+    let claim = |(places, apart): &([usize; 2], Apart)| {
+        let names = places.map(|place| subjects.get(place).map_or("", |each| &each.item.name));
+        let (verdict, because) = match apart {
+            Apart::Form(because) => (Verdict::Proved, because.as_str()),
+            Apart::Not(_) => (Verdict::NotProved, "their templates have a key in common"),
+            Apart::Unknown => (
+                Verdict::NotProved,
+                "their templates have too many segments and values to be compared",
+            ),
+        };
+        let mut claim = claimed(ClaimKind::KeysDiffer, &names, verdict, because.to_owned());
+        if let Apart::Not(example) = apart {
+            claim.example = Some(format!("both can be {example}"));
+        }
+        claim
+    };
+    let mut claims: Vec<Claim> = pairs.compared.iter().map(claim).collect();
+    if pairs.left > 0 {
+        let (verdict, because) = (Verdict::NotProved, not_compared(pairs.left));
+        claims.push(claimed(ClaimKind::KeysDiffer, &[], verdict, because));
+    }
+    claims
+}

@@ -1,0 +1,186 @@
+//! Which item types the access patterns find, held against those that they promise.
+
+use std::ops::Range;
+
+use super::Whole;
+use super::item::Resolved;
+use super::patterns::{Bound, is_range, misfits};
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::model::{AccessPattern, SortCondition};
+use crate::proof::{Condition, Reach, Work, reach};
+use crate::raw::{RawPattern, Spanned};
+use crate::yaml::Node;
+
+/// What an access pattern finds.
+#[derive(Debug, Default)]
+pub(super) struct Finds {
+    /// Item types that it finds.
+    pub(super) item_types: Vec<String>,
+    /// Item types that it finds with odd values alone.
+    pub(super) odd: Vec<String>,
+    /// Those of `item_types` of which that is not known.
+    pub(super) unknown: Vec<String>,
+}
+
+/// Tells of what patterns find besides what they promise, and of what they do not find. Gives what each
+/// finds.
+pub(super) fn check(
+    whole: &Whole<'_>,
+    bound: &[Bound],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<Finds> {
+    let mut all = Vec::new();
+    let mut work = Work::all();
+    // What finds a faulty item type seems to find nothing.
+    if !whole.is_complete() {
+        return all;
+    }
+    for bound in bound {
+        let mut written = whole.raw.patterns.iter();
+        let Some(pattern) = written.find(|raw| raw.name.value == *bound.pattern.name) else {
+            continue;
+        };
+        diagnostics.extend(bound.warnings.iter().cloned());
+        let conditions = conditions(&bound.pattern);
+        let found = whole.resolved.iter().map(|item| {
+            let mut promised = pattern.items.iter();
+            let promised = promised.find(|name| name.value == *item.item.name);
+            let reach = reach(whole.subject(item), &conditions, &mut work);
+            (item, promised, reach)
+        });
+        let found: Vec<_> = found.collect();
+        let nothing = found.iter().all(|(_, _, reach)| *reach == Reach::Never);
+        if pattern.items.is_empty() && nothing {
+            let what = pattern.name.with("any item type".to_owned());
+            diagnostics.push(never(whole, pattern, &what, whole.resolved, &conditions));
+        }
+        let mut extra: Vec<&str> = Vec::new();
+        for (item, promised, reach) in &found {
+            match (promised, reach) {
+                (Some(name), Reach::Never) => {
+                    let what = name.with(format!("`{}`", item.item.name));
+                    let item = std::slice::from_ref(*item);
+                    diagnostics.push(never(whole, pattern, &what, item, &conditions));
+                }
+                (None, Reach::Yes) => extra.push(&item.item.name),
+                _ => {}
+            }
+            if *reach != Reach::Never && (promised.is_some() || pattern.items.is_empty()) {
+                misfits(bound, pattern, &item.item.name, diagnostics);
+            }
+        }
+        if !pattern.items.is_empty() && pattern.filter.is_none() && !extra.is_empty() {
+            extras(pattern, &extra, diagnostics);
+        }
+        let named = |wanted: &dyn Fn(bool, Reach) -> bool| -> Vec<String> {
+            let those = found
+                .iter()
+                .filter(|(_, promised, reach)| wanted(promised.is_some(), *reach));
+            those.map(|(item, ..)| item.item.name.to_string()).collect()
+        };
+        all.push(Finds {
+            item_types: named(&|promised, reach| {
+                matches!(reach, Reach::Yes | Reach::Unknown) || (promised && reach == Reach::Barely)
+            }),
+            unknown: named(&|_, reach| reach == Reach::Unknown),
+            odd: named(&|promised, reach| !promised && reach == Reach::Barely),
+        });
+    }
+    all
+}
+
+/// Items of a pattern that finds none which are shown beside it.
+const SHOWN: usize = 3;
+
+/// A pattern that does not find these items: what it asks for, and what they have there.
+fn never<'a>(
+    whole: &Whole<'a>,
+    pattern: &RawPattern,
+    what: &Spanned<String>,
+    items: &'a [Resolved],
+    conditions: &[Condition<'_>],
+) -> Diagnostic {
+    let keys = |attribute: &str| pattern.key.iter().find(move |entry| entry.key == attribute);
+    let mut work = Work::one();
+    let is_culprit = |condition: &&[Condition<'_>]| {
+        let mut items = items.iter();
+        items.all(|item| reach(whole.subject(item), condition, &mut work) == Reach::Never)
+    };
+    let mut culprits = conditions.chunks(1).filter(is_culprit).flatten();
+    let culprit = culprits.next().or_else(|| conditions.first());
+    let name = culprit.map_or("", |(key, _)| &key.name);
+    let asked = keys(name).map_or_else(|| "anything".to_owned(), |entry| asked(&entry.value));
+    let has = items.iter().take(SHOWN).map(|item| {
+        let has = match item.item.template(name) {
+            Some(template) => format!("{name} = {template}"),
+            None => format!("no {name}"),
+        };
+        format!("{} has {has}", item.item.name)
+    });
+    let has: Vec<String> = has.collect();
+    let message = format!(
+        "`{}` can never find {}: it asks for {name} {asked}, and {}",
+        pattern.name.value,
+        what.value,
+        has.join(", ")
+    );
+    let mut fault = Diagnostic::new(Code::NeverMatches, what.span.clone(), message)
+        .with_help("write the condition as the item's key is written, with the same texts, filters and widths, or ask another index");
+    if let Some(entry) = keys(name) {
+        fault = fault.with_other(entry.value.span.clone(), "what is asked for");
+    }
+    for item in items.iter().take(SHOWN) {
+        if let Some(span) = item.spans.get(name) {
+            fault = fault.with_other(span.clone(), format!("what {} has", item.item.name));
+        }
+    }
+    fault
+}
+
+/// A condition as it is written.
+fn asked(condition: &Node) -> String {
+    if let Some(text) = condition.text() {
+        return format!("= {text}");
+    }
+    let each = condition.entries().iter().map(|entry| {
+        let bounds = entry.value.elements().iter().chain([&entry.value]);
+        let texts: Vec<&str> = bounds.filter_map(Node::text).collect();
+        format!("{} {}", entry.key, texts.join(" and "))
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+fn extras(pattern: &RawPattern, extra: &[&str], diagnostics: &mut Vec<Diagnostic>) {
+    let names: Vec<String> = extra.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("`{}` also finds {}", pattern.name.value, names.join(", "));
+    let place = sort_condition(pattern).unwrap_or_else(|| pattern.name.span.clone());
+    let promised = pattern.items.iter().map(|name| name.value.as_str());
+    let all: Vec<&str> = promised.chain(extra.iter().copied()).collect();
+    let help = format!(
+        "make the condition narrower, or say that they come back too: items: [{}]",
+        all.join(", ")
+    );
+    diagnostics.add(Code::ExtraItems, place, message, help);
+}
+
+/// Where a range of the sort key stands.
+fn sort_condition(pattern: &RawPattern) -> Option<Range<usize>> {
+    let mut ranges = pattern.key.iter().filter(|entry| is_range(&entry.value));
+    Some(ranges.next()?.value.entries().first()?.value.span.clone())
+}
+
+/// The key attributes that an item must have, with what is asked of each. Of one that is less or greater than another,
+/// nothing is known but that it is there.
+fn conditions(pattern: &AccessPattern) -> Vec<Condition<'_>> {
+    use SortCondition::{BeginsWith, Between, Is};
+    let partition = pattern.partition.iter();
+    let partition = partition.map(|(key, template)| (key, Some(Is(template.clone()))));
+    let sort = pattern.order.iter().map(|key| {
+        let mut asked = pattern.sort.iter().filter(|(other, _)| other == key);
+        let asked = asked.next().map(|(_, asked)| asked);
+        let is_known =
+            |asked: &&SortCondition| matches!(asked, Is(_) | BeginsWith(_) | Between(..));
+        (key, asked.filter(is_known).cloned())
+    });
+    partition.chain(sort).collect()
+}

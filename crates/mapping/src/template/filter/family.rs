@@ -1,0 +1,360 @@
+//! Checks a filter against the kind of value that it will be given, before any row is read.
+
+use dynafold_relational::catalog::Family;
+use dynafold_relational::value::{UnfitReason, Value};
+
+use super::{Filter, canonical};
+
+/// A filter that cannot take what it is given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", told(filter, takes, *given))]
+pub struct FilterTypeError {
+    /// The filter's name.
+    pub filter: &'static str,
+    /// What it takes; for `default` what its constant is.
+    pub takes: &'static str,
+    /// What it is given.
+    pub given: Family,
+    /// How to mend it.
+    pub help: String,
+}
+
+/// What is said of a filter: that of `default` is about its constant.
+fn told(filter: &str, takes: &str, given: Family) -> String {
+    let given = given.name();
+    match filter {
+        "default" => format!("`default` puts {takes} where {given} belongs"),
+        _ => format!("`{filter}` takes {takes}, and is given {given}"),
+    }
+}
+
+impl Filter {
+    /// The kind of value that comes out when values of kind `input` go in.
+    ///
+    /// [`Family::Any`] and [`Family::Document`] pass where their values may fit; the rows tell.
+    ///
+    /// # Errors
+    ///
+    /// [`FilterTypeError`] when no value of that kind could ever pass.
+    pub fn family(&self, input: Family) -> Result<Family, FilterTypeError> {
+        self.gives(input).ok_or_else(|| {
+            let (takes, help) = match self {
+                Self::Default(value) => (of(value).name(), default_help(value, input)),
+                _ => (self.takes(), self.mend(input)),
+            };
+            FilterTypeError {
+                filter: self.name(),
+                takes,
+                given: input,
+                help,
+            }
+        })
+    }
+
+    /// The same; `None` when no value of that kind could ever pass.
+    fn gives(&self, input: Family) -> Option<Family> {
+        use Family::{Any, Binary, Boolean, Document, List, Map, Number, Set, Text, Time};
+        let scalar = !matches!(input, Binary | List | Map | Set);
+        match (self, input) {
+            (Self::Pad { .. } | Self::Desc { .. } | Self::Ordered, Number | Any | Document)
+            | (Self::Iso | Self::Format(_), Time | Any)
+            | (
+                Self::Upper | Self::Lower | Self::Trim | Self::Truncate(_) | Self::Replace { .. },
+                Text | Any | Document,
+            )
+            | (Self::Hex | Self::Base64, Binary | Any)
+            | (Self::Uuid { .. }, Binary | Text | Any | Document) => Some(Text),
+            (Self::Date | Self::Plus(_), Time | Any) | (Self::Time(_), Text | Any | Document) => {
+                Some(Time)
+            }
+            (Self::Epoch | Self::EpochMs, Time | Any)
+            | (Self::Number, Number | Text | Boolean | Any | Document) => Some(Number),
+            (Self::Bool, Boolean | Text | Number | Any | Document) => Some(Boolean),
+            (Self::Binary, Binary | Text | Any | Document) => Some(Binary),
+            (Self::Json, Text | Document | Any | Number | Boolean | List | Map) => Some(Document),
+            (Self::Set, List | Set | Document | Any | Text | Number | Binary | Time) => Some(Set),
+            (Self::Pseudonym, Number | Text) | (Self::Redact, _) => Some(input),
+            (Self::Pseudonym, Any | Document) => Some(Any),
+            (Self::String, given) if given != Binary => Some(Text),
+            (Self::Shard(_), _) if scalar => Some(Text),
+            (Self::Map { codes, other }, _) if scalar => {
+                Some(common(codes.iter().map(|(_, code)| code).chain(other)))
+            }
+            (Self::Present { yes, no }, _) => Some(common([yes, no])),
+            (Self::Default(_), Any | Document) => Some(input),
+            (Self::Default(value), _) if of(value) == input => Some(input),
+            _ => None,
+        }
+    }
+
+    /// What it takes, in words.
+    pub(super) fn takes(&self) -> &'static str {
+        Self::entry(self.name()).map_or("other values", |entry| entry.takes)
+    }
+
+    /// The filter as a template writes it; of long arguments that there are some.
+    #[must_use]
+    pub fn written(&self) -> String {
+        let name = self.name();
+        match self {
+            Self::Pad { digits, scale: 0 } | Self::Desc { digits } => format!("{name}({digits})"),
+            Self::Pad { digits, scale } => format!("{name}({digits}, {scale})"),
+            Self::Shard(shards) => format!("{name}({shards})"),
+            Self::Truncate(length) => format!("{name}({length})"),
+            Self::Replace { .. } | Self::Map { .. } | Self::Plus(_) => format!("{name}(…)"),
+            Self::Format(pattern) | Self::Time(pattern) => {
+                format!("{name}(\"{}\")", pattern.as_str())
+            }
+            _ => name.to_owned(),
+        }
+    }
+
+    /// What to write instead, for a filter that cannot take `given`.
+    fn mend(&self, given: Family) -> String {
+        let name = self.name();
+        let takes = |family| self.gives(family).is_some();
+        let numeric = takes(Family::Number) && !takes(Family::Text);
+        let temporal = takes(Family::Time) && !takes(Family::Text);
+        let textual = takes(Family::Text) && !takes(Family::Number);
+        let written = self.written();
+        match given {
+            Family::Text if numeric => format!("read it as a number first: `| number | {written}`"),
+            Family::Boolean if numeric => {
+                format!("make it a number first: `| number | {written}`")
+            }
+            Family::Time if numeric => "count it first: `| epoch | pad(10)` or `| epoch_ms | pad(13)`; its own text is in time order already".to_string(),
+            Family::Text | Family::Document if temporal => {
+                format!("read it as a time first: `| time(\"%Y-%m-%d\") | {written}`")
+            }
+            Family::Number | Family::Boolean | Family::Time
+                if textual && !matches!(self, Self::Uuid { .. }) =>
+            {
+                format!("make it text first: `| string | {written}`")
+            }
+            Family::Time if matches!(self, Self::Number) => {
+                "count it: `| epoch` gives seconds, `| epoch_ms` milliseconds".to_owned()
+            }
+            Family::Binary if !matches!(self, Self::Hex | Self::Base64) => {
+                "make it text first: `| hex`, `| base64` or `| uuid`".to_owned()
+            }
+            Family::List | Family::Map | Family::Set
+                if matches!(self, Self::Map { .. } | Self::Shard(_)) =>
+            {
+                format!("make it text first: `| string | {written}`")
+            }
+            _ if matches!(self, Self::Pseudonym) => "use `redact` for it".to_owned(),
+            _ => Self::entry(name).map_or_else(String::new, |entry| {
+                format!("`{name}` is for {}, as in `{}`", entry.takes, entry.example)
+            }),
+        }
+    }
+}
+
+/// The kind of a constant.
+fn of(value: &Value) -> Family {
+    match value {
+        Value::Number(_) => Family::Number,
+        Value::Bool(_) => Family::Boolean,
+        Value::Time(_) => Family::Time,
+        _ => Family::Text,
+    }
+}
+
+fn common<'v>(values: impl IntoIterator<Item = &'v Value>) -> Family {
+    let mut families = values.into_iter().map(of);
+    let first = families.next().unwrap_or(Family::Any);
+    if families.all(|family| family == first) {
+        first
+    } else {
+        Family::Any
+    }
+}
+
+fn default_help(value: &Value, input: Family) -> String {
+    match (value, input) {
+        (_, Family::Text) => {
+            let value = canonical(value).unwrap_or_default();
+            format!("write it in quotes, `default(\"{value}\")`, to make it text")
+        }
+        (_, Family::Number) => {
+            "give a number, `default(0)`, or make text of it first: `| string | default(…)`".to_owned()
+        }
+        (_, Family::Boolean) => {
+            "give `default(true)` or `default(false)`, or make text of it first: `| string | default(…)`"
+                .to_owned()
+        }
+        (_, Family::Time) => {
+            "give a time in full, without quotes: `default(1970-01-01)` for a date, \
+             `default(1970-01-01T00:00:00Z)` for a timestamp; or make text of it first: \
+             `| string | default(…)`"
+                .to_owned()
+        }
+        (_, Family::Binary) => "make text of it first: `| hex | default(…)`".to_owned(),
+        _ => "make text of it first: `| string | default(…)`".to_owned(),
+    }
+}
+
+// Why a value did not pass a filter. No message holds the value.
+
+/// Why a value did not pass a filter; the row is rejected.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ApplyError {
+    /// When the value is of a kind that the filter does not take.
+    #[error("`{filter}` takes {takes}, and the value is {given}")]
+    Kind {
+        /// The filter's name.
+        filter: &'static str,
+        /// What it takes.
+        takes: &'static str,
+        /// What it was given.
+        given: &'static str,
+    },
+    /// When the value does not fit its column's type, and the filter does not mend that.
+    #[error("{0}")]
+    Unfit(UnfitReason),
+    /// When a number that is to be padded is negative.
+    #[error("`{filter}` cannot take a negative number")]
+    Negative {
+        /// `pad` or `desc`.
+        filter: &'static str,
+    },
+    /// When a number has more digits before the point than it may have.
+    #[error("the number has more than the {digits} digits of `{filter}({digits})`")]
+    TooWide {
+        /// `pad` or `desc`.
+        filter: &'static str,
+        /// Digits it may have.
+        digits: usize,
+    },
+    /// When a number has more digits after the point than it may have.
+    #[error("the number has more than {scale} digits after the point")]
+    TooFine {
+        /// `pad` or `desc`.
+        filter: &'static str,
+        /// Digits it may have.
+        scale: usize,
+    },
+    /// When text is not a number that DynamoDB could hold.
+    #[error("the text is not a number that DynamoDB could hold")]
+    NotANumber(#[source] dynafold_relational::value::NumberError),
+    /// When a value says neither true nor false.
+    #[error("the value is neither true nor false")]
+    NotABoolean,
+    /// When text is not a JSON document.
+    #[error("the text is not a JSON document")]
+    NotJson,
+    /// When bytes or text are not a UUID.
+    #[error("the value is not a UUID")]
+    NotAUuid,
+    /// When text does not match the pattern of `time`.
+    #[error("the text is not a time as `{pattern}` says")]
+    NotATime {
+        /// The pattern.
+        pattern: String,
+    },
+    /// When a date is needed, and the value is a time of day, or a date that the calendar lacks.
+    #[error("`{filter}` takes a date or timestamp")]
+    NotADate {
+        /// The filter's name.
+        filter: &'static str,
+    },
+    /// When the pattern of `format` asks for what the time does not have.
+    #[error("the time has not all that `{pattern}` asks for")]
+    Format {
+        /// The pattern.
+        pattern: String,
+    },
+    /// When hours, minutes or seconds are added to a date.
+    #[error("`plus` cannot add hours, minutes or seconds to a date")]
+    PartOfADay,
+    /// When a time leaves the years 0001 to 9999.
+    #[error("the time leaves the years 0001 to 9999")]
+    TimeRange,
+    /// When a value is none of those that `map` names.
+    #[error("the value is none of those that `map` names")]
+    Unmapped,
+    /// When a set would hold NULL.
+    #[error("a set cannot hold NULL")]
+    NullMember,
+    /// When a set would hold something that is no text, number or binary.
+    #[error("a set cannot hold {given}")]
+    SetMember {
+        /// The member's kind.
+        given: &'static str,
+    },
+    /// When there is no key for `pseudonym`.
+    #[error("`pseudonym` needs a secret key, and there is none")]
+    NoSecret,
+    /// When a number is not a whole number of at most 38 digits.
+    #[error("`pseudonym` takes whole numbers of at most 38 digits")]
+    PseudonymNumber,
+}
+
+impl ApplyError {
+    /// The stable code, which reports and rejects files name.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Kind { .. } => "wrong-kind",
+            Self::Unfit(_) => "unfit-value",
+            Self::Negative { filter: "desc" } => "desc-negative",
+            Self::Negative { .. } => "pad-negative",
+            Self::TooWide { filter: "desc", .. } => "desc-overflow",
+            Self::TooWide { .. } => "pad-overflow",
+            Self::TooFine { filter: "desc", .. } => "desc-fraction",
+            Self::TooFine { .. } => "pad-fraction",
+            Self::NotANumber(_) => "not-a-number",
+            Self::NotABoolean => "not-a-boolean",
+            Self::NotJson => "not-json",
+            Self::NotAUuid => "not-a-uuid",
+            Self::NotATime { .. } => "not-a-time",
+            Self::NotADate { .. } => "not-a-date",
+            Self::Format { .. } => "format",
+            Self::PartOfADay => "plus-date",
+            Self::TimeRange => "time-range",
+            Self::Unmapped => "unmapped",
+            Self::NullMember => "set-null",
+            Self::SetMember { .. } => "set-member",
+            Self::NoSecret => "no-secret",
+            Self::PseudonymNumber => "pseudonym-number",
+        }
+    }
+
+    /// How to mend it.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        match self {
+            Self::Kind { given, .. } => match *given {
+                "text" => "convert it first: `| number`, `| time(\"…\")` or `| json`",
+                "binary" => "make it text first: `| hex`, `| base64` or `| uuid`",
+                "a time" => "make it text or a number first: `| string`, `| epoch`",
+                _ => "make it text first: `| string`",
+            },
+            Self::Unfit(reason) => reason.help(),
+            Self::Negative { .. } => "use `ordered`, which takes any number",
+            Self::TooWide { .. } => {
+                "give it more digits in every template and pattern that shares the key, or use `ordered`"
+            }
+            Self::TooFine { filter: "desc", .. } => "use `ordered`, or a whole number",
+            Self::TooFine { .. } => {
+                "say how many digits after the point there are, `pad(8, 2)`, or use `ordered`"
+            }
+            Self::NotANumber(_) => "keep it as text, without `| number`",
+            Self::NotABoolean => "use `| map(…)` to say what is true and what is false",
+            Self::NotJson => "keep it as text, without `| json`",
+            Self::NotAUuid => "use `| hex` for other bytes",
+            Self::NotATime { .. } => {
+                "mend the pattern (see docs/templates.md), or filter such rows out with `where`"
+            }
+            Self::NotADate { .. } => "a time of day has no date; keep it as it is",
+            Self::Format { .. } => "ask only for parts that the column has",
+            Self::PartOfADay => "add days (d), weeks (w), months (mo) or years (y)",
+            Self::TimeRange => "use a shorter period, or filter such rows out with `where`",
+            Self::Unmapped => "name it, or say `*: …` for every other value",
+            Self::NullMember => "take NULL elements away in the source, or keep the list",
+            Self::SetMember { .. } => "keep the list: sets hold text, numbers or binary",
+            Self::NoSecret => "set DYNAFOLD_PSEUDONYM_KEY in the environment",
+            Self::PseudonymNumber => "use `redact`, or `| string | pseudonym`",
+        }
+    }
+}

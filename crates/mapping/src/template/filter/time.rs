@@ -1,0 +1,188 @@
+//! Filters on times.
+//!
+//! A time is taken apart into whole seconds and its fraction's digits, which no filter changes:
+//! what comes out has as many fractional digits as what went in. Calendar arithmetic is jiff's.
+
+use dynafold_relational::value::{Number, Time, TimeKind};
+use jiff::tz::AmbiguousOffset;
+use jiff::{SignedDuration, Span, SpanFieldwise, civil};
+
+use super::{ApplyError, Context};
+
+/// A date and time to the second, and the fraction's digits.
+pub(super) type Civil<'t> = (civil::DateTime, &'t str);
+
+/// RFC 3339 in UTC; a date is its midnight.
+pub(super) fn iso(time: &Time, context: &Context) -> Result<String, ApplyError> {
+    if time.kind() == TimeKind::Instant {
+        return Ok(time.as_str().to_owned());
+    }
+    let (utc, fraction) = in_utc(time, context, "iso")?;
+    Ok(write(utc, fraction, TimeKind::Instant))
+}
+
+/// The date in UTC; a date stays what it is.
+pub(super) fn date(time: &Time, context: &Context) -> Result<Time, ApplyError> {
+    if time.kind() == TimeKind::Date {
+        return Ok(time.clone());
+    }
+    let (utc, _) = in_utc(time, context, "date")?;
+    Ok(Time::canonical(
+        write(utc, "", TimeKind::Date).into(),
+        TimeKind::Date,
+    ))
+}
+
+/// Whole seconds since 1970, rounded down: the fraction always points forward in time.
+pub(super) fn epoch(time: &Time, context: &Context) -> Result<Number, ApplyError> {
+    let (utc, _) = in_utc(time, context, "epoch")?;
+    Ok(Number::from(seconds(utc)))
+}
+
+/// Whole milliseconds since 1970, rounded down.
+pub(super) fn epoch_ms(time: &Time, context: &Context) -> Result<Number, ApplyError> {
+    let (utc, fraction) = in_utc(time, context, "epoch_ms")?;
+    Ok(Number::from(seconds(utc) * 1000 + leading(fraction, 3)))
+}
+
+/// Whether the calendar has this date or timestamp.
+pub(super) fn is_real(time: &Time) -> bool {
+    civil(time, "").is_ok()
+}
+
+fn seconds(utc: civil::DateTime) -> i64 {
+    let epoch = civil::DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+    utc.duration_since(epoch).as_secs()
+}
+
+/// The first `count` digits of a fraction as a number, zeros appended where there are fewer.
+pub(super) fn leading(fraction: &str, count: usize) -> i64 {
+    let digits = fraction.bytes().chain(std::iter::repeat(b'0')).take(count);
+    digits.fold(0, |sum, digit| {
+        sum * 10 + i64::from(digit.saturating_sub(b'0'))
+    })
+}
+
+fn in_utc<'t>(
+    time: &'t Time,
+    context: &Context,
+    filter: &'static str,
+) -> Result<Civil<'t>, ApplyError> {
+    let (local, fraction) = civil(time, filter)?;
+    if time.kind() == TimeKind::Instant {
+        return Ok((local, fraction));
+    }
+    // Where the clocks go back the first of the two hours is meant; in the gap where they go
+    // forward, the clock that was not yet put forward.
+    let ambiguous = context.time_zone.to_ambiguous_timestamp(local).offset();
+    let (AmbiguousOffset::Unambiguous { offset }
+    | AmbiguousOffset::Gap { before: offset, .. }
+    | AmbiguousOffset::Fold { before: offset, .. }) = ambiguous;
+    let utc = local
+        .checked_sub(SignedDuration::from_secs(i64::from(offset.seconds())))
+        .map_err(|_| ApplyError::TimeRange)?;
+    Ok((in_range(utc)?, fraction))
+}
+
+pub(super) fn in_range(time: civil::DateTime) -> Result<civil::DateTime, ApplyError> {
+    if (1..=9999).contains(&time.year()) {
+        Ok(time)
+    } else {
+        Err(ApplyError::TimeRange)
+    }
+}
+
+/// Takes canonical text apart.
+pub(super) fn civil<'t>(time: &'t Time, filter: &'static str) -> Result<Civil<'t>, ApplyError> {
+    let refused = ApplyError::NotADate { filter };
+    let read = || {
+        let (date, clock) = match time.kind() {
+            TimeKind::Date => (time.as_str(), "00:00:00"),
+            TimeKind::Timestamp | TimeKind::Instant => time.as_str().split_once('T')?,
+            TimeKind::TimeOfDay | TimeKind::TimeOfDayWithOffset => return None,
+        };
+        let year = date.get(..4)?.parse().ok()?;
+        let month = date.get(5..7)?.parse().ok()?;
+        let day = date.get(8..)?.parse().ok()?;
+        let (clock, fraction) = self::clock(clock.strip_suffix('Z').unwrap_or(clock))?;
+        let date = civil::Date::new(year, month, day).ok()?;
+        Some((date.to_datetime(clock), fraction))
+    };
+    read().ok_or(refused)
+}
+
+pub(super) fn clock(text: &str) -> Option<(civil::Time, &str)> {
+    let (clock, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let part = |at: usize| clock.get(at..at + 2)?.parse().ok();
+    let time = civil::Time::new(part(0)?, part(3)?, part(6)?, 0).ok()?;
+    Some((time, fraction))
+}
+
+pub(super) fn write(time: civil::DateTime, fraction: &str, kind: TimeKind) -> String {
+    let (date, clock) = (time.date(), time.time());
+    let mut text = format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+    if kind == TimeKind::Date {
+        return text;
+    }
+    text.push_str(&format!(
+        "T{:02}:{:02}:{:02}",
+        clock.hour(),
+        clock.minute(),
+        clock.second()
+    ));
+    if !fraction.is_empty() {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    if kind == TimeKind::Instant {
+        text.push('Z');
+    }
+    text
+}
+
+// `plus`: a length of time, and adding it.
+
+/// A length of time: `7d`, `-90m`, `1mo`.
+///
+/// Weeks, days, hours, minutes and seconds are of fixed length. Months and years are the
+/// calendar's: 31 January plus a month is the last day of February.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period(SpanFieldwise);
+
+/// What a period is counted in.
+const UNITS: [&str; 7] = ["s", "m", "h", "d", "w", "mo", "y"];
+
+impl Period {
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        let at = text.find(|c: char| c.is_ascii_alphabetic());
+        let (amount, unit) = text.split_at(at.unwrap_or(text.len()));
+        if amount.trim_end().parse::<i64>().is_err() || !UNITS.contains(&unit) {
+            return Err(format!(
+                "takes a period such as 7d, 12h or 1mo, and `{text}` is none"
+            ));
+        }
+        let span = text.parse::<Span>();
+        span.map(|span| Self(span.fieldwise()))
+            .map_err(|_| format!("cannot add as much as {text}"))
+    }
+
+    /// Whether it has one length, whatever it is added to.
+    #[must_use]
+    pub fn is_fixed(self) -> bool {
+        self.0.0.get_months() == 0 && self.0.0.get_years() == 0
+    }
+
+    /// A later time of the same kind and with the same fractional digits.
+    pub(super) fn add_to(self, time: &Time) -> Result<Time, ApplyError> {
+        let (from, fraction) = civil(time, "plus")?;
+        let SpanFieldwise(span) = self.0;
+        let part_of_a_day =
+            span.get_seconds() != 0 || span.get_minutes() != 0 || span.get_hours() != 0;
+        if time.kind() == TimeKind::Date && part_of_a_day {
+            return Err(ApplyError::PartOfADay);
+        }
+        let to = from.checked_add(span).map_err(|_| ApplyError::TimeRange)?;
+        let text = write(in_range(to)?, fraction, time.kind());
+        Ok(Time::canonical(text.into(), time.kind()))
+    }
+}

@@ -1,0 +1,139 @@
+//! Templates: what a mapping writes between quotes, `"USER#{id | pad(3)}"`.
+//!
+//! [`parse`] reads a template into a [`Written`], which prints back in one canonical way and knows
+//! nothing of any schema. The resolver binds the paths of a [`Written`] to columns and compiles its
+//! filter calls ([`Filter::compile`]); the item room evaluates the result. Pure.
+//!
+//! # The language
+//!
+//! Text stands for itself. `{path | filter | filter(arguments)}` takes a value from the row; a path
+//! is a column, `alias.column` or `document.member.member`, each part backquoted where its name is
+//! odd. `[…]` is an optional segment; segments do not nest. `{{`, `}}`, `[[` and `]]` are literal
+//! and are read from left to right, before single ones: `[{a}]]]` is an optional segment that ends
+//! in a literal `]`.
+
+mod filter;
+mod lookalike;
+mod parse;
+mod print;
+#[cfg(test)]
+mod tests;
+
+pub use filter::{
+    ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
+};
+pub use filter::{Trial, canonical};
+pub use lookalike::Lookalike;
+pub use parse::parse;
+pub use print::Escape;
+pub(super) use print::Path;
+
+use std::ops::Range;
+
+use super::model::{Part, Placeholder};
+
+/// A template as it was written, without any knowledge of the schema.
+///
+/// Printing one that [`parse`] made and parsing it again gives the same template. Of those made by
+/// hand two shapes have no text of their own and must be avoided: a text that starts with `]` after
+/// an optional segment, and a text that starts with `[` inside one, at its beginning. Neighbouring
+/// texts are one text, and no text is empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The segments in order; none for the empty template.
+    pub segments: Vec<Segment>,
+}
+
+/// Binds one placeholder of a template.
+type Bind<'b> = &'b mut dyn FnMut(&WrittenPlaceholder) -> Option<Placeholder>;
+
+impl Written {
+    /// The parts with their placeholders bound; `None` where one of them is not, after all were tried.
+    pub(super) fn parts(&self, bind: Bind<'_>) -> Option<Vec<Part>> {
+        parts(&self.segments, bind)
+    }
+}
+
+fn parts(segments: &[Segment], bind: Bind<'_>) -> Option<Vec<Part>> {
+    let parts = segments.iter().map(|segment| match segment {
+        Segment::Text(text) => Some(Part::Text(text.clone())),
+        Segment::Placeholder(placeholder) => bind(placeholder).map(Part::Value),
+        Segment::Optional(inner) => parts(inner, bind).map(Part::Optional),
+    });
+    let parts: Vec<Option<Part>> = parts.collect();
+    parts.into_iter().collect()
+}
+
+/// A segment of a template.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Segment {
+    /// Text that stands for itself, its escapes undone.
+    Text(String),
+    /// A value from the row.
+    Placeholder(WrittenPlaceholder),
+    /// `[…]`: left out, with all later ones, from the first whose placeholder is NULL. Holds texts
+    /// and at least one placeholder.
+    Optional(Vec<Segment>),
+}
+
+/// `{path | filter | …}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenPlaceholder {
+    /// The parts of the path, backquotes undone; at least one. A lone `*` is `["*"]`.
+    pub path: Vec<String>,
+    /// Bytes of the template's text that hold the path.
+    pub path_span: Range<usize>,
+    /// The filters, in order.
+    pub filters: Vec<FilterCall>,
+    /// Bytes of the template's text from `{` to `}`.
+    pub span: Range<usize>,
+}
+
+impl WrittenPlaceholder {
+    /// The path as a template writes it: `s.service`, `` `Order ID` ``.
+    #[must_use]
+    pub fn written_path(&self) -> String {
+        print::Path(&self.path).to_string()
+    }
+}
+
+/// A filter as it was written: `pad(8)`, `upper`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilterCall {
+    /// The name, which may be unknown.
+    pub name: String,
+    /// What stands between the parentheses; none also for a filter without parentheses.
+    pub arguments: Vec<Argument>,
+    /// Bytes of the template's text that hold the name and the arguments.
+    pub span: Range<usize>,
+}
+
+/// One argument of a filter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Argument {
+    /// `8`, `7d`, `"a, b"`.
+    Plain(Literal),
+    /// `active: A`; the key `*` without quotes stands for everything else.
+    Pair(Literal, Literal),
+}
+
+/// A word of an argument, bare or in quotes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Literal {
+    /// The text, quotes and escapes undone.
+    pub text: String,
+    /// Whether it stood in quotes: then it is text whatever it looks like.
+    pub quoted: bool,
+}
+
+/// A fault in a template's text.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct TemplateError {
+    /// Bytes of the template's text.
+    pub span: Range<usize>,
+    /// What is wrong, one line.
+    pub message: String,
+    /// How to mend it.
+    pub help: String,
+}

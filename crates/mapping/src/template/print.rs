@@ -1,0 +1,282 @@
+//! Prints a written template back, in the one canonical way.
+
+use std::fmt;
+use std::fmt::{Display, Formatter, Write as _};
+
+use dynafold_relational::value::Text;
+
+use super::super::model::{Part, Template};
+use super::{Argument, FilterCall, Literal, Segment, Written, WrittenPlaceholder};
+
+impl Display for Written {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.segments.iter().try_for_each(|segment| segment.fmt(f))
+    }
+}
+
+impl Display for Segment {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => text.chars().try_for_each(|c| {
+                if matches!(c, '{' | '}' | '[' | ']') {
+                    f.write_char(c)?;
+                }
+                f.write_char(c)
+            }),
+            Self::Placeholder(placeholder) => placeholder.fmt(f),
+            Self::Optional(inner) => {
+                f.write_char('[')?;
+                inner.iter().try_for_each(|segment| segment.fmt(f))?;
+                f.write_char(']')
+            }
+        }
+    }
+}
+
+impl Display for WrittenPlaceholder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{{{}", Path(&self.path))?;
+        for filter in &self.filters {
+            write!(f, " | {filter}")?;
+        }
+        f.write_char('}')
+    }
+}
+
+/// A path, with backquotes where a name needs them.
+pub(crate) struct Path<'a>(pub &'a [String]);
+
+impl Display for Path<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if matches!(self.0, [star] if star == "*") {
+            return f.write_char('*');
+        }
+        for (index, name) in self.0.iter().enumerate() {
+            if index > 0 {
+                f.write_char('.')?;
+            }
+            if !name.is_empty() && name.chars().all(is_name_char) {
+                f.write_str(name)?;
+            } else {
+                write!(f, "`{}`", name.replace('`', "``"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a character may stand in a name without backquotes.
+pub(super) fn is_name_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '$' | '-')
+}
+
+/// Whether a character may not stand in a bare word.
+pub(super) fn ends_bare_word(c: char) -> bool {
+    matches!(
+        c,
+        ',' | '(' | ')' | '{' | '}' | '[' | ']' | '|' | '"' | '\'' | '\n' | '\r'
+    )
+}
+
+impl Display for FilterCall {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        for (index, argument) in self.arguments.iter().enumerate() {
+            f.write_str(if index == 0 { "(" } else { ", " })?;
+            argument.fmt(f)?;
+        }
+        if self.arguments.is_empty() {
+            return Ok(());
+        }
+        f.write_char(')')
+    }
+}
+
+impl Display for Argument {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(literal) => literal.fmt(f),
+            Self::Pair(key, value) => write!(f, "{key}: {value}"),
+        }
+    }
+}
+
+impl Display for Literal {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if !self.quoted {
+            return f.write_str(&self.text);
+        }
+        let quote = if self.text.contains('"') && !self.text.contains('\'') {
+            '\''
+        } else {
+            '"'
+        };
+        f.write_char(quote)?;
+        for c in self.text.chars() {
+            if c == quote {
+                f.write_char(c)?;
+            }
+            f.write_char(c)?;
+        }
+        f.write_char(quote)
+    }
+}
+
+// `key_escape: percent`: a delimiter inside a value must not make two different rows equal.
+//
+// In a template with text around its values, `%` and every character of that text are escaped in
+// the values: each of their UTF-8 bytes becomes `%` and two upper-case hexadecimal digits. So a
+// value never holds a character that stands for itself in the template, and the text between two
+// values tells where the one ends and the other begins. Decoding is that of URLs.
+//
+// Whoever asks for such a key has to escape as the item's template does: [`Escape::of`] is taken
+// from the template that made the key, never from the one that asks.
+
+/// The characters that are escaped in the values of one template. Never empty: `%` is among them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Escape {
+    /// Sorted, each once.
+    characters: Vec<char>,
+}
+
+impl Escape {
+    /// What a template's values escape; `None` where nothing stands around its value, which then
+    /// keeps its type and its text.
+    #[must_use]
+    pub fn of(template: &Template) -> Option<Self> {
+        if let [] | [Part::Text(_) | Part::Value(_)] = template.parts.as_slice() {
+            return None;
+        }
+        let mut characters = vec!['%'];
+        collect(&template.parts, &mut characters);
+        characters.sort_unstable();
+        characters.dedup();
+        Some(Self { characters })
+    }
+
+    /// Whether a character is escaped.
+    #[must_use]
+    pub fn has(&self, character: char) -> bool {
+        self.characters.binary_search(&character).is_ok()
+    }
+
+    /// Appends a value's text, escaped.
+    pub fn push(&self, out: &mut Text, text: &str) {
+        let mut rest = text;
+        while let Some(at) = rest.find(|character| self.has(character)) {
+            let (plain, from) = rest.split_at(at);
+            out.push_str(plain);
+            let Some(character) = from.chars().next() else {
+                break;
+            };
+            let (escaped, after) = from.split_at(character.len_utf8());
+            for byte in escaped.bytes() {
+                out.push('%');
+                out.push(digit(byte >> 4));
+                out.push(digit(byte & 15));
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+    }
+}
+
+fn collect(parts: &[Part], characters: &mut Vec<char>) {
+    for part in parts {
+        match part {
+            Part::Text(text) => characters.extend(text.chars()),
+            Part::Value(_) => {}
+            Part::Optional(inner) => collect(inner, characters),
+        }
+    }
+}
+
+fn digit(half: u8) -> char {
+    char::from_digit(u32::from(half), 16).map_or('0', |digit| digit.to_ascii_uppercase())
+}
+
+#[cfg(test)]
+mod escape_tests {
+    use dynafold_relational::catalog::Family;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::{Place, Placeholder};
+
+    fn value() -> Part {
+        Part::Value(Placeholder {
+            place: Place {
+                column: 0,
+                path: Vec::new(),
+                written: "x".into(),
+                is_json: false,
+            },
+            filters: Vec::new(),
+            family: Family::Text,
+            escape: None,
+        })
+    }
+
+    fn template(parts: Vec<Part>) -> Template {
+        Template { parts }
+    }
+
+    fn text(text: &str) -> Part {
+        Part::Text(text.to_owned())
+    }
+
+    fn escaped(escape: &Escape, value: &str) -> Text {
+        let mut out = Text::new();
+        escape.push(&mut out, value);
+        out
+    }
+
+    #[test]
+    fn what_stands_for_itself_is_escaped_in_values_as_in_urls() {
+        let escape = Escape::of(&template(vec![
+            text("u#"),
+            value(),
+            Part::Optional(vec![text("é/"), value()]),
+        ]))
+        .unwrap();
+        assert_eq!(escaped(&escape, "a#b"), "a%23b");
+        assert_eq!(escaped(&escape, "100%"), "100%25");
+        assert_eq!(escaped(&escape, "blue/é"), "bl%75e%2F%C3%A9");
+        assert_eq!(
+            escaped(&escape, "as it is: ñ 한국 😀"),
+            "as it is: ñ 한국 😀"
+        );
+        assert_eq!(escaped(&escape, ""), "");
+    }
+
+    #[test]
+    fn a_value_alone_and_text_alone_are_left_as_they_are() {
+        for parts in [vec![], vec![value()], vec![text("USER#")]] {
+            assert_eq!(Escape::of(&template(parts)), None);
+        }
+    }
+
+    /// Values of a template `a#b[/c][/d]` that are likely to collide.
+    fn values() -> impl Strategy<Value = Vec<String>> {
+        proptest::collection::vec("[ab#/%235Fé]{0,5}", 2..=4)
+    }
+
+    fn key(escape: &Escape, values: &[String]) -> Text {
+        let mut out = Text::new();
+        for (index, value) in values.iter().enumerate() {
+            out.push_str(["", "#", "/", "/"][index]);
+            escape.push(&mut out, value);
+        }
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn different_values_never_make_one_key(a in values(), b in values()) {
+            let optional = || Part::Optional(vec![text("/"), value()]);
+            let parts = vec![value(), text("#"), value(), optional(), optional()];
+            let escape = Escape::of(&template(parts)).unwrap();
+            prop_assert_eq!(key(&escape, &a) == key(&escape, &b), a == b);
+        }
+    }
+}
