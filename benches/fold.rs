@@ -4,7 +4,6 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use dynafold::batch::Batcher;
 use dynafold::catalog::{Catalog, Column, DataType, Dbms, Table, TableKind, TableName};
 use dynafold::dynamodb::write_item;
 use dynafold::item::Folder;
@@ -12,7 +11,7 @@ use dynafold::mapping::model::Model;
 use dynafold::mapping::template::Context;
 use dynafold::mapping::{Described, Raw, resolve};
 use dynafold::scan::ScanColumn;
-use dynafold::target::{Action, Batch, BatchLimit, Entry};
+use dynafold::target::{Action, Batch, BatchLimit, Batcher, Entry};
 use dynafold::value::{Number, Time, TimeKind, Value, parse_document};
 
 /// The mapping of `scripts/bench`.

@@ -43,21 +43,18 @@
 
 pub use dynafold_dynamodb as dynamodb;
 use dynafold_format as format;
+pub use dynafold_format::address;
 pub use dynafold_mapping as mapping;
 pub use dynafold_mapping::{access, claim, diagnostic, item};
 pub use dynafold_relational::{catalog, scan, value};
 use dynafold_sql as sql;
+pub use dynafold_target as target;
+pub use dynafold_target::{retry, throttle};
 
-pub mod address;
-pub mod batch;
 pub mod cli;
 pub mod document;
 pub mod load;
 pub mod preview;
-mod private;
 pub mod proof;
-pub mod retry;
 pub mod source;
-pub mod target;
-pub mod throttle;
 pub mod verify;

@@ -155,7 +155,7 @@ fn collect_keys(schema: &Value, keys: &mut BTreeSet<String>) {
 
 /// The operations that the target calls, by its own words.
 pub(crate) fn called() -> BTreeSet<String> {
-    let files = files("src/target", "rs");
+    let files = files("crates/target/src", "rs");
     let called = files.iter().flat_map(|file| {
         let text = std::fs::read_to_string(file).unwrap();
         let calls = text.split("self.action(\"").skip(1);

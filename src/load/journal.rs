@@ -18,9 +18,8 @@ use super::ending::Failure;
 use super::state::StateError;
 use super::worker::SENT;
 use crate::dynamodb::Secret;
-use crate::private;
 use crate::proof::Proof;
-use crate::target::{Action, Batch};
+use crate::target::{Action, Batch, private};
 
 /// Bytes of a digest, of the header and of the secret behind it.
 const DIGEST: u64 = 16;

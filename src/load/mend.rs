@@ -10,7 +10,7 @@ use super::feed::RowKey;
 use super::files::LineFile;
 use super::ledger::{ChunkId, Ledger, Opening, Ticket};
 use super::pace::Pace;
-use super::parcel::Outbox;
+use super::parcel::{Outbox, put};
 use super::park::Park;
 use super::probe::Probe;
 use super::report::{Books, RejectNote, Silent, Traffic};
@@ -19,7 +19,7 @@ use crate::dynamodb::write_item;
 use crate::item::Folded;
 use crate::mapping::model::Model;
 use crate::retry::{Patience, Policy};
-use crate::target::{Entry, Target, TargetError};
+use crate::target::{Target, TargetError};
 use crate::throttle::Settings;
 
 /// Batches on their way, of one worker.
@@ -128,7 +128,7 @@ impl Mending {
         row: RowKey,
         ticket: Arc<Ticket>,
     ) {
-        let entry = Entry::put(item_type, folded);
+        let entry = put(item_type, folded);
         let write = |out: &mut String| write_item(out, &folded.item);
         self.0.push(entry, ticket, row, write).await;
     }

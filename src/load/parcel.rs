@@ -9,8 +9,8 @@ use super::ending::{Failure, Why};
 use super::feed::RowKey;
 use super::ledger::Ticket;
 use super::writer::Delivery;
-use crate::batch::Batcher;
-use crate::target::{Batch, BatchLimit, Entry};
+use crate::item::Folded;
+use crate::target::{Action, Batch, BatchLimit, Batcher, Entry};
 
 /// Where an item comes from.
 #[derive(Debug, Clone)]
@@ -30,6 +30,19 @@ pub(super) struct Parcel {
     pub(super) origins: Vec<Origin>,
     /// Its share of the bytes that may be on their way.
     pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+/// The request that puts the item of a row.
+pub(super) fn put(item_type: usize, folded: &Folded) -> Entry {
+    Entry {
+        action: Action::Put,
+        size: folded.size,
+        units: folded.units,
+        item_type,
+        fingerprint: folded.fingerprint,
+        partition: folded.partition,
+        digest: 0,
+    }
 }
 
 impl Parcel {

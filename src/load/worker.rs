@@ -18,19 +18,18 @@ use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::ending::{Failure, Why};
 use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
 use super::ledger::Ticket;
-use super::parcel::{Origin, Parcel};
+use super::parcel::{Origin, Parcel, put};
 use super::prove::Contest;
 use super::prune::selected;
 use super::rejects::{Rejected, line, note, raw, row_json};
 use super::report::{Books, Largest, Times, enter};
 use super::writer::{Delivery, count};
-use crate::batch::Batcher;
 use crate::dynamodb::{Attribute, Item, Table, write_item};
 use crate::item::{Elements, Folded, Folder, KEY_NULL, Reject};
 use crate::mapping::model::{Expired, ItemType, Model};
 use crate::proof::Proof;
 use crate::source::{Chunk, Row};
-use crate::target::{Batch, Entry};
+use crate::target::{Batch, Batcher, Entry};
 use crate::value::Value;
 
 /// KiB of batches that may be on their way at one time.
@@ -418,7 +417,7 @@ impl Worker {
         let journal = self.delivery.journal.as_ref();
         let entry = Entry {
             digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
-            ..Entry::put(index, folded)
+            ..put(index, folded)
         };
         let full = self
             .batcher

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use dynafold::access::{Position, Request};
 use dynafold::catalog::{Catalog, Column, Dbms};
-use dynafold::dynamodb::{Item, Table};
+use dynafold::dynamodb::{Item, Position, Request, Table};
 use dynafold::scan::{Range, Relation, Scan};
 use dynafold::source::{Canceller, Chunk, Identity, LeftBehind, Row, Source, SourceError};
 use dynafold::target::{

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use dynafold::batch::Batcher;
 use dynafold::dynamodb::{Item, Table, write_item};
 use dynafold::target::{
-    Action, Batch, BatchLimit, ErrorClass, Target, TargetError, TargetSpec, Wanted, connect,
+    Action, Batch, BatchLimit, Batcher, ErrorClass, Target, TargetError, TargetSpec, Wanted,
+    connect,
 };
 use dynoxide::Database;
 use serde_json::{Value, json};

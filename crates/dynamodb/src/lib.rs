@@ -1,12 +1,14 @@
 //! DynamoDB's own vocabulary: attributes and items with their sizes, DynamoDB JSON, fingerprints of keys, the limits on
-//! one item, a table's description, and what it all costs ([`price`]). It speaks to no service and knows no database.
+//! one item, a table's description, requests that read it, and what it all costs ([`price`]). It speaks to no service and knows no database.
 
 mod attribute;
 mod digest;
 mod fingerprint;
 mod json;
 mod limits;
+mod merge;
 pub mod price;
+mod request;
 mod table;
 mod types;
 
@@ -17,6 +19,8 @@ pub use json::{item_value, readable, write_attribute, write_item, write_plain};
 pub use limits::{
     MAX_ITEM_BYTES, MAX_LEVELS, MAX_NAME_BYTES, MAX_PARTITION_BYTES, MAX_SORT_BYTES, write_units,
 };
+pub use merge::{Shard, merge};
+pub use request::{Plan, Position, Query, Request};
 pub use table::{
     Autoscale, Billing, Index, KeyAttribute, KeyType, Projection, Settings, StreamView, Table,
     TableClass, Throughput,

@@ -1,6 +1,8 @@
 //! Numbers, sizes, times and money for people; any text without what steers a terminal; and the name that a mistyped one
 //! is most like. Pure: nothing here prints.
 
+pub mod address;
+
 use std::borrow::Cow;
 use std::time::Duration;
 

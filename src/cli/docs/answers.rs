@@ -7,19 +7,18 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::access::{Plan, end_of_range, moment, plan, recover, to_json};
-use crate::batch::Batcher;
+use crate::access::{end_of_range, moment, plan, recover, to_json};
 use crate::cli::args::{Docs, Service, TargetArguments};
 use crate::cli::failure::Failure;
 use crate::cli::{query, target};
 use crate::document::{self, cells};
-use crate::dynamodb::{Item, Table, partition_fingerprint, sort_order, write_item};
+use crate::dynamodb::{Item, Plan, Table, partition_fingerprint, sort_order, write_item};
 use crate::item::text_of;
 use crate::mapping::model::{AccessPattern, Model, SortCondition};
 use crate::mapping::template::Context;
 use crate::mapping::{PatternProof, Proofs};
 use crate::preview::ItemTypeSample;
-use crate::target::{Answer, Entry, Target, TargetError, answer};
+use crate::target::{Answer, Batcher, Entry, Target, TargetError, answer};
 use crate::value::Value;
 
 /// Item collections that are tried for a pattern.

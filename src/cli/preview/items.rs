@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::format::printable;
 use crate::dynamodb::write_item;
 use crate::preview::{ItemSink, ItemTypeSample, SampleItem, Surveyed};
-use crate::private;
+use crate::target::private;
 use crate::value::quote;
 
 /// Makes a file that is not there yet. A mistyped name must not cost the mapping, or a SQLite

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::log::hex;
 use super::place::sync_folder;
-use crate::private;
+use crate::target::private;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;

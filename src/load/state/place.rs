@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::StateError;
 use super::error::Obstacle;
 use super::log::{BEGINNING as STATE, Entry, Log};
-use crate::private;
+use crate::target::private;
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";

@@ -4,8 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::access::{Plan, Request};
-use crate::dynamodb::{Attribute, Item, KeyAttribute, Table};
+use crate::dynamodb::{Attribute, Item, KeyAttribute, Plan, Request, Table};
 use crate::mapping::model::{
     AccessPattern, ParameterKind, Part, Placeholder, SortCondition, Template,
 };

@@ -1,9 +1,7 @@
 //! Requests as the AWS CLI takes them: `aws dynamodb query --cli-input-json`.
 
-use dynafold_dynamodb::{Attribute, write_attribute};
+use dynafold_dynamodb::{Attribute, Request, write_attribute};
 use serde_json::{Value, json};
-
-use super::Request;
 
 /// A request as JSON, with the name of its operation.
 #[must_use]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::{
-    Attribute, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, sort_order,
+    Attribute, KeyAttribute, KeyType, MAX_PARTITION_BYTES, MAX_SORT_BYTES, Plan, Query, Request,
+    sort_order,
 };
 use dynafold_relational::value::{Number, Text, Value};
 
-use super::{Plan, Query, Request};
 use crate::item::{evaluate, text_of, to_attribute};
 use crate::model::{AccessPattern, Operand, Part, SortCondition, Template};
 use crate::template::{Context, Filter};
@@ -246,28 +246,5 @@ impl Maker<'_> {
             }
         }
         template
-    }
-}
-
-impl Query {
-    /// Adds a condition on one attribute; names and values are numbered in their order.
-    fn ask(&mut self, key: &KeyAttribute, operator: &str, values: Vec<Attribute>) {
-        let name = format!("#k{}", self.names.len());
-        self.names.push((name.clone(), key.name.clone()));
-        let mut places = Vec::new();
-        for value in values {
-            let place = format!(":k{}", self.values.len());
-            self.values.push((place.clone(), value));
-            places.push(place);
-        }
-        if !self.condition.is_empty() {
-            self.condition.push_str(" AND ");
-        }
-        let places = places.as_slice();
-        self.condition.push_str(&match (operator, places) {
-            ("begins_with", [prefix]) => format!("begins_with({name}, {prefix})"),
-            ("between", [low, high]) => format!("{name} BETWEEN {low} AND {high}"),
-            (operator, places) => format!("{name} {operator} {}", places.join(" ")),
-        });
     }
 }

@@ -1,0 +1,185 @@
+//! A table behind DynamoDB's protocol, spoken by the AWS SDK and, for writes, below it (`wire`).
+//!
+//! Two clients share one HTTP client and one chain of credentials: the one for the control plane
+//! retries by itself, the one for reading items never does, because the retries of writes and reads
+//! are ours. The embedded engine answers behind the same clients (see `target::local`).
+
+mod answers;
+mod classify;
+mod client;
+mod create;
+mod crowd;
+mod describe;
+mod read;
+mod scan;
+mod wire;
+mod wording;
+mod write;
+
+pub(super) use client::{Clients, made_up_credentials, open};
+pub(super) use wording::without_values;
+
+use async_trait::async_trait;
+use aws_sdk_dynamodb::Client;
+use dynafold_dynamodb::{Item, Position, Request, Table};
+
+use super::{
+    Batch, BatchLimit, Difference, Key, Page, TableDescription, Target, TargetError, Wanted,
+    Written,
+};
+use crate::local::Engine;
+use crate::retry::Patience;
+use classify::Attempt;
+use crowd::Crowd;
+pub(super) use wire::Vault;
+use wire::{Clock, Wire};
+
+/// Batches in flight beyond which a real network gives no more (8 ms of latency, 25 items each).
+const IN_FLIGHT: usize = 32;
+
+/// A DynamoDB endpoint.
+#[derive(Debug)]
+pub(super) struct Dynamodb {
+    control: Client,
+    data: Client,
+    wire: Wire,
+    crowd: Crowd,
+    patience: Patience,
+    place: Place,
+    /// The embedded engine, where that is what answers.
+    engine: Option<Engine>,
+}
+
+/// Where it is, as far as messages need it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    /// For people, without secrets.
+    pub(super) name: String,
+    /// The region where writing costs money; `None` where it costs none.
+    pub(super) billed_in: Option<String>,
+    /// The profile that was asked for.
+    pub(super) profile: Option<String>,
+}
+
+impl Dynamodb {
+    /// Puts the clients of an endpoint behind the trait.
+    pub(super) fn new(clients: Clients, place: Place, engine: Option<Engine>) -> Self {
+        Self {
+            control: clients.control,
+            wire: Wire::new(clients.data.clone(), clients.vault, clients.clock),
+            data: clients.data,
+            crowd: Crowd::default(),
+            patience: Patience::default(),
+            place,
+            engine,
+        }
+    }
+
+    fn action<'a>(&'a self, operation: &'static str, table: &'a str) -> Attempt<'a> {
+        Attempt {
+            operation,
+            table,
+            place: &self.place,
+            held: self.wire.has_credentials(),
+        }
+    }
+}
+
+#[async_trait]
+impl Target for Dynamodb {
+    fn place(&self) -> String {
+        self.place.name.clone()
+    }
+
+    fn billed_in(&self) -> Option<&str> {
+        self.place.billed_in.as_deref()
+    }
+
+    fn is_passing(&self) -> bool {
+        self.engine.as_ref().is_some_and(Engine::is_passing)
+    }
+
+    fn concurrency(&self) -> usize {
+        match self.engine {
+            Some(_) => Engine::IN_FLIGHT,
+            None => IN_FLIGHT,
+        }
+    }
+
+    fn batch_limit(&self) -> BatchLimit {
+        let engine = self.engine.as_ref();
+        engine.map_or(BatchLimit::BATCH_WRITE, Engine::batch_limit)
+    }
+
+    fn deletes_expired(&self) -> bool {
+        self.engine.is_none()
+    }
+
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError> {
+        self.describe_table(name).await
+    }
+
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError> {
+        self.create_table(table).await
+    }
+
+    async fn compare_settings(&self, table: &Table) -> Vec<Difference> {
+        self.settings_of(table, &[]).await
+    }
+
+    async fn start(&self, _table: &Table, bulk: bool) -> Result<(), TargetError> {
+        match &self.engine {
+            Some(engine) => engine.start(bulk).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn finish(&self) -> Result<(), TargetError> {
+        match &self.engine {
+            Some(engine) => engine.finish().await,
+            None => Ok(()),
+        }
+    }
+
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError> {
+        match self.engine.as_ref().filter(|engine| engine.is_bulk()) {
+            Some(engine) => engine.write(self, table, batch).await,
+            None => self.write_batch(table, batch).await,
+        }
+    }
+
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError> {
+        self.read_items(table, keys).await
+    }
+
+    async fn put(
+        &self,
+        table: &Table,
+        batch: &Batch,
+        index: usize,
+    ) -> Result<Written, TargetError> {
+        self.put_one(table, batch, index).await
+    }
+
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &Wanted,
+        from: Option<Position>,
+    ) -> Result<Page, TargetError> {
+        self.scan_page(table, wanted, from).await
+    }
+
+    async fn ask(
+        &self,
+        table: &Table,
+        request: &Request,
+        from: Option<Position>,
+    ) -> Result<Page, TargetError> {
+        self.ask_page(table, request, from).await
+    }
+
+    async fn delete_table(&self, name: &str) -> Result<(), TargetError> {
+        self.remove_table(name).await
+    }
+}

@@ -1,0 +1,352 @@
+//! Requests for items, sent below the SDK's orchestrator.
+//!
+//! What the SDK knows stays the SDK's: it dresses one request for a table (`template`), with its
+//! endpoint, headers, signing scope, timeouts and HTTP connector, and every request of ours wears
+//! the same. Credentials come from its provider (`vault`). The rest is here: bodies that are parts
+//! of a shared buffer, the signature, and the reading of answers. Why: docs/adr/0019.
+//!
+//! A request is sent once. It is sent a second time in two cases alone, where the first was refused
+//! for a reason that is known to be gone: the computer's clock was off and is corrected by the
+//! answer's date, or the credentials had expired and others have come.
+
+mod sign;
+mod template;
+#[cfg(test)]
+mod tests;
+mod vault;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::Client;
+use aws_smithy_runtime_api::client::http::HttpConnector as _;
+use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
+use aws_smithy_types::body::SdkBody;
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use sign::{hex, sha256};
+use template::{Template, Templates};
+use vault::Held;
+
+pub(super) use sign::Clock;
+pub(crate) use vault::Vault;
+
+use super::super::{ErrorClass, TargetError};
+use super::classify::Attempt;
+
+/// Sends requests for items.
+#[derive(Debug)]
+pub(super) struct Wire {
+    templates: Templates,
+    vault: Vault,
+    clock: Clock,
+}
+
+impl Wire {
+    /// `client` dresses the templates; it has the credentials of `vault` and signs by `clock`.
+    pub(super) fn new(client: Client, vault: Vault, clock: Clock) -> Self {
+        Self {
+            templates: Templates::new(client),
+            vault,
+            clock,
+        }
+    }
+
+    /// Sends a request and gives the body of an answer that is no error.
+    pub(super) async fn send(
+        &self,
+        attempt: &Attempt<'_>,
+        body: Body,
+    ) -> Result<Bytes, TargetError> {
+        let (mut corrected, mut renewed) = (false, false);
+        loop {
+            let now = self.clock.now();
+            let held = self.vault.held(now).await;
+            let held = held.map_err(|error| attempt.credentials(&error))?;
+            let template = self.templates.of(attempt, &held).await?;
+            let offset = self.clock.offset();
+            let request = self.request(attempt, &template, &held, &body)?;
+            let answer = exchange(attempt, &template, request).await?;
+            let Some(code) = answer.code() else {
+                return answer.body(attempt);
+            };
+            if !corrected && sign::is_skew(code) && self.clock.correct(offset, answer.date()) {
+                corrected = true;
+            } else if !renewed && vault::is_expiry(code) && self.renew(attempt, &held).await? {
+                renewed = true;
+            } else {
+                return answer.body(attempt);
+            }
+        }
+    }
+
+    /// Whether there have been credentials.
+    pub(super) fn has_credentials(&self) -> bool {
+        self.vault.last().is_some()
+    }
+
+    /// Calls the SDK, whose requests wear the same credentials and are signed by the same clock,
+    /// and once more where the clock was off, or the credentials had expired and others have come.
+    pub(super) async fn renewing<T, F>(
+        &self,
+        attempt: &Attempt<'_>,
+        call: impl Fn() -> F,
+    ) -> Result<T, TargetError>
+    where
+        F: Future<Output = Result<T, TargetError>>,
+    {
+        let (worn, offset) = (self.vault.last(), self.clock.offset());
+        let error = match call().await {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let date = self.clock.last_refused();
+        let again = if sign::is_skew(&error.code) && self.clock.correct(offset, date.as_deref()) {
+            true
+        } else if let Some(worn) = worn.or_else(|| self.vault.last())
+            && vault::is_expiry(&error.code)
+        {
+            self.renew(attempt, &worn).await?
+        } else {
+            false
+        };
+        if again { call().await } else { Err(error) }
+    }
+
+    /// Whether there are others than these credentials, which were refused as expired. Fails where
+    /// that may be known later.
+    async fn renew(&self, attempt: &Attempt<'_>, refused: &Held) -> Result<bool, TargetError> {
+        let attempt = Attempt {
+            held: true,
+            ..*attempt
+        };
+        match self.vault.renew(refused, self.clock.now()).await {
+            Ok(found) => Ok(found),
+            Err(error) => match attempt.credentials(&error) {
+                error if error.class == ErrorClass::Transient => Err(error),
+                // Their expiry says more than that there are no others.
+                _ => Ok(false),
+            },
+        }
+    }
+
+    /// The template's request with a body, signed.
+    fn request(
+        &self,
+        attempt: &Attempt<'_>,
+        template: &Template,
+        held: &Held,
+        body: &Body,
+    ) -> Result<HttpRequest, TargetError> {
+        let time = sign::stamp(self.clock.now());
+        let target = format!("{}{}", template::PREFIX, attempt.operation);
+        let token = held.credentials.session_token();
+        let signed = [
+            ("content-type", Some(template::CONTENT_TYPE)),
+            ("host", Some(template.host.as_str())),
+            ("x-amz-date", Some(time.as_str())),
+            ("x-amz-security-token", token),
+            ("x-amz-target", Some(target.as_str())),
+        ];
+        let signed = signed
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let authorization = sign::authorization(
+            held,
+            &template.scope,
+            &sign::Signed {
+                path: &template.path,
+                headers: &signed.collect::<Vec<_>>(),
+                payload: body.hash(),
+                time: &time,
+            },
+        );
+        let mut request = template.request();
+        *request.body_mut() = SdkBody::from_body_1_x(body.clone());
+        let headers = request.headers_mut();
+        let mut set = |name: &'static str, value: String| headers.try_insert(name, value).map(drop);
+        set("x-amz-date", time)
+            .and_then(|()| set("x-amz-target", target))
+            .and_then(|()| set("authorization", authorization))
+            .and_then(|()| match token {
+                Some(token) => set("x-amz-security-token", token.to_owned()),
+                None => Ok(()),
+            })
+            .map_err(|error| attempt.garbled(&error))?;
+        Ok(request)
+    }
+}
+
+/// Sends a request and reads its whole answer, in the time that one attempt has.
+async fn exchange(
+    attempt: &Attempt<'_>,
+    template: &Template,
+    request: HttpRequest,
+) -> Result<Answer, TargetError> {
+    let whole = async {
+        let response = template.connector.call(request).await;
+        let response = response.map_err(|error| attempt.unsent(error))?;
+        let answer = Answer::read(response).await;
+        answer.map_err(|error| attempt.unread(error.as_ref()))
+    };
+    let patience = template.patience.unwrap_or(Duration::MAX);
+    match tokio::time::timeout(patience, whole).await {
+        Ok(answer) => answer,
+        Err(_) => Err(attempt.late()),
+    }
+}
+
+// An answer: whole, as it was sent, and an error or none.
+
+/// An answer that was read to its end.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    body: Bytes,
+    date: Option<String>,
+    crc32: Option<u32>,
+    /// The error's code, in an answer that is one.
+    code: Option<String>,
+    message: String,
+}
+
+impl Answer {
+    /// Reads an answer, or says why it ends before its end.
+    async fn read(response: HttpResponse) -> Result<Self, aws_smithy_types::body::Error> {
+        let status = response.status().as_u16();
+        let text = |name: &str| response.headers().get(name).map(str::to_owned);
+        let crc32 = text("x-amz-crc32").and_then(|text| text.parse().ok());
+        let (date, kind) = (text("date"), text("x-amzn-errortype"));
+        let body = response.into_body().collect().await?.to_bytes();
+        let mut answer = Self {
+            status,
+            body,
+            date,
+            crc32,
+            code: None,
+            message: String::new(),
+        };
+        if status != 200 && answer.is_as_sent() {
+            let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+            let text = |names: &[&str]| {
+                let said = names.iter().find_map(|name| said.get(name)?.as_str());
+                said.map(str::to_owned)
+            };
+            let kind = kind.or_else(|| text(&["__type", "code"]));
+            answer.code = kind.map(|kind| plain(&kind).to_owned());
+            answer.message = text(&["message", "Message", "errorMessage"]).unwrap_or_default();
+        }
+        Ok(answer)
+    }
+
+    /// The code of an error of the service.
+    fn code(&self) -> Option<&str> {
+        self.code.as_deref()
+    }
+
+    /// When it was sent.
+    fn date(&self) -> Option<&str> {
+        self.date.as_deref()
+    }
+
+    /// The body, where the answer is no error.
+    fn body(self, attempt: &Attempt<'_>) -> Result<Bytes, TargetError> {
+        if !self.is_as_sent() {
+            return Err(attempt.cut_off());
+        }
+        if self.status == 200 {
+            return Ok(self.body);
+        }
+        Err(attempt.service(self.code(), &self.message, self.status, &self.body))
+    }
+
+    /// Whether the body has the checksum that was sent with it.
+    fn is_as_sent(&self) -> bool {
+        self.crc32
+            .is_none_or(|sent| sent == crc32fast::hash(&self.body))
+    }
+}
+
+/// A code without what may stand around it:
+/// `com.amazonaws.dynamodb.v20120810#ThrottlingException:http://…`.
+fn plain(kind: &str) -> &str {
+    let kind = kind.split(':').next().unwrap_or(kind);
+    kind.rsplit('#').next().unwrap_or(kind).trim()
+}
+
+// A request's body: three parts, the middle one shared with the batch that it comes from.
+
+/// The parts of a body that are still to be sent. Cloning it copies none of them.
+#[derive(Debug, Clone)]
+pub(super) struct Body {
+    parts: [Bytes; 3],
+    hash: OnceLock<String>,
+}
+
+impl Body {
+    /// Puts a body together: what stands before, the requests, what stands after.
+    pub(in crate::dynamodb) fn new(before: String, middle: Bytes, after: &'static str) -> Self {
+        Self {
+            parts: [
+                Bytes::from(before),
+                middle,
+                Bytes::from_static(after.as_bytes()),
+            ],
+            hash: OnceLock::new(),
+        }
+    }
+
+    /// Its hash as hexadecimal digits; computed once, before anything is sent.
+    fn hash(&self) -> &str {
+        let hash = || hex(&sha256(self.parts.iter().map(AsRef::as_ref)));
+        self.hash.get_or_init(hash)
+    }
+
+    fn left(&self) -> usize {
+        self.parts.iter().map(Bytes::len).sum()
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.parts.iter_mut().find(|part| !part.is_empty());
+        Poll::Ready(next.map(|part| Ok(Frame::data(std::mem::take(part)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.left() == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(u64::try_from(self.left()).unwrap_or(u64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod answer_tests {
+    use super::*;
+
+    #[test]
+    fn codes_stand_alone() {
+        for kind in [
+            "ThrottlingException",
+            "com.amazonaws.dynamodb.v20120810#ThrottlingException",
+            "ThrottlingException:http://internal.amazon.com/coral/",
+            "aws.protocoltests#ThrottlingException:http://internal.amazon.com/coral/",
+        ] {
+            assert_eq!(plain(kind), "ThrottlingException");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! AWS Signature Version 4, for what we send: a POST without a query, its headers known.
+//!
+//! A test has the SDK sign the same requests and compares.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::SystemTime;
+
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::interceptors::context::BeforeDeserializationInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::config_bag::ConfigBag;
+use aws_types::sdk_config::TimeSource;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use jiff::{SignedDuration, Timestamp};
+use parking_lot::Mutex;
+use sha2::{Digest as _, Sha256};
+
+use super::vault::Held;
+
+const ALGORITHM: &str = "AWS4-HMAC-SHA256";
+
+/// What a signature holds for: `eu-west-1/dynamodb/aws4_request`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Scope(String);
+
+/// What is signed.
+#[derive(Debug)]
+pub(super) struct Signed<'a> {
+    /// The path of the request's URL.
+    pub(super) path: &'a str,
+    /// Names in lower case and in order.
+    pub(super) headers: &'a [(&'a str, &'a str)],
+    /// The body's hash.
+    pub(super) payload: &'a str,
+    /// As in the header `x-amz-date`.
+    pub(super) time: &'a str,
+}
+
+impl Scope {
+    /// Reads the scope out of the header that the SDK made.
+    pub(super) fn of(authorization: &str) -> Option<Self> {
+        let credential = authorization
+            .strip_prefix(ALGORITHM)?
+            .split([' ', ','])
+            .find_map(|part| part.strip_prefix("Credential="))?;
+        let (before, scope) = credential.split_at(credential.match_indices('/').rev().nth(2)?.0);
+        // What is left begins with the access key and the day.
+        before.contains('/').then(|| Self(scope[1..].to_owned()))
+    }
+}
+
+/// The value of the header `authorization`.
+pub(super) fn authorization(held: &Held, scope: &Scope, signed: &Signed<'_>) -> String {
+    let day = signed.time.split('T').next().unwrap_or_default();
+    let names: Vec<&str> = signed.headers.iter().map(|(name, _)| *name).collect();
+    let names = names.join(";");
+    let headers = signed.headers.iter();
+    let headers = headers.map(|(name, value)| format!("{name}:{}\n", value.trim()));
+    let canonical = format!(
+        "POST\n{}\n\n{}\n{names}\n{}",
+        encoded(signed.path),
+        headers.collect::<String>(),
+        signed.payload
+    );
+    let (time, scope) = (signed.time, &scope.0);
+    let hash = hex(&sha256([canonical.as_bytes()]));
+    let text = format!("{ALGORITHM}\n{time}\n{day}/{scope}\n{hash}");
+    let signature = hex(&hmac(&held.signing_key(day, scope), text.as_bytes()));
+    let access_key = held.credentials.access_key_id();
+    format!(
+        "{ALGORITHM} Credential={access_key}/{day}/{scope}, SignedHeaders={names}, Signature={signature}"
+    )
+}
+
+/// The key that signs on a day in a scope.
+pub(super) fn key(secret: &str, day: &str, scope: &str) -> [u8; 32] {
+    let first = hmac(format!("AWS4{secret}").as_bytes(), day.as_bytes());
+    let parts = scope.split('/');
+    parts.fold(first, |key, part| hmac(&key, part.as_bytes()))
+}
+
+/// A path is encoded once more for the signature.
+fn encoded(path: &str) -> String {
+    let byte = |byte| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    path.bytes().map(byte).collect()
+}
+
+// SHA-256, alone and keyed, and hexadecimal digits.
+
+/// The hash of what is made of these parts.
+pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update(part);
+    }
+    hash.finalize().into()
+}
+
+/// The hash of a text under a key.
+pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
+    // A key of any length will do.
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
+        return [0; 32];
+    };
+    mac.update(text);
+    mac.finalize().into_bytes().into()
+}
+
+/// A hash as hexadecimal digits.
+pub(super) fn hex(hash: &[u8; 32]) -> String {
+    let mut text = String::with_capacity(64);
+    for byte in hash {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+// The service's time: the computer's, corrected once an answer has shown that it is off.
+
+/// Below this a refused signature is what it says, as in the SDK.
+const SKEW: SignedDuration = SignedDuration::from_mins(4);
+
+/// A clock with what is known of its error. Clones share that; the SDK's clients sign by one.
+#[derive(Debug, Clone, Default)]
+pub(in crate::dynamodb) struct Clock {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug, Default)]
+struct Inner {
+    /// Seconds that the service's clock is ahead.
+    ahead: AtomicI64,
+    /// The date of the last answer to a client of the SDK that was an error.
+    refused: Mutex<Option<String>>,
+}
+
+impl TimeSource for Clock {
+    fn now(&self) -> SystemTime {
+        Clock::now(self)
+    }
+}
+
+#[dyn_dispatch_hint]
+impl Intercept for Clock {
+    fn name(&self) -> &'static str {
+        "Clock"
+    }
+
+    fn read_before_deserialization(
+        &self,
+        context: &BeforeDeserializationInterceptorContextRef<'_>,
+        _: &RuntimeComponents,
+        _: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let response = context.response();
+        if !response.status().is_success() {
+            let date = response.headers().get("date").map(str::to_owned);
+            *self.inner.refused.lock() = date;
+        }
+        Ok(())
+    }
+}
+
+impl Clock {
+    /// The time at the service, as far as it is known.
+    pub(super) fn now(&self) -> SystemTime {
+        let now = Timestamp::now();
+        let there = now.checked_add(self.offset()).unwrap_or(now);
+        SystemTime::from(there)
+    }
+
+    /// How far the service's clock is ahead.
+    pub(super) fn offset(&self) -> SignedDuration {
+        SignedDuration::from_secs(self.inner.ahead.load(Ordering::Relaxed))
+    }
+
+    /// The date of the last answer to the SDK that was an error.
+    pub(super) fn last_refused(&self) -> Option<String> {
+        self.inner.refused.lock().clone()
+    }
+
+    /// Takes the date of an answer to a request that was signed with this offset. Says whether the
+    /// request should be signed anew: its time was off by more than the service tolerates.
+    pub(super) fn correct(&self, offset: SignedDuration, date: Option<&str>) -> bool {
+        let Some(there) = date.and_then(parse) else {
+            return false;
+        };
+        let ahead = there.duration_since(Timestamp::now());
+        if (ahead - offset).abs() < SKEW {
+            return false;
+        }
+        self.inner.ahead.store(ahead.as_secs(), Ordering::Relaxed);
+        let minutes = ahead.as_mins();
+        tracing::warn!(
+            minutes,
+            "the computer's clock is off; requests are signed with the service's time"
+        );
+        true
+    }
+}
+
+/// Whether an error may mean that the computer's clock is off.
+pub(super) fn is_skew(code: &str) -> bool {
+    matches!(
+        code,
+        "InvalidSignatureException"
+            | "SignatureDoesNotMatch"
+            | "AuthFailure"
+            | "RequestExpired"
+            | "RequestTimeTooSkewed"
+            | "AccessDeniedException"
+    )
+}
+
+/// A time as requests carry it: `20261121T090618Z`.
+pub(super) fn stamp(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+/// Reads an HTTP date: `Sat, 21 Nov 2026 09:06:18 GMT`.
+fn parse(date: &str) -> Option<Timestamp> {
+    let zoned = jiff::fmt::rfc2822::parse(date).ok()?;
+    Some(zoned.timestamp())
+}
+
+#[cfg(test)]
+mod clock_tests {
+    use super::*;
+
+    #[test]
+    fn dates_are_read_and_times_written() {
+        let time = parse("Sat, 21 Nov 2026 09:06:18 GMT").unwrap();
+        assert_eq!(stamp(SystemTime::from(time)), "20261121T090618Z");
+    }
+
+    #[test]
+    fn only_a_clock_that_is_far_off_is_corrected() {
+        let clock = Clock::default();
+        let date = |minutes: i64| {
+            let time = Timestamp::now() + SignedDuration::from_mins(minutes);
+            time.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+        };
+        let none = SignedDuration::ZERO;
+        assert!(!clock.correct(none, None));
+        assert!(!clock.correct(none, Some("yesterday")));
+        assert!(!clock.correct(none, Some(&date(3))));
+        assert!(clock.correct(none, Some(&date(-10))));
+        assert!((-601..=-599).contains(&clock.offset().as_secs()));
+        // Once it is corrected, the same answer means something else.
+        assert!(!clock.correct(clock.offset(), Some(&date(-10))));
+        // Another request was under way meanwhile: it is worth sending again.
+        assert!(clock.correct(none, Some(&date(-10))));
+    }
+}

@@ -1,0 +1,211 @@
+//! One request that the SDK has dressed: where it goes, what it wears, who carries it.
+//!
+//! The SDK is let run up to the moment in which it would send a BatchWriteItem, and stopped there.
+//! So its endpoint rules (accounts, FIPS, dual stack, VPC endpoints), its user agent, timeouts and
+//! HTTP client are ours without being known here. It is asked again only for another table or
+//! another account, on which the endpoint may depend.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_credential_types::attributes::AccountId;
+use aws_sdk_dynamodb::Client;
+use aws_smithy_runtime_api::box_error::BoxError;
+use aws_smithy_runtime_api::client::http::{
+    HttpClient as _, HttpConnectorSettings, SharedHttpConnector,
+};
+use aws_smithy_runtime_api::client::interceptors::context::BeforeTransmitInterceptorContextRef;
+use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint};
+use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
+use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
+use aws_smithy_types::body::SdkBody;
+use aws_smithy_types::config_bag::ConfigBag;
+use aws_smithy_types::timeout::TimeoutConfig;
+use parking_lot::{Mutex, RwLock};
+
+use super::sign::Scope;
+use super::vault::Held;
+use crate::TargetError;
+use crate::dynamodb::classify::Attempt;
+
+/// What stands before an operation's name.
+pub(super) const PREFIX: &str = "DynamoDB_20120810.";
+pub(super) const CONTENT_TYPE: &str = "application/x-amz-json-1.0";
+
+/// What the requests for a table have in common.
+#[derive(Debug)]
+pub(super) struct Template {
+    table: String,
+    account: Option<String>,
+    bare: HttpRequest,
+    pub(super) host: String,
+    pub(super) path: String,
+    pub(super) scope: Scope,
+    pub(super) connector: SharedHttpConnector,
+    /// What one attempt may take, with its whole answer.
+    pub(super) patience: Option<Duration>,
+}
+
+impl Template {
+    /// A request without a body, its operation, date and signature.
+    pub(super) fn request(&self) -> HttpRequest {
+        let empty = || HttpRequest::new(SdkBody::empty());
+        // A request without a body can always be cloned.
+        self.bare.try_clone().unwrap_or_else(empty)
+    }
+}
+
+/// The template of the table that is at hand.
+#[derive(Debug)]
+pub(super) struct Templates {
+    client: Client,
+    last: RwLock<Option<Arc<Template>>>,
+}
+
+impl Templates {
+    pub(super) fn new(client: Client) -> Self {
+        Self {
+            client,
+            last: RwLock::default(),
+        }
+    }
+
+    /// The template for a table and an account.
+    pub(super) async fn of(
+        &self,
+        attempt: &Attempt<'_>,
+        held: &Held,
+    ) -> Result<Arc<Template>, TargetError> {
+        let account = held.credentials.account_id().map(AccountId::as_str);
+        let last = self.last.read().clone();
+        if let Some(last) = last
+            && last.table == attempt.table
+            && last.account.as_deref() == account
+        {
+            return Ok(last);
+        }
+        let dressed = self.dress(attempt).await?;
+        let bare = dressed.bare(attempt.table, account.map(str::to_owned));
+        let template = Arc::new(bare.ok_or_else(|| attempt.incomplete("a signature"))?);
+        let mut last = self.last.write();
+        *last = Some(Arc::clone(&template));
+        Ok(template)
+    }
+
+    async fn dress(&self, attempt: &Attempt<'_>) -> Result<Dressed, TargetError> {
+        let mirror = Mirror::default();
+        let stopped = self
+            .client
+            .batch_write_item()
+            // The endpoint may depend on the table.
+            .request_items(attempt.table, Vec::new())
+            .customize()
+            .interceptor(mirror.clone())
+            .send()
+            .await;
+        let seen = mirror.seen.lock().take();
+        match (seen, stopped) {
+            (Some(dressed), _) => Ok(dressed),
+            (None, Err(error)) => Err(attempt.classify(&error)),
+            (None, Ok(_)) => Err(attempt.incomplete("a request")),
+        }
+    }
+}
+
+/// A request as the SDK would send it, and what would carry it.
+pub(super) struct Dressed {
+    pub(super) request: HttpRequest,
+    connector: SharedHttpConnector,
+    patience: Option<Duration>,
+}
+
+/// Without the request's headers, which hold a session's token.
+impl fmt::Debug for Dressed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dressed")
+            .field("uri", &self.request.uri())
+            .field("patience", &self.patience)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Dressed {
+    fn bare(self, table: &str, account: Option<String>) -> Option<Template> {
+        let url = url::Url::parse(self.request.uri()).ok()?;
+        let mut host = url.host_str()?.to_owned();
+        // `None` where it is the scheme's own, which a client leaves out of the header.
+        if let Some(port) = url.port() {
+            host.push_str(&format!(":{port}"));
+        }
+        let scope = Scope::of(self.request.headers().get("authorization")?)?;
+        let path = path_of(self.request.uri()).to_owned();
+        let mut bare = HttpRequest::new(SdkBody::empty());
+        bare.set_method("POST").ok()?;
+        bare.set_uri(self.request.uri()).ok()?;
+        let headers = bare.headers_mut();
+        headers.try_insert("content-type", CONTENT_TYPE).ok()?;
+        headers.try_insert("host", host.clone()).ok()?;
+        for name in ["user-agent", "x-amz-user-agent"] {
+            if let Some(value) = self.request.headers().get(name) {
+                headers.try_insert(name, value.to_owned()).ok()?;
+            }
+        }
+        Some(Template {
+            table: table.to_owned(),
+            account,
+            bare,
+            host,
+            path,
+            scope,
+            connector: self.connector,
+            patience: self.patience,
+        })
+    }
+}
+
+/// The path of a URL as it stands there.
+pub(super) fn path_of(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find('/').and_then(|at| rest.get(at..));
+    let path = path.unwrap_or("/");
+    path.split('?').next().unwrap_or(path)
+}
+
+/// Sees a request that is about to be sent, and stops it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mirror {
+    pub(super) seen: Arc<Mutex<Option<Dressed>>>,
+}
+
+#[dyn_dispatch_hint]
+impl Intercept for Mirror {
+    fn name(&self) -> &'static str {
+        "Mirror"
+    }
+
+    fn read_before_transmit(
+        &self,
+        context: &BeforeTransmitInterceptorContextRef<'_>,
+        components: &RuntimeComponents,
+        config: &mut ConfigBag,
+    ) -> Result<(), BoxError> {
+        let timeouts = config.load::<TimeoutConfig>();
+        let timeouts = timeouts.ok_or("the timeouts are missing")?;
+        // Exactly those of the SDK, so that connections are shared with it.
+        let mut settings = HttpConnectorSettings::builder();
+        settings.set_connect_timeout(timeouts.connect_timeout());
+        settings.set_read_timeout(timeouts.read_timeout());
+        let client = components
+            .http_client()
+            .ok_or("the HTTP client is missing")?;
+        let request = context.request().try_clone();
+        let dressed = Dressed {
+            request: request.ok_or("the request cannot be cloned")?,
+            connector: client.http_connector(&settings.build(), components),
+            patience: timeouts.operation_attempt_timeout(),
+        };
+        *self.seen.lock() = Some(dressed);
+        Err("seen, and not to be sent".into())
+    }
+}

@@ -1,0 +1,206 @@
+//! One batch, sent once: the body is made of the batch's own buffer, and the answer read by hand.
+//!
+//! Nothing is copied or parsed on the way there. The answer's unprocessed items are found again in
+//! the batch by their keys, which are read out of the JSON only then.
+
+use std::collections::HashMap;
+
+use dynafold_dynamodb::{Attribute, KeyAttribute, Table};
+use dynafold_relational::value::{Number, quote};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::Dynamodb;
+use super::classify::Attempt;
+use super::wire::Body;
+use crate::{Action, Batch, Consumed, ErrorClass, Key, TargetError, Written};
+
+/// BatchWriteItem's answer.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(rename = "UnprocessedItems", borrow)]
+    left: Option<HashMap<String, Vec<Left<'a>>>>,
+    #[serde(rename = "ConsumedCapacity")]
+    consumed: Option<Vec<Told>>,
+}
+
+/// What `PutItem` and `DeleteItem` answer.
+#[derive(Deserialize)]
+struct Single {
+    #[serde(rename = "ConsumedCapacity")]
+    consumed: Option<Told>,
+}
+
+/// With the table and its indexes apart, which DynamoDB tells where it is asked to; others may not.
+#[derive(Deserialize)]
+struct Told {
+    #[serde(rename = "CapacityUnits")]
+    units: Option<f64>,
+    #[serde(rename = "Table")]
+    table: Option<Units>,
+    #[serde(rename = "GlobalSecondaryIndexes")]
+    global: Option<HashMap<String, Units>>,
+    #[serde(rename = "LocalSecondaryIndexes")]
+    local: Option<HashMap<String, Units>>,
+}
+
+#[derive(Deserialize)]
+struct Units {
+    #[serde(rename = "CapacityUnits")]
+    units: Option<f64>,
+}
+
+impl Told {
+    fn consumed(self) -> Option<Consumed> {
+        let indexes = [self.global, self.local].into_iter().flatten().flatten();
+        let units: Vec<f64> = indexes.filter_map(|(_, index)| index.units).collect();
+        Some(Consumed {
+            total: self.units?,
+            table: self.table.and_then(|table| table.units),
+            indexes: units.iter().sum(),
+            named: units.len(),
+        })
+    }
+}
+
+/// A request that comes back.
+#[derive(Deserialize)]
+struct Left<'a> {
+    #[serde(rename = "PutRequest", borrow)]
+    put: Option<Sent<'a>>,
+    #[serde(rename = "DeleteRequest", borrow)]
+    delete: Option<Sent<'a>>,
+}
+
+/// What was put, or the key of what was deleted.
+#[derive(Deserialize)]
+struct Sent<'a> {
+    #[serde(rename = "Item", alias = "Key", borrow)]
+    json: &'a RawValue,
+}
+
+impl Dynamodb {
+    /// Sends a batch as BatchWriteItem.
+    pub(crate) async fn write_batch(
+        &self,
+        table: &Table,
+        batch: &Batch,
+    ) -> Result<Written, TargetError> {
+        if batch.is_empty() {
+            return Ok(Written::default());
+        }
+        let action = self.action("BatchWriteItem", &table.name);
+        let mut before = String::from("{\"RequestItems\":{");
+        quote(&mut before, &table.name);
+        before.push_str(":[");
+        let after = "]},\"ReturnConsumedCapacity\":\"INDEXES\"}";
+        let body = Body::new(before, batch.wire(), after);
+        let bytes = self.wire.send(&action, body).await?;
+        let garbled = |_| action.service(None, "", 200, &bytes);
+        let answer: Answer<'_> = serde_json::from_slice(&bytes).map_err(garbled)?;
+        // An answer without this member is not DynamoDB's; a proxy's empty page would be one.
+        let left = answer
+            .left
+            .ok_or_else(|| action.incomplete("UnprocessedItems"))?;
+        Ok(Written {
+            unprocessed: find(table, batch, left, &action)?,
+            // A batch is of one table.
+            consumed: answer
+                .consumed
+                .into_iter()
+                .flatten()
+                .find_map(Told::consumed),
+        })
+    }
+
+    pub(super) async fn put_one(
+        &self,
+        table: &Table,
+        batch: &Batch,
+        index: usize,
+    ) -> Result<Written, TargetError> {
+        let Some(entry) = batch.entries().get(index) else {
+            return Ok(Written::default());
+        };
+        let (action, member) = match entry.action {
+            Action::Put => (self.action("PutItem", &table.name), ",\"Item\":"),
+            Action::Delete => (self.action("DeleteItem", &table.name), ",\"Key\":"),
+        };
+        let mut before = String::from("{\"TableName\":");
+        quote(&mut before, &table.name);
+        before.push_str(member);
+        let after = ",\"ReturnConsumedCapacity\":\"INDEXES\"}";
+        let body = Body::new(before, batch.wire_json(index), after);
+        let bytes = self.wire.send(&action, body).await?;
+        let garbled = |_| action.service(None, "", 200, &bytes);
+        let answer: Single = serde_json::from_slice(&bytes).map_err(garbled)?;
+        Ok(Written {
+            unprocessed: Vec::new(),
+            consumed: answer.consumed.and_then(Told::consumed),
+        })
+    }
+}
+
+/// Finds the requests that came back in the batch that went out.
+fn find(
+    table: &Table,
+    batch: &Batch,
+    left: HashMap<String, Vec<Left<'_>>>,
+    action: &Attempt<'_>,
+) -> Result<Vec<usize>, TargetError> {
+    if left.is_empty() {
+        return Ok(Vec::new());
+    }
+    let stranger = || {
+        action.error(
+            ErrorClass::Transient,
+            "UnprocessedItems",
+            "the answer lists an unprocessed item that was not sent",
+            None,
+        )
+    };
+    let sent: Vec<Option<Key>> = (0..batch.len())
+        .map(|index| key_in(table, batch.json(index)))
+        .collect();
+    let mut found = Vec::new();
+    for request in left.into_values().flatten() {
+        let index = (request.put.or(request.delete))
+            .and_then(|sent| key_in(table, sent.json.get()))
+            .and_then(|key| sent.iter().position(|sent| sent.as_ref() == Some(&key)))
+            .ok_or_else(stranger)?;
+        found.push(index);
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
+}
+
+/// The key in an item's JSON.
+fn key_in(table: &Table, json: &str) -> Option<Key> {
+    let members: HashMap<String, &RawValue> = serde_json::from_str(json).ok()?;
+    let read = |key: &KeyAttribute| members.get(&*key.name).and_then(|raw| scalar(raw));
+    let partition = read(&table.partition)?;
+    match &table.sort {
+        None => Some((partition, None)),
+        Some(sort) => Some((partition, Some(read(sort)?))),
+    }
+}
+
+fn scalar(raw: &RawValue) -> Option<Attribute> {
+    #[derive(Deserialize)]
+    enum Scalar {
+        S(String),
+        N(String),
+        B(String),
+    }
+    match serde_json::from_str(raw.get()).ok()? {
+        Scalar::S(text) => Some(Attribute::S(text.into())),
+        Scalar::N(text) => Number::parse(&text).ok().map(Attribute::N),
+        Scalar::B(text) => decode(&text).map(Attribute::B),
+    }
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    use base64::Engine as _;
+    base64::engine::general_purpose::STANDARD.decode(text).ok()
+}

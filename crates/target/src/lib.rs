@@ -1,0 +1,283 @@
+//! The DynamoDB side: one trait, a real or local endpoint or the engine in the process.
+//!
+//! # The protocol
+//!
+//! A [`Target`] is one table's endpoint, shared between writers. [`Target::describe`] tells what is
+//! there; [`Target::create`] makes the table with its indexes and TTL and returns when it is ACTIVE.
+//! [`Target::write`] sends one batch once: no retry happens below it. Its answer says which items
+//! of the batch were not processed, which is an ordinary answer; only those may be sent again. An
+//! error says by its class what to do with the whole batch: send it again, split it, or give up.
+//! A write whose answer was lost may have happened; puts and deletes are idempotent, so sending it
+//! again is safe. An item is done when an answer came that does not list it.
+//!
+//! [`Target::batch_limit`] may grow between [`Target::start`] and [`Target::finish`]: ask after
+//! starting.
+//!
+//! [`Target::read`] and [`Target::scan`] read strongly consistently and retry by themselves.
+//! [`Target::ask`] retries too; it reads as its request says. [`answer`] asks whatever an access
+//! pattern takes.
+
+mod answer;
+mod batch;
+mod batcher;
+mod compare;
+mod dynamodb;
+mod local;
+pub mod private;
+pub mod retry;
+mod spec;
+pub mod throttle;
+
+pub use answer::{Answer, answer};
+pub use batch::{Action, Batch, Entry};
+pub use batcher::Batcher;
+pub use compare::{Difference, Weight, compare};
+pub use spec::{SpecError, TargetSpec, connect};
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use dynafold_dynamodb::{Attribute, Item, Position, Request, Table};
+
+/// Crates below the targets that handle credentials. Their logs name the access key's id, and
+/// commands that give credentials.
+pub const CREDENTIAL_CRATES: [&str; 4] = [
+    "aws_config",
+    "aws_credential_types",
+    "aws_runtime",
+    "aws_sigv4",
+];
+
+/// How much a batch may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BatchLimit {
+    /// Most items.
+    pub items: usize,
+    /// Most bytes on the wire: the items' JSON and what stands around it.
+    pub bytes: usize,
+}
+
+impl BatchLimit {
+    /// BatchWriteItem's own (limits.md 6 and 7). The bytes are 16 MB counted in thousands, less
+    /// what frames the items, so that they hold however the service counts.
+    pub const BATCH_WRITE: Self = Self {
+        items: 25,
+        bytes: 15_990_000,
+    };
+}
+
+/// What became of a batch that was answered.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Written {
+    /// Indices into the batch of the items that were not processed.
+    pub unprocessed: Vec<usize>,
+    /// What the answer says was used, where it does.
+    pub consumed: Option<Consumed>,
+}
+
+/// Write capacity units, as an answer tells them.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Consumed {
+    /// All of them.
+    pub total: f64,
+    /// Of the table itself, where the answer tells them apart.
+    pub table: Option<f64>,
+    /// Of the indexes that the answer names, together.
+    pub indexes: f64,
+    /// How many it names.
+    pub named: usize,
+}
+
+/// What to do about an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// Throttled: send again, later and slower.
+    Throttle,
+    /// The server or the network failed: send again.
+    Transient,
+    /// The batch as a whole was refused because of one of its items: split it to find it.
+    Invalid,
+    /// Nothing that is sent will be taken: stop.
+    Fatal,
+}
+
+/// How a target failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct TargetError {
+    /// What to do about it.
+    pub class: ErrorClass,
+    /// The service's error code, or one of ours: `Connection`, `Credentials`, `Region`, `File`.
+    pub code: String,
+    /// One line: what happened. No secrets.
+    pub message: String,
+    /// What the user can do about it.
+    pub help: Option<String>,
+    /// Why the service throttled, where it says so.
+    pub throttles: Vec<Throttle>,
+}
+
+/// One of the service's reasons for throttling.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Throttle {
+    /// Such as `TableWriteKeyRangeThroughputExceeded`.
+    pub reason: String,
+    /// The ARN of the table or index; may be empty.
+    pub resource: String,
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// A table that exists, as far as a mapping says anything about it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableDescription {
+    /// `ACTIVE`, `CREATING` and so on.
+    pub status: String,
+    /// Keys, indexes, TTL and billing in the model's words.
+    pub table: Table,
+    /// Whether the TTL could be read; its permission is a separate one.
+    pub ttl_known: bool,
+    /// What tells the table from another of its name, at another time.
+    pub id: Option<String>,
+    /// Items, as the service counts them now and then.
+    pub item_count: Option<u64>,
+}
+
+/// The key of an item: partition, and sort where the table has one.
+pub type Key = (Attribute, Option<Attribute>);
+
+/// What of a table is to be scanned.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Wanted {
+    /// Which segment, from 0.
+    pub segment: u32,
+    /// Into how many segments the scan is cut; 1 where it is not.
+    pub segments: u32,
+    /// Only these top-level attributes, which are then all that the items hold; `None`: all.
+    pub attributes: Option<Vec<Arc<str>>>,
+    /// Only the items of this partition key, which are queried; segments do not count then.
+    pub partition: Option<Attribute>,
+}
+
+/// A page of what was asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// Items, or what was wanted of them: the attributes of the table's key first, the others by name.
+    pub items: Vec<Item>,
+    /// Where the next page begins; `None` at the end. A page may be empty and not the last.
+    pub next: Option<Position>,
+    /// Read units that it took.
+    pub units: Option<f64>,
+}
+
+impl Wanted {
+    /// All items, whole.
+    #[must_use]
+    pub fn all() -> Self {
+        Self {
+            segment: 0,
+            segments: 1,
+            attributes: None,
+            partition: None,
+        }
+    }
+
+    /// The keys of all items.
+    #[must_use]
+    pub fn keys(table: &Table) -> Self {
+        Self {
+            attributes: Some(table.key().map(|key| key.name.clone()).collect()),
+            ..Self::all()
+        }
+    }
+}
+
+/// A DynamoDB endpoint. See the module's text for the protocol.
+#[async_trait]
+pub trait Target: Send + Sync {
+    /// Where it is, for people: `dynamodb in eu-west-1`, `local:demo.db`, `http://127.0.0.1:8000`.
+    fn place(&self) -> String;
+
+    /// The region where writing costs money: real AWS. `None` where it costs none.
+    fn billed_in(&self) -> Option<&str> {
+        None
+    }
+
+    /// Whether writing costs money.
+    fn is_billed(&self) -> bool {
+        self.billed_in().is_some()
+    }
+
+    /// Whether what it holds ends with this process.
+    fn is_passing(&self) -> bool {
+        false
+    }
+
+    /// How many batches may usefully be in flight.
+    fn concurrency(&self) -> usize;
+
+    /// How much one batch may hold, as things stand.
+    fn batch_limit(&self) -> BatchLimit {
+        BatchLimit::BATCH_WRITE
+    }
+
+    /// Whether items whose TTL is over are deleted, where the table's TTL is on.
+    fn deletes_expired(&self) -> bool {
+        true
+    }
+
+    /// Describes a table; `None` where there is none.
+    async fn describe(&self, name: &str) -> Result<Option<TableDescription>, TargetError>;
+
+    /// Makes a table with its indexes, TTL and settings, and waits until it is ACTIVE. Gives the
+    /// settings that the table does not show afterwards; none of them fails it.
+    async fn create(&self, table: &Table) -> Result<Vec<Difference>, TargetError>;
+
+    /// Compares the settings that the mapping names with those of a table that exists. What the
+    /// endpoint does not tell is among the differences.
+    async fn compare_settings(&self, _table: &Table) -> Vec<Difference> {
+        Vec::new()
+    }
+
+    /// Says that a load of a table begins. `bulk`: whether the target may use another way than
+    /// BatchWriteItem that has the same result. [`Target::finish`] ends it.
+    async fn start(&self, table: &Table, bulk: bool) -> Result<(), TargetError>;
+
+    /// Says that the load has ended, for good or ill; what was written is durable afterwards.
+    async fn finish(&self) -> Result<(), TargetError>;
+
+    /// Sends one batch of puts and deletes, once.
+    async fn write(&self, table: &Table, batch: &Batch) -> Result<Written, TargetError>;
+
+    /// Reads items by their keys, at most 100; those that are missing are left out.
+    async fn read(&self, table: &Table, keys: &[Key]) -> Result<Vec<Item>, TargetError>;
+
+    /// Sends one entry of a batch alone, once: as `PutItem`, or as `DeleteItem`. Its throttling answers
+    /// give reasons, which those of a batch do not.
+    async fn put(&self, table: &Table, batch: &Batch, index: usize)
+    -> Result<Written, TargetError>;
+
+    /// Reads one page of a strongly consistent scan, or of a segment of it. `from` is where the last
+    /// page said that the next begins.
+    async fn scan(
+        &self,
+        table: &Table,
+        wanted: &Wanted,
+        from: Option<Position>,
+    ) -> Result<Page, TargetError>;
+
+    /// Sends one request of an access pattern, for one page. `from` is where the last page ended.
+    async fn ask(
+        &self,
+        table: &Table,
+        request: &Request,
+        from: Option<Position>,
+    ) -> Result<Page, TargetError>;
+
+    /// Deletes a table and waits until it is gone. One that is not there is gone already.
+    async fn delete_table(&self, name: &str) -> Result<(), TargetError>;
+}

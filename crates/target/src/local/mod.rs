@@ -1,0 +1,397 @@
+//! The embedded engine: a table in memory or in one file, no server, no port, no account.
+//!
+//! Everything goes the way it goes to DynamoDB: the SDK serializes, the engine answers in place of
+//! the network (`connector`), and errors are classified by their codes. Only what a load puts
+//! goes another way: the engine's import, many items to a transaction (`bulk`). Its result is the
+//! same, in an empty table and over other items, which a test proves.
+//!
+//! Several processes may use one file; each write waits for the others' for some seconds. What was
+//! committed survives a killed process. After a power cut the file is whole and holds everything
+//! up to some commit; with [`Target::finish`], everything.
+
+mod connector;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
+use aws_sdk_dynamodb::config::{BehaviorVersion, Builder as ConfigBuilder, Region};
+use aws_smithy_runtime_api::client::http::{SharedHttpConnector, http_client_fn};
+use dynafold_dynamodb::Table;
+use dynoxide::types::{Item as EngineItem, MAX_ITEM_SIZE};
+use dynoxide::{Database, DynoxideError, ImportOptions};
+use parking_lot::Mutex;
+use rusqlite::{Connection, Error as SqliteError, ErrorCode, OpenFlags};
+
+use super::dynamodb::{Clients, Dynamodb, Place, Vault, made_up_credentials, without_values};
+use super::{Action, Batch, BatchLimit, Entry, ErrorClass, TargetError, Written};
+use crate::private;
+use connector::{Connector, unreadable};
+
+/// The embedded engine, as far as it is another endpoint than DynamoDB's.
+#[derive(Debug)]
+pub(super) struct Engine {
+    opener: Arc<Opener>,
+    bulk: AtomicBool,
+}
+
+/// Opens the engine in memory, or on a file.
+pub(super) async fn open(file: Option<&Path>) -> Result<Dynamodb, TargetError> {
+    let opener = Arc::new(Opener::new(file)?);
+    let early = Arc::clone(&opener);
+    blocking(move || early.existing().map(drop)).await?;
+    let connector = SharedHttpConnector::new(Connector(Arc::clone(&opener)));
+    let config = ConfigBuilder::new()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("local"))
+        .endpoint_url("http://local.invalid")
+        .timeout_config(TimeoutConfig::disabled())
+        .http_client(http_client_fn(move |_, _| connector.clone()));
+    let clients = Clients::new(&config, Vault::new(made_up_credentials()));
+    let place = Place {
+        name: match file {
+            Some(file) => format!("local:{}", file.display()),
+            None => "local (memory)".to_owned(),
+        },
+        billed_in: None,
+        profile: None,
+    };
+    let bulk = AtomicBool::new(false);
+    Ok(Dynamodb::new(clients, place, Some(Engine { opener, bulk })))
+}
+
+impl Engine {
+    /// One writes while the other's items are parsed.
+    pub(super) const IN_FLIGHT: usize = 2;
+
+    pub(super) fn is_passing(&self) -> bool {
+        self.opener.file.is_none()
+    }
+
+    /// Whether a load is under way that may go by the import.
+    pub(super) fn is_bulk(&self) -> bool {
+        self.bulk.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn batch_limit(&self) -> BatchLimit {
+        if self.is_bulk() {
+            LIMIT
+        } else {
+            BatchLimit::BATCH_WRITE
+        }
+    }
+
+    pub(super) async fn start(&self, bulk: bool) -> Result<(), TargetError> {
+        self.bulk.store(bulk, Ordering::Relaxed);
+        let opener = Arc::clone(&self.opener);
+        blocking(move || opener.writable()).await
+    }
+
+    pub(super) async fn finish(&self) -> Result<(), TargetError> {
+        self.bulk.store(false, Ordering::Relaxed);
+        let opener = Arc::clone(&self.opener);
+        blocking(move || opener.settle()).await
+    }
+
+    /// Writes a batch by the import. What that cannot take goes in batches of the ordinary size.
+    pub(super) async fn write(
+        &self,
+        protocol: &Dynamodb,
+        table: &Table,
+        batch: &Batch,
+    ) -> Result<Written, TargetError> {
+        if batch.entries().iter().all(|e| e.action == Action::Put) {
+            let (opener, name) = (Arc::clone(&self.opener), table.name.clone());
+            let batch = batch.clone();
+            return blocking(move || import(&opener, &name, &batch)).await;
+        }
+        let mut all = Written::default();
+        let indices: Vec<usize> = (0..batch.len()).collect();
+        for part in indices.chunks(BatchLimit::BATCH_WRITE.items) {
+            let written = protocol.write_batch(table, &batch.part(part)).await?;
+            let left = written.unprocessed.iter();
+            all.unprocessed
+                .extend(left.filter_map(|at| part.get(*at).copied()));
+            if let Some(part) = written.consumed {
+                let consumed = all.consumed.get_or_insert_default();
+                consumed.total += part.total;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Runs what waits for a disk, or for the engine's lock, where waiting is allowed.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
+) -> Result<T, TargetError> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(_) => Err(failure("the embedded engine stopped unexpectedly", None)),
+    }
+}
+
+// What a load puts into a table: the engine's import.
+//
+// The import checks keys and values as a BatchWriteItem does, and writes a batch in one
+// transaction, all of it or nothing. It does not check the size of items; that is done here.
+//
+// The engine's own bulk settings stay off. They stop SQLite from syncing: a power cut could then
+// lose, or damage, what the run's state already counts as written. Larger transactions gain most
+// of what they would: 40,000 items a second on a file, against 50,000.
+
+/// Enough items to a transaction that its sync costs little; the bytes bound the memory.
+const LIMIT: BatchLimit = BatchLimit {
+    items: 2500,
+    bytes: 4_000_000,
+};
+
+/// Writes a batch of puts in one transaction.
+fn import(opener: &Opener, table: &str, batch: &Batch) -> Result<Written, TargetError> {
+    let items = batch.entries().iter().enumerate();
+    let parsed = items.map(|(index, entry)| parse(entry, batch.json(index)));
+    let parsed = parsed.collect::<Result<Vec<_>, _>>();
+    let database = opener.made()?;
+    parsed
+        .and_then(|items| database.import_items(table, items, ImportOptions::default()))
+        .map(|_| Written::default())
+        .map_err(|error| refused(opener, table, &error))
+}
+
+fn parse(entry: &Entry, json: &str) -> Result<EngineItem, DynoxideError> {
+    if entry.size > MAX_ITEM_SIZE {
+        return Err(DynoxideError::ValidationException(
+            "Item size has exceeded the maximum allowed size".to_owned(),
+        ));
+    }
+    serde_json::from_str(json).map_err(|error| unreadable(&error))
+}
+
+fn refused(opener: &Opener, table: &str, error: &DynoxideError) -> TargetError {
+    if error.status_code() == 500 {
+        return opener.error(error);
+    }
+    let kind = error.error_type();
+    let code = kind.rsplit_once('#').map_or(kind, |(_, code)| code);
+    TargetError {
+        class: match error {
+            DynoxideError::ResourceNotFoundException(_) => ErrorClass::Fatal,
+            _ => ErrorClass::Invalid,
+        },
+        code: code.to_owned(),
+        message: format!(
+            "import into table {table}: {} ({code})",
+            without_values(&error.to_string())
+        ),
+        help: None,
+        throttles: Vec::new(),
+    }
+}
+
+// The file under the embedded engine: looked at before it is opened, made only by a table's
+// creation.
+//
+// The engine would write its tables into any SQLite database, be it the source that was named by
+// mistake, and would make a file for a name that was mistyped. Both are refused here.
+
+/// How long another process's transaction is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+const OTHER_FILE: &str = "name another file; one that is missing is made";
+
+/// Opens the engine when it is first needed.
+struct Opener {
+    file: Option<PathBuf>,
+    /// The engine, once it is open.
+    open: Mutex<Option<Database>>,
+}
+
+/// Without the engine, which has no words for itself.
+impl std::fmt::Debug for Opener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Opener").field(&self.file).finish()
+    }
+}
+
+impl Opener {
+    /// Remembers the file. Absolute, so that SQLite reads it neither as a URI nor as `:memory:`.
+    fn new(file: Option<&Path>) -> Result<Self, TargetError> {
+        let file = file
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(|error| failure(&format!("the file's name is not usable: {error}"), None))?;
+        Ok(Self {
+            file,
+            open: Mutex::default(),
+        })
+    }
+
+    /// The engine, if there is anything in it: in memory, or on a file that exists.
+    fn existing(&self) -> Result<Option<Database>, TargetError> {
+        match &self.file {
+            Some(file) if !file.exists() => Ok(None),
+            _ => self.made().map(Some),
+        }
+    }
+
+    /// The engine; its file is made if it is missing.
+    fn made(&self) -> Result<Database, TargetError> {
+        let mut open = self.open.lock();
+        if let Some(database) = &*open {
+            return Ok(database.clone());
+        }
+        let opened = match &self.file {
+            None => Database::memory().map_err(|error| translate(None, &error))?,
+            Some(file) => {
+                inspect(file)?;
+                let name = file
+                    .to_str()
+                    .ok_or_else(|| failure("the file's name is not UTF-8", Some(OTHER_FILE)))?;
+                private::make(file);
+                Database::new(name).map_err(|error| translate(Some(file), &error))?
+            }
+        };
+        *open = Some(opened.clone());
+        Ok(opened)
+    }
+
+    /// Refuses a file that can be read and not written: the engine would find out with the first
+    /// item.
+    fn writable(&self) -> Result<(), TargetError> {
+        // A transaction alone may begin on such a file; this one changes a page, and takes it back.
+        self.aside(|connection| {
+            connection.execute_batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; ROLLBACK")
+        })
+    }
+
+    /// Moves what was committed from the write-ahead log into the file and syncs it.
+    fn settle(&self) -> Result<(), TargetError> {
+        // A reader in another process may keep the log from being emptied; it is synced anyway.
+        self.aside(|connection| {
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })
+    }
+
+    /// Does something over another connection than the engine's, if there is a file.
+    fn aside(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(), SqliteError>,
+    ) -> Result<(), TargetError> {
+        let Some(file) = self.file.as_deref().filter(|file| file.exists()) else {
+            return Ok(());
+        };
+        let done = || -> Result<(), SqliteError> {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = Connection::open_with_flags(file, flags)?;
+            connection.busy_timeout(PATIENCE)?;
+            work(&connection)
+        };
+        done().map_err(|error| sqlite(file, &error))
+    }
+
+    /// What an error of the running engine means for its file.
+    fn error(&self, error: &DynoxideError) -> TargetError {
+        translate(self.file.as_deref(), error)
+    }
+}
+
+/// Refuses what is no file of the engine's, without changing it.
+fn inspect(file: &Path) -> Result<(), TargetError> {
+    let shown = file.display();
+    if file.is_dir() {
+        return Err(failure(&format!("{shown} is a folder"), Some(OTHER_FILE)));
+    }
+    let length = match fs::metadata(file) {
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    if length == 0 {
+        return match file.parent() {
+            Some(folder) if !folder.is_dir() => Err(failure(
+                &format!("there is no folder {}", folder.display()),
+                Some("make the folder first"),
+            )),
+            _ => Ok(()),
+        };
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let count = || -> Result<(u32, u32), SqliteError> {
+        let connection = Connection::open_with_flags(file, flags)?;
+        connection.busy_timeout(PATIENCE)?;
+        connection.query_row(
+            "select count(*), count(*) filter (where name in ('_config', '_tables')) \
+             from sqlite_master where type = 'table'",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+    };
+    match count() {
+        Ok((0, _) | (_, 2)) => Ok(()),
+        Ok(_) => Err(failure(
+            &format!("{shown} is a SQLite database, but not one that holds DynamoDB tables"),
+            Some(OTHER_FILE),
+        )),
+        Err(error) => Err(sqlite(file, &error)),
+    }
+}
+
+fn translate(file: Option<&Path>, error: &DynoxideError) -> TargetError {
+    let file = file.unwrap_or(Path::new("the table in memory"));
+    if let DynoxideError::SqliteError(error) = error {
+        return sqlite(file, error);
+    }
+    // Below its API the engine keeps SQLite's words alone.
+    let text = error.to_string();
+    let codes = [
+        ("is locked", ErrorCode::DatabaseLocked),
+        ("is full", ErrorCode::DiskFull),
+        ("readonly database", ErrorCode::ReadOnly),
+    ];
+    let code = codes.into_iter().find(|(words, _)| text.contains(words));
+    of_code(file, code.map(|(_, code)| code), &text)
+}
+
+fn sqlite(file: &Path, error: &SqliteError) -> TargetError {
+    of_code(file, error.sqlite_error_code(), &error.to_string())
+}
+
+/// What SQLite's code means for a file. `text`: what it says itself.
+fn of_code(file: &Path, code: Option<ErrorCode>, text: &str) -> TargetError {
+    let shown = file.display();
+    let (message, help) = match code {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let message = format!("{shown} is locked by another process");
+            return TargetError {
+                class: ErrorClass::Transient,
+                ..failure(&message, Some("wait for the other process to end"))
+            };
+        }
+        Some(ErrorCode::NotADatabase) => (format!("{shown} is not a database file"), OTHER_FILE),
+        Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => (
+            format!("{shown} cannot be opened for writing"),
+            "look at the permissions of the file and of its folder, which must be writable too",
+        ),
+        Some(ErrorCode::DiskFull) => (
+            format!("the disk under {shown} is full"),
+            "free some space and run again",
+        ),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            (format!("{shown} is damaged"), "delete it and load again")
+        }
+        _ => return failure(&format!("{shown}: {text}"), None),
+    };
+    failure(&message, Some(help))
+}
+
+/// An error about the file, or about the engine itself.
+fn failure(message: &str, help: Option<&str>) -> TargetError {
+    TargetError {
+        class: ErrorClass::Fatal,
+        code: "File".to_owned(),
+        message: message.to_owned(),
+        help: help.map(str::to_owned),
+        throttles: Vec::new(),
+    }
+}

@@ -1,0 +1,238 @@
+//! What `--target` says, and the way from it to a target.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dynafold_format::address::{self, Unsafe};
+
+use super::{Target, TargetError, dynamodb, local};
+
+/// Which target is meant.
+#[derive(Clone, PartialEq, Eq)]
+pub enum TargetSpec {
+    /// DynamoDB, or anything else that speaks its protocol.
+    Dynamodb {
+        /// Another endpoint than the region's own.
+        endpoint_url: Option<String>,
+        /// The profile of the AWS configuration files.
+        profile: Option<String>,
+        /// The region, before the environment's and the profile's.
+        region: Option<String>,
+    },
+    /// The embedded engine.
+    Local {
+        /// Its file; in memory where there is none.
+        file: Option<PathBuf>,
+    },
+}
+
+/// Why the words for a target are none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// When the kind of target is unknown.
+    #[error("`{0}` is not a target; targets are `dynamodb`, `local` and `local:FILE`")]
+    Unknown(String),
+    /// When `local:` is followed by nothing.
+    #[error("`local:` needs a file name; `local` alone is a table in memory")]
+    NoFile,
+    /// When an option of `dynamodb` is given for `local`. The option's name.
+    #[error("`{0}` goes with `--target dynamodb`, not with `local`")]
+    NotForLocal(&'static str),
+    /// When a URL stands where `dynamodb` is meant, with the URL as an option.
+    #[error("a URL is not a target; say `--target dynamodb --endpoint-url {0}`")]
+    Url(String),
+    /// When the endpoint is not an HTTP URL. The URL, without secrets.
+    #[error("`{0}` is not an endpoint; it begins with http:// or https:// and names a host")]
+    Endpoint(String),
+    /// When the endpoint's URL holds a user or a password, which the protocol has no use for.
+    #[error(
+        "the endpoint URL must not hold a user or a password; credentials come from the AWS chain"
+    )]
+    Secret,
+    /// When something else than a file's name follows `local:`.
+    #[error("the target is not usable: {0}")]
+    File(#[from] Unsafe),
+}
+
+impl TargetSpec {
+    /// Reads `dynamodb`, `local` or `local:FILE`, with the options that go with `dynamodb`.
+    ///
+    /// # Errors
+    ///
+    /// [`SpecError`] when the text is none of these or an option does not go with it.
+    pub fn parse(
+        text: &str,
+        endpoint_url: Option<&str>,
+        profile: Option<&str>,
+        region: Option<&str>,
+    ) -> Result<Self, SpecError> {
+        let file = match text.split_once(':') {
+            None if text == "dynamodb" => {
+                endpoint_url.map(check_endpoint).transpose()?;
+                return Ok(Self::Dynamodb {
+                    endpoint_url: endpoint_url.map(str::to_owned),
+                    profile: profile.map(str::to_owned),
+                    region: region.map(str::to_owned),
+                });
+            }
+            None if text == "local" => None,
+            Some(("local", "")) => return Err(SpecError::NoFile),
+            Some(("local", file)) => {
+                address::check_file(file)?;
+                Some(PathBuf::from(file))
+            }
+            Some(("http" | "https", _)) => {
+                check_endpoint(text)?;
+                return Err(SpecError::Url(address::shown(text)));
+            }
+            _ => return Err(SpecError::Unknown(address::shown(text))),
+        };
+        let options = [
+            ("--endpoint-url", endpoint_url),
+            ("--profile", profile),
+            ("--region", region),
+        ];
+        match options.into_iter().find(|option| option.1.is_some()) {
+            Some((name, _)) => Err(SpecError::NotForLocal(name)),
+            None => Ok(Self::Local { file }),
+        }
+    }
+}
+
+impl fmt::Debug for TargetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dynamodb {
+                endpoint_url,
+                profile,
+                region,
+            } => f
+                .debug_struct("Dynamodb")
+                .field("endpoint_url", &endpoint_url.as_deref().map(address::shown))
+                .field("profile", profile)
+                .field("region", region)
+                .finish(),
+            Self::Local { file } => f.debug_struct("Local").field("file", file).finish(),
+        }
+    }
+}
+
+/// Opens a target. Sends nothing to a service yet; a `local` file that exists is opened, one that
+/// does not is made by [`Target::create`].
+///
+/// # Errors
+///
+/// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
+pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> {
+    Ok(Arc::new(match spec {
+        TargetSpec::Dynamodb {
+            endpoint_url: url,
+            profile,
+            region,
+        } => dynamodb::open(url.as_deref(), profile.as_deref(), region.as_deref()).await?,
+        TargetSpec::Local { file } => local::open(file.as_deref()).await?,
+    }))
+}
+
+/// Refuses what is no endpoint.
+pub(super) fn check_endpoint(text: &str) -> Result<url::Url, SpecError> {
+    let url = url::Url::parse(text).map_err(|_| SpecError::Endpoint(address::shown(text)))?;
+    if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+        return Err(SpecError::Endpoint(address::shown(text)));
+    }
+    // A bare `/` in a password makes the rest of it a part of the path.
+    let is_split = url.path().contains('@');
+    if !url.username().is_empty() || url.password().is_some() || is_split {
+        return Err(SpecError::Secret);
+    }
+    Ok(url)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_targets_are_read() {
+        assert_eq!(
+            TargetSpec::parse("dynamodb", None, Some("dev"), Some("eu-west-1")),
+            Ok(TargetSpec::Dynamodb {
+                endpoint_url: None,
+                profile: Some("dev".to_owned()),
+                region: Some("eu-west-1".to_owned()),
+            })
+        );
+        assert_eq!(
+            TargetSpec::parse("local", None, None, None),
+            Ok(TargetSpec::Local { file: None })
+        );
+        assert_eq!(
+            TargetSpec::parse("local:out/a:b.db", None, None, None),
+            Ok(TargetSpec::Local {
+                file: Some(PathBuf::from("out/a:b.db"))
+            })
+        );
+    }
+
+    #[test]
+    fn everything_else_is_refused_in_words() {
+        for (text, endpoint, message) in [
+            (
+                "dynamo",
+                None,
+                "`dynamo` is not a target; targets are `dynamodb`, `local` and `local:FILE`",
+            ),
+            (
+                "local:",
+                None,
+                "`local:` needs a file name; `local` alone is a table in memory",
+            ),
+            (
+                "http://127.0.0.1:8000",
+                None,
+                "a URL is not a target; say `--target dynamodb --endpoint-url http://127.0.0.1:8000`",
+            ),
+            (
+                "local",
+                Some("http://127.0.0.1:8000"),
+                "`--endpoint-url` goes with `--target dynamodb`, not with `local`",
+            ),
+            (
+                "dynamodb",
+                Some("127.0.0.1:8000"),
+                "`127.0.0.1:8000` is not an endpoint; it begins with http:// or https:// and names a host",
+            ),
+            (
+                "dynamodb",
+                Some("http://me:geheim@host:8000"),
+                "the endpoint URL must not hold a user or a password; credentials come from the AWS chain",
+            ),
+        ] {
+            let error = TargetSpec::parse(text, endpoint, None, None).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        let spec = TargetSpec::Dynamodb {
+            endpoint_url: Some("http://me:geheim@host:8000/?token=geheim".to_owned()),
+            profile: None,
+            region: None,
+        };
+        assert!(!format!("{spec:?}").contains("geheim"), "{spec:?}");
+        let error = TargetSpec::parse("postgres://me:geheim@host/db", None, None, None);
+        assert!(!error.unwrap_err().to_string().contains("geheim"));
+        for target in [
+            "local:postgres://me:geheim@host/db",
+            "http://me:8/geheim@host",
+            "postgres://me:geheim#geheim@host",
+        ] {
+            let error = TargetSpec::parse(target, None, None, None).unwrap_err();
+            assert!(!error.to_string().contains("heim"), "{error}");
+        }
+        let error = TargetSpec::parse("dynamodb", Some("ftp://me:geheim@host"), None, None);
+        assert!(!error.unwrap_err().to_string().contains("geheim"));
+    }
+}
