@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 use super::ending::Failure;
-use super::state::StateError;
+use super::state::{StateError, with};
 use super::worker::SENT;
 use crate::dynamodb::Secret;
 use crate::proof::Proof;
@@ -151,9 +151,7 @@ fn find(path: &Path) -> Result<Found, Failure> {
 }
 
 fn path(state: &Path) -> PathBuf {
-    let mut name = state.as_os_str().to_owned();
-    name.push(".sent");
-    PathBuf::from(name)
+    with(state, ".sent")
 }
 
 fn failed(path: &Path, cause: Error) -> Failure {

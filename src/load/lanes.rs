@@ -12,9 +12,11 @@ use futures_util::StreamExt as _;
 use parking_lot::Mutex;
 use tokio::sync::{Mutex as Turn, mpsc};
 use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
 
-use super::ending::Cancel;
+use super::ending::{Cancel, Failure, Halt, Why};
 use super::ledger::ChunkId;
+use super::report::Progress;
 use super::start::{Part, Plan, scan_of};
 use crate::mapping::model::{Model, Pass};
 use crate::scan::Scan;
@@ -301,4 +303,99 @@ pub(crate) fn spread(plan: &Plan, lanes: usize) -> Vec<(ChunkId, Part)> {
     let stride = all.len().div_ceil(lanes.max(1)).max(1);
     let order = (0..stride).flat_map(|first| (first..all.len()).step_by(stride));
     order.filter_map(|at| all.get(at).cloned()).collect()
+}
+
+// What the lanes of a run read, on its way to the workers.
+
+/// A block of rows.
+#[derive(Debug)]
+pub(crate) struct Block<T> {
+    pub(crate) ticket: T,
+    pub(crate) number: u64,
+    pub(crate) rows: Chunk,
+}
+
+/// Hands blocks to the workers of a run, and tells who listens which pass is read.
+pub(crate) struct Reader<'r, T> {
+    pub(crate) model: &'r Model,
+    /// About how many rows each pass has, for progress.
+    pub(crate) estimates: &'r [Option<u64>],
+    pub(crate) progress: &'r dyn Progress,
+    pub(crate) cancel: &'r Cancel,
+    pub(crate) halt: &'r Halt,
+    /// The pass that a ticket's chunk is of.
+    pub(crate) pass: fn(&T) -> usize,
+    /// The workers end when it is dropped.
+    pub(crate) blocks: mpsc::Sender<Block<T>>,
+}
+
+impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
+    /// Reads until the source or the run ends. `enter` hears of all that is read before a worker does.
+    /// Gives the time of waiting for rows; what fails is in the halt.
+    pub(crate) async fn read(
+        self,
+        lanes: &mut Lanes<T>,
+        mut enter: impl FnMut(&Read<T>),
+    ) -> Duration {
+        let mut told = vec![false; self.model.passes.len()];
+        let mut waited = Duration::ZERO;
+        loop {
+            let from = Instant::now();
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    self.halt.set(Why::Cancelled);
+                    return waited;
+                }
+                () = self.halt.stopped() => return waited,
+                read = lanes.next() => read,
+            };
+            waited += from.elapsed();
+            let Some(read) = read else { return waited };
+            if let Read::Rows { ticket, .. } | Read::End { ticket, .. } = &read {
+                self.tell((self.pass)(ticket), &mut told);
+            }
+            enter(&read);
+            let failure = match read {
+                Read::End { .. } | Read::Again { .. } => continue,
+                Read::Failed(error) => Failure::from(&error),
+                Read::Rows {
+                    ticket,
+                    block: number,
+                    rows,
+                } => {
+                    let block = Block {
+                        ticket,
+                        number,
+                        rows,
+                    };
+                    tokio::select! {
+                        biased;
+                        () = self.halt.stopped() => return waited,
+                        sent = self.blocks.send(block) => match sent {
+                            Ok(()) => continue,
+                            // Workers end early only where the run is to end.
+                            Err(_) if self.halt.is_set() => return waited,
+                            Err(_) => Failure::internal("the workers ended early"),
+                        }
+                    }
+                }
+            };
+            self.halt.set(Why::Failed(failure));
+            return waited;
+        }
+    }
+
+    /// Tells that a pass begins, once.
+    fn tell(&self, pass: usize, told: &mut [bool]) {
+        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
+            return;
+        };
+        *told = true;
+        if let Some(this) = self.model.passes.get(pass) {
+            let estimate = self.estimates.get(pass).copied().flatten();
+            let progress = self.progress;
+            progress.pass(pass, &this.name, &this.item_types, estimate);
+        }
+    }
 }

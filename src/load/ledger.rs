@@ -57,11 +57,14 @@ struct Inner {
 }
 
 /// What is left when a run has ended.
-pub(super) struct Closed {
-    pub(super) books: Vec<Books>,
-    pub(super) traffic: Traffic,
+#[derive(Default)]
+pub(crate) struct Closed {
+    /// By item type.
+    pub(crate) books: Vec<Books>,
+    pub(crate) traffic: Traffic,
     pub(super) reasons: BTreeMap<(String, String), u64>,
-    pub(super) notes: Vec<RejectNote>,
+    /// The first rejects.
+    pub(crate) notes: Vec<RejectNote>,
     pub(super) rejects_file: Option<PathBuf>,
     pub(super) archive_file: Option<PathBuf>,
     pub(super) state: Option<State>,
@@ -76,6 +79,25 @@ pub(super) struct Opening {
     /// The books of chunks that earlier attempts have entered.
     pub(super) entered: Vec<Books>,
     pub(super) max_rejects: Option<u64>,
+}
+
+impl Opening {
+    /// Without a state.
+    pub(super) fn new(
+        model: &Model,
+        rejects: LineFile,
+        archive: LineFile,
+        max_rejects: Option<u64>,
+    ) -> Self {
+        let item_types = 0..model.item_types.len();
+        Self {
+            rejects,
+            archive,
+            state: None,
+            entered: item_types.map(|index| Books::of(model, index)).collect(),
+            max_rejects,
+        }
+    }
 }
 
 impl Ledger {
@@ -114,16 +136,11 @@ impl Ledger {
         ticket
     }
 
-    /// Hands out a ticket that stands beside the plan: for what is deleted. It is never entered
-    /// into the state.
+    /// Hands out a ticket for items of all types that stands beside the plan: for what is deleted. It is
+    /// never entered into the state.
     pub(super) fn issue_beside(&self, model: &Model) -> Arc<Ticket> {
-        let id = ChunkId {
-            pass: usize::MAX,
-            chunk: 0,
-        };
-        let ticket = Ticket::beside(model, id);
-        self.inner.lock().live.insert(id, ticket.clone());
-        ticket
+        let (pass, chunk) = (usize::MAX, 0);
+        self.issue(model, ChunkId { pass, chunk }, false)
     }
 
     /// Forgets a ticket whose chunk is read again under another one.
@@ -454,30 +471,11 @@ impl Page {
 }
 
 impl Ticket {
-    /// A ticket with one holder.
+    /// A ticket with one holder, for items of a pass; for those of all types where there is no such pass.
     pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
-        let item_types = model.passes.get(id.pass).map(|pass| &*pass.item_types);
-        Self::of(
-            model,
-            id,
-            attempt,
-            again,
-            item_types.unwrap_or_default().iter().copied(),
-        )
-    }
-
-    /// A ticket for items of all types.
-    pub(super) fn beside(model: &Model, id: ChunkId) -> Arc<Self> {
-        Self::of(model, id, 0, false, 0..model.item_types.len())
-    }
-
-    fn of(
-        model: &Model,
-        id: ChunkId,
-        attempt: u64,
-        again: bool,
-        item_types: impl Iterator<Item = usize>,
-    ) -> Arc<Self> {
+        let pass = model.passes.get(id.pass);
+        let served = |index: &usize| pass.is_none_or(|pass| pass.item_types.contains(index));
+        let item_types = (0..model.item_types.len()).filter(served);
         let books = item_types.map(|index| (index, Books::of(model, index)));
         Arc::new(Self {
             id,

@@ -5,15 +5,15 @@
 
 use std::sync::Arc;
 
-use super::ending::{Halt, Why};
+use super::ending::{Failure, Halt, Why};
 use super::feed::RowKey;
 use super::files::LineFile;
-use super::ledger::{ChunkId, Ledger, Opening, Ticket};
+use super::ledger::{ChunkId, Closed, Ledger, Opening, Ticket};
 use super::pace::Pace;
 use super::parcel::{Outbox, put};
 use super::park::Park;
 use super::probe::Probe;
-use super::report::{Books, RejectNote, Silent, Traffic};
+use super::report::Silent;
 use super::writer::Delivery;
 use crate::dynamodb::write_item;
 use crate::item::Folded;
@@ -30,16 +30,6 @@ pub(crate) struct Mender {
     delivery: Arc<Delivery>,
 }
 
-/// What became of the items.
-#[derive(Debug, Default)]
-pub(crate) struct Mended {
-    /// By item type: `written`, `rejected_by_service` and `unwritten`.
-    pub(crate) books: Vec<Books>,
-    /// The first items that the service refused.
-    pub(crate) refused: Vec<RejectNote>,
-    pub(crate) traffic: Traffic,
-}
-
 impl Mender {
     /// Tells the target that writing begins.
     pub(crate) async fn start(
@@ -50,15 +40,7 @@ impl Mender {
         halt: Halt,
     ) -> Result<Self, TargetError> {
         target.start(&model.table, false).await?;
-        let opening = Opening {
-            rejects: LineFile::nowhere(),
-            archive: LineFile::nowhere(),
-            state: None,
-            entered: (0..model.item_types.len())
-                .map(|index| Books::of(&model, index))
-                .collect(),
-            max_rejects: None,
-        };
+        let opening = Opening::new(&model, LineFile::nowhere(), LineFile::nowhere(), None);
         let settings = Settings {
             ceiling,
             most_in_flight: target.concurrency(),
@@ -100,19 +82,21 @@ impl Mender {
         Mending(Outbox::new(&self.delivery, share.clamp(1, REQUESTS)))
     }
 
-    /// Ends the writing, when every worker has flushed what it had.
-    pub(crate) async fn finish(self) -> (Mended, Result<(), TargetError>) {
-        self.delivery.park.settle(&self.delivery.halt).await;
-        let closed = self.delivery.ledger.close(true);
-        if let Some(failure) = closed.failure {
-            self.delivery.halt.set(Why::Failed(failure));
+    /// Ends the writing, when every worker has flushed what it had. The books tell what is `written`,
+    /// `rejected_by_service` and `unwritten`; what fails is in the halt.
+    pub(crate) async fn finish(self) -> Closed {
+        let Delivery {
+            park, halt, ledger, ..
+        } = &*self.delivery;
+        park.settle(halt).await;
+        let mut mended = ledger.close(true);
+        if let Some(failure) = mended.failure.take() {
+            halt.set(Why::Failed(failure));
         }
-        let mended = Mended {
-            books: closed.books,
-            refused: closed.notes,
-            traffic: closed.traffic,
-        };
-        (mended, self.delivery.target.finish().await)
+        if let Err(error) = self.delivery.target.finish().await {
+            halt.set(Why::Failed(Failure::from(&error)));
+        }
+        mended
     }
 }
 

@@ -60,9 +60,9 @@ pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use ending::{Halt, Why};
 pub(crate) use feed::{Fate, RowKey, Sieve, Walk, meets, row_key, take_row_key};
 pub(crate) use files::LineFile;
-pub(crate) use lanes::{Issue, Lanes, Read as Reading, spread};
-pub(crate) use ledger::{ChunkId, Ticket};
-pub(crate) use mend::{Mended, Mender, Mending};
+pub(crate) use lanes::{Block, Issue, Lanes, Read as Reading, Reader, spread};
+pub(crate) use ledger::{ChunkId, Closed, Ticket};
+pub(crate) use mend::{Mender, Mending};
 pub(crate) use prove::{CODE as DUPLICATE_KEY, Contest, Keys as KeyPass, Unproved, shares_key};
 pub(crate) use prune::{Owners, Unowned};
 pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected};
@@ -70,7 +70,7 @@ pub(crate) use rejects::{NOTED, Rejected, key_json, line, note, raw, row_json};
 pub(crate) use report::{UNCLEAR_WHY, rate};
 pub(crate) use start::{Part, Plan};
 pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
-pub(crate) use worker::{Work, work};
+pub(crate) use worker::{Work, crew};
 pub(crate) use writer::count;
 
 use std::collections::BTreeSet;
@@ -142,8 +142,6 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// Whether the target may use a faster way than BatchWriteItem that has the same result.
-    pub bulk: bool,
     /// About how many rows each pass has, for progress.
     pub estimates: Vec<Option<u64>>,
     /// The columns in which each pass's table never has NULL, by their names.
@@ -180,13 +178,12 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            bulk: true,
             estimates: Vec::new(),
             never_null: Vec::new(),
             selecting: BTreeSet::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
-            proof: proof::Options::of(KEY_MEMORY),
+            proof: proof::Options::default(),
             doing: Doing::default(),
             selection: Selection::default(),
             prune: None,
@@ -213,10 +210,6 @@ impl Options {
         }
     }
 }
-
-/// Memory for the comparison of keys: little beside what a load takes anyway, so that a large load
-/// takes no more than a small one. Its merge holds to a hundred million items.
-pub(crate) const KEY_MEMORY: usize = 4 << 20;
 
 /// Tasks that fold side by side, and connections that read.
 pub(crate) fn processors() -> usize {

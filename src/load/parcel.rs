@@ -52,25 +52,16 @@ impl Parcel {
         if taken.is_empty() {
             return Self::default();
         }
-        let all = self.origins.len();
-        let rest: Vec<usize> = (0..all)
-            .filter(|at| taken.binary_search(at).is_err())
-            .collect();
+        let all = std::mem::take(&mut self.origins).into_iter().enumerate();
+        let is_taken = |(at, _): &(usize, Origin)| taken.binary_search(at).is_ok();
+        let (out, left): (Vec<_>, Vec<_>) = all.partition(is_taken);
+        let (rest, origins): (Vec<usize>, Vec<Origin>) = left.into_iter().unzip();
         let batch = self.batch.part(taken);
         self.batch = self.batch.part(&rest);
-        let mut out = Vec::with_capacity(taken.len());
-        let mut left = Vec::with_capacity(rest.len());
-        for (at, origin) in std::mem::take(&mut self.origins).into_iter().enumerate() {
-            if taken.binary_search(&at).is_ok() {
-                out.push(origin);
-            } else {
-                left.push(origin);
-            }
-        }
-        self.origins = left;
+        self.origins = origins;
         Self {
             batch,
-            origins: out,
+            origins: out.into_iter().map(|(_, origin)| origin).collect(),
             permit: None,
         }
     }

@@ -20,7 +20,7 @@ use super::ending::{Cancel, Failure, Why};
 use super::feed::{Fate, RowKey, Walk, row_key};
 use super::ledger::{ChunkId, Lines};
 use super::rejects::{NOTED, Rejected, json, key_json, line, note, row_json};
-use super::report::{Progress, RejectNote, Step};
+use super::report::{KeysReport, Progress, RejectNote, Step};
 use super::start::Plan;
 use super::worker::Selection;
 use crate::dynamodb::Item;
@@ -53,16 +53,10 @@ pub(crate) struct Keys<'k> {
 /// What the proof found.
 #[derive(Debug, Default)]
 pub(crate) struct Proved {
-    /// Keys that were compared.
-    pub(crate) keys: u64,
-    /// Items beyond the first of their keys.
-    pub(crate) shared: u64,
+    /// What there is to say of the keys.
+    pub(super) keys: KeysReport,
     /// Who wins.
     pub(crate) contest: Contest,
-    /// Bytes that went to disk.
-    pub(crate) spilled: u64,
-    /// Rows that make no item, as far as the reading met them.
-    pub(crate) faults: u64,
     /// What is known of the rejected rows: those without an item, and where keys are shared those of
     /// the first keys.
     pub(super) told: Told,
@@ -89,13 +83,13 @@ impl Told {
 impl Proved {
     /// Whether a load that may reject so many rows begins.
     pub(crate) fn begins(&self, max_rejects: Option<u64>) -> bool {
-        max_rejects.is_none_or(|most| self.faults + self.shared <= most)
+        max_rejects.is_none_or(|most| self.keys.faults + self.keys.shared <= most)
     }
 
     /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
     /// for those that are named: memory is not to grow with the data.
     fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
-        self.spilled = groups.spilled();
+        self.keys.spilled_bytes = groups.spilled();
         loop {
             // The first wins, be it outside; of the others those inside lose.
             let mut losers = 0;
@@ -104,7 +98,7 @@ impl Proved {
             if losers == 0 {
                 continue;
             }
-            self.shared += losers;
+            self.keys.shared += losers;
             if self.begins(max_rejects) || self.contest.len() < NAMED {
                 let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
                 self.contest.enter(group.fingerprint, &locators);
@@ -159,12 +153,12 @@ impl Keys<'_> {
         self.progress.step(Step::ProvingKeys);
         let narrow = Self::narrow(self.model);
         let mut proved = self.compare(&narrow, source).await?;
-        if proved.shared > 0 {
+        if proved.keys.shared > 0 {
             // A row that is rejected for another attribute than its key is no item, and has none.
             self.progress.step(Step::NamingDuplicates);
             let whole = Arc::new(self.model.clone());
             proved = self.compare(&whole, source).await?;
-            if proved.shared > 0 {
+            if proved.keys.shared > 0 {
                 self.name(&whole, source, &mut proved).await?;
             }
         }
@@ -200,7 +194,7 @@ impl Keys<'_> {
             })
             .await?;
         self.progress.step(Step::ComparingKeys);
-        proved.keys = proof.keys();
+        proved.keys.compared = proof.keys();
         let mut groups = tokio::task::spawn_blocking(|| proof.finish())
             .await
             .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
@@ -232,7 +226,7 @@ impl Keys<'_> {
                 proof.push(folded.fingerprint, (at << 1) | u64::from(outside))?;
             }
             Fate::Rejected(reject) if !outside => {
-                proved.faults += 1;
+                proved.keys.faults += 1;
                 // A reading that rejects as many as it likes says so when it loads.
                 if self.max_rejects.is_some() {
                     let reject = Rejected::new(index, row_key(item_type, row), *reject);
@@ -593,7 +587,7 @@ mod tests {
             (Some(shared), NAMED + 100),
             (None, NAMED + 100),
         ] {
-            let mut proof = Proof::new(proof::Options::of(crate::load::KEY_MEMORY));
+            let mut proof = Proof::new(proof::Options::default());
             for key in 0..shared {
                 proof.push(key.into(), 1).unwrap();
                 proof.push(key.into(), 2).unwrap();
@@ -602,7 +596,7 @@ mod tests {
             proved
                 .take(&mut proof.finish().unwrap(), max_rejects)
                 .unwrap();
-            assert_eq!((proved.shared, proved.contest.len()), (shared, held));
+            assert_eq!((proved.keys.shared, proved.contest.len()), (shared, held));
         }
     }
 }

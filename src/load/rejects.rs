@@ -1,7 +1,6 @@
 //! Rejects: one JSON line for each row that became no item, which [`super::files`] writes.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::path::Path;
 
 use serde_json::value::RawValue;
@@ -10,6 +9,7 @@ use super::ending::Failure;
 use super::feed::RowKey;
 use super::files::rejects_failure;
 use super::report::RejectNote;
+use super::state::head;
 use crate::dynamodb::{Item, Table, write_item};
 use crate::item::Reject;
 use crate::mapping::model::{ItemType, Model};
@@ -73,16 +73,13 @@ pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
 /// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
 /// nothing that could be lost.
 pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
-    use std::io::{Error, ErrorKind, Read as _};
+    use std::io::{Error, ErrorKind};
     match std::fs::metadata(path) {
         Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => return Ok(()),
     }
-    let mut head = Vec::new();
-    let wanted = u64::try_from(beginning.len()).unwrap_or(u64::MAX);
-    File::open(path)?.take(wanted).read_to_end(&mut head)?;
-    if head == beginning.as_bytes() {
+    if head(path, beginning.len())? == beginning.as_bytes() {
         return Ok(());
     }
     Err(Error::new(ErrorKind::AlreadyExists, why))

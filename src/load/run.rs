@@ -8,8 +8,8 @@ use tokio::time::{Duration, Instant};
 
 use super::claims::claims;
 use super::ending::{Failure, Why};
-use super::lanes::{End, Issue, Lanes, Read, spread};
-use super::ledger::{ChunkId, Closed, Ledger, Opening, Ticket};
+use super::lanes::{End, Issue, Lanes, Read, Reader, spread};
+use super::ledger::{ChunkId, Closed, Ledger, Ticket};
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
@@ -21,7 +21,7 @@ use super::report::{
 };
 use super::start::Begun;
 use super::start::{Setting, finish};
-use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, work};
+use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, crew};
 use super::writer::{Delivery, count, write};
 use super::{Load, processors, prune};
 use crate::format::counted;
@@ -76,16 +76,7 @@ pub(super) async fn run(begun: Begun) -> Report {
         .options
         .writers
         .unwrap_or_else(|| load.target.concurrency());
-    let ledger = Ledger::open(
-        Opening {
-            rejects: before.rejects,
-            archive: before.archive,
-            state: before.state,
-            entered: before.entered,
-            max_rejects: load.options.max_rejects,
-        },
-        &halt,
-    );
+    let ledger = Ledger::open(before.opening, &halt);
     let delivery = Arc::new(Delivery {
         target: load.target.clone(),
         model: load.model.clone(),
@@ -182,7 +173,7 @@ impl Run {
         let model = self.load.model.clone();
         match Lanes::open(source, model, chunks, lanes, issue).await {
             Ok(mut lanes) => {
-                self.read(&mut lanes, &blocks).await;
+                self.read(&mut lanes, blocks).await;
                 self.warnings = lanes.finish().await.1;
             }
             Err(error) => self.delivery.halt.set(Why::Failed(Failure::from(&error))),
@@ -191,7 +182,6 @@ impl Run {
             self.warnings.push(OVERLOOKED.to_owned());
         }
         // Workers end when no block can come, writers when no parcel can.
-        drop(blocks);
         self.delivery.halt.join(workers, "a worker died").await;
         let waiting = Instant::now();
         self.delivery.halt.join(writers, "a writer died").await;
@@ -383,33 +373,24 @@ impl Run {
         rules: &Arc<Rules>,
         parcels: &mpsc::Sender<Parcel>,
     ) -> (mpsc::Sender<Block>, JoinSet<()>) {
-        let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-        let blocks = Arc::new(Mutex::new(blocks));
         let room = Arc::new(Semaphore::new(KIB_IN_FLIGHT));
         let folder = Folder::new(&self.load.model, self.load.context.clone());
-        let mut tasks = JoinSet::new();
-        for _ in 0..processors() {
-            let worker = Worker::new(
+        crew(BLOCKS_AHEAD, processors(), || {
+            Worker::new(
                 self.delivery.clone(),
                 rules.clone(),
                 self.times.clone(),
                 room.clone(),
                 folder.clone(),
                 parcels.clone(),
-            );
-            tasks.spawn(work(worker, blocks.clone()));
-        }
-        (sender, tasks)
+            )
+        })
     }
 }
 
 fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
-    let Waits {
-        source_seconds,
-        fold_seconds,
-        target_seconds,
-    } = *waits;
-    if target_seconds >= source_seconds && target_seconds >= fold_seconds {
+    let slowest = waits.source_seconds.max(waits.fold_seconds);
+    if waits.target_seconds >= slowest {
         match paced {
             Limit::Ceiling => LimitedBy::Ceiling,
             _ if hot => LimitedBy::Partition,
@@ -417,111 +398,65 @@ fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
             Limit::Nothing if throttled => LimitedBy::Throttling,
             Limit::Nothing => LimitedBy::Target,
         }
-    } else if fold_seconds >= source_seconds {
+    } else if waits.fold_seconds >= waits.source_seconds {
         LimitedBy::Fold
     } else {
         LimitedBy::Source
     }
 }
 
-// The reading side of a run: what the lanes read goes to the workers as it comes, and what is known
-// of a chunk at its end into the chunk's books.
+// The reading side of a run: what is known of a chunk at its end goes into the chunk's books.
 
 impl Run {
     /// Hands blocks to the workers until the source or the run ends.
-    async fn read(&mut self, lanes: &mut Lanes<Arc<Ticket>>, blocks: &mpsc::Sender<Block>) {
-        let delivery = self.delivery.clone();
-        let halt = &delivery.halt;
-        let mut told = vec![false; delivery.model.passes.len()];
-        loop {
-            let from = Instant::now();
-            let read = tokio::select! {
-                biased;
-                () = self.load.cancel.cancelled() => return halt.set(Why::Cancelled),
-                () = halt.stopped() => return,
-                read = lanes.next() => read,
-            };
-            self.times.source.add(from.elapsed());
-            match read {
-                None => return,
-                Some(Read::Rows {
-                    ticket,
-                    block,
-                    rows,
-                }) => {
-                    self.tell(ticket.id.pass, &mut told);
-                    self.rows += count(rows.rows.len());
-                    ticket.hold();
-                    let block = Block {
-                        ticket,
-                        number: block,
-                        rows,
-                    };
-                    let sent = tokio::select! {
-                        biased;
-                        () = halt.stopped() => return,
-                        sent = blocks.send(block) => sent,
-                    };
-                    if sent.is_err() {
-                        // Workers end early only where the run is to end.
-                        if !halt.is_set() {
-                            halt.set(Why::Failed(Failure::internal("the workers ended early")));
-                        }
-                        return;
-                    }
-                }
-                Some(Read::End { ticket, end }) => {
-                    self.tell(ticket.id.pass, &mut told);
-                    self.rows += end.left_out;
-                    self.enter_end(&ticket, &end);
-                    delivery.let_go(&ticket, 1);
-                }
-                Some(Read::Again { ticket }) => delivery.ledger.forget(&ticket),
-                Some(Read::Failed(error)) => {
-                    return halt.set(Why::Failed(Failure::from(&error)));
-                }
+    async fn read(&mut self, lanes: &mut Lanes<Arc<Ticket>>, blocks: mpsc::Sender<Block>) {
+        let delivery = &self.delivery;
+        let reader = Reader {
+            model: &delivery.model,
+            estimates: &self.load.options.estimates,
+            progress: delivery.progress.as_ref(),
+            cancel: &self.load.cancel,
+            halt: &delivery.halt,
+            pass: |ticket: &Arc<Ticket>| ticket.id.pass,
+            blocks,
+        };
+        let enter = |read: &Read<Arc<Ticket>>| match read {
+            Read::Rows { ticket, rows, .. } => {
+                self.rows += count(rows.rows.len());
+                ticket.hold();
+            }
+            Read::End { ticket, end } => {
+                self.rows += end.left_out;
+                enter_end(delivery, ticket, end);
+                delivery.let_go(ticket, 1);
+            }
+            Read::Again { ticket } => delivery.ledger.forget(ticket),
+            Read::Failed(_) => {}
+        };
+        self.times.source.add(reader.read(lanes, enter).await);
+    }
+}
+
+/// Enters what is known of a chunk once it is read.
+fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &End) {
+    let model = &delivery.model;
+    let Some(pass) = model.passes.get(ticket.id.pass) else {
+        return;
+    };
+    let mut page = ticket.page();
+    for index in &pass.item_types {
+        let embeds = model.item_types.get(*index).map(ItemType::embeds);
+        let embeds = embeds.unwrap_or_default();
+        let Some(books) = page.books(*index) else {
+            continue;
+        };
+        books.rows_read += end.left_out;
+        books.filtered += end.left_out;
+        for (column, left) in &end.orphans {
+            if embeds.contains(column) {
+                books.orphans += left.orphans;
             }
         }
-    }
-
-    /// Tells that a pass begins, once.
-    fn tell(&self, pass: usize, told: &mut [bool]) {
-        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
-            return;
-        };
-        *told = true;
-        if let Some(this) = self.delivery.model.passes.get(pass) {
-            let estimate = self.load.options.estimates.get(pass).copied().flatten();
-            let progress = &self.delivery.progress;
-            progress.pass(pass, &this.name, &this.item_types, estimate);
-        }
-    }
-
-    /// Enters what is known of a chunk once it is read.
-    fn enter_end(&self, ticket: &Ticket, end: &End) {
-        let Some(pass) = self.delivery.model.passes.get(ticket.id.pass) else {
-            return;
-        };
-        let mut page = ticket.page();
-        for index in &pass.item_types {
-            let embeds = self
-                .delivery
-                .model
-                .item_types
-                .get(*index)
-                .map(ItemType::embeds);
-            let embeds = embeds.unwrap_or_default();
-            let Some(books) = page.books(*index) else {
-                continue;
-            };
-            books.rows_read += end.left_out;
-            books.filtered += end.left_out;
-            for (column, left) in &end.orphans {
-                if embeds.contains(column) {
-                    books.orphans += left.orphans;
-                }
-            }
-            self.delivery.progress.rows(*index, end.left_out);
-        }
+        delivery.progress.rows(*index, end.left_out);
     }
 }

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
 use super::journal::Journal;
-use super::ledger::ChunkId;
+use super::ledger::{ChunkId, Opening};
 use super::prove::{Contest, Keys, Proved, Told};
-use super::report::{Books, KeysReport, Report};
+use super::report::{KeysReport, Report};
 use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
 use super::worker::{Doing, Rules};
 use super::{KeyCheck, Load, journal};
@@ -49,12 +49,8 @@ pub(super) struct Setting {
 
 /// What there is before the source is opened.
 pub(super) struct Before {
-    pub(super) rejects: LineFile,
-    pub(super) archive: LineFile,
-    pub(super) state: Option<State>,
+    pub(super) opening: Opening,
     pub(super) done: Done,
-    /// The books of what is done, by item type.
-    pub(super) entered: Vec<Books>,
 }
 
 impl Before {
@@ -72,13 +68,8 @@ impl Before {
             )
         };
         let mut before = Self {
-            rejects,
-            archive,
-            state: None,
+            opening: Opening::new(model, rejects, archive, load.options.max_rejects),
             done: Done::default(),
-            entered: (0..model.item_types.len())
-                .map(|index| Books::of(model, index))
-                .collect(),
         };
         if let Some(opened) = load.state.take() {
             before.take(opened);
@@ -148,19 +139,16 @@ pub(super) async fn set(
         before.go_on(&done)?;
     }
     for (index, books) in done.skip.values().flatten() {
-        if let Some(entered) = before.entered.get_mut(*index) {
+        if let Some(entered) = before.opening.entered.get_mut(*index) {
             entered.take(books.clone());
         }
     }
+    let begins = proved.begins(load.options.max_rejects);
     let keys = KeysReport {
         check: load.options.keys,
-        compared: proved.keys,
-        shared: proved.shared,
-        faults: proved.faults,
-        overwritten: 0,
-        spilled_bytes: proved.spilled,
+        ..proved.keys
     };
-    if !proved.begins(load.options.max_rejects) {
+    if !begins {
         return Err(Unset::Refused(Box::new((proved.told, keys))));
     }
     let source = slot
@@ -387,14 +375,13 @@ impl Begun {
         let Load {
             target,
             model,
-            options,
             cancel,
             ..
         } = &self.load;
         if cancel.is_cancelled() {
             return Err(Why::Cancelled);
         }
-        if let Some(state) = &mut self.before.state {
+        if let Some(state) = &mut self.before.opening.state {
             // An attempt that is in the state has a journal of its own.
             let kept = setting.keep_journal(&self.load, state);
             kept.map_err(Why::Failed)?;
@@ -402,7 +389,7 @@ impl Begun {
             entered.map_err(|error| Why::Failed(Failure::of_state(&error)))?;
         }
         let started = tokio::select! {
-            started = target.start(&model.table, options.bulk) => started,
+            started = target.start(&model.table, true) => started,
             () = cancel.cancelled() => return Err(Why::Cancelled),
         };
         started.map_err(|error| Why::Failed(Failure::from(&error)))
@@ -560,7 +547,7 @@ pub(super) struct Done {
 impl Before {
     /// Takes a state that was opened.
     pub(super) fn take(&mut self, opened: Opened) {
-        self.state = Some(match opened {
+        self.opening.state = Some(match opened {
             Opened::New(state) => state,
             Opened::Damaged(state, _) => {
                 self.done = Done {
@@ -584,12 +571,12 @@ impl Before {
             return Ok(());
         }
         let anew = done.skip.is_empty();
-        if anew && let Some(state) = &mut self.state {
+        if anew && let Some(state) = &mut self.opening.state {
             // The state first: a file that is shorter than it says was changed by somebody else.
             let forgotten = state.forget_annexes();
             forgotten.map_err(|error| Failure::of_state(&error))?;
         }
-        for file in [&mut self.rejects, &mut self.archive] {
+        for file in [&mut self.opening.rejects, &mut self.opening.archive] {
             let extent = done.extents.get(file.which().name());
             let extent = extent.filter(|_| !anew).cloned();
             file.resume(&extent.unwrap_or_default())?;

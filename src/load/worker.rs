@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use serde::Serialize;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
+use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::Prune;
@@ -36,12 +37,7 @@ use crate::value::Value;
 pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
 
 /// A block of rows.
-#[derive(Debug)]
-pub(super) struct Block {
-    pub(super) ticket: Arc<Ticket>,
-    pub(super) number: u64,
-    pub(super) rows: Chunk,
-}
+pub(super) type Block = super::lanes::Block<Arc<Ticket>>;
 
 /// A worker.
 pub(super) struct Worker {
@@ -665,11 +661,8 @@ pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<()
 /// How long a worker waits for rows before it sends what is less than a full batch or page.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// The workers' end of the channel of blocks.
-pub(crate) type Blocks<B> = Arc<tokio::sync::Mutex<mpsc::Receiver<B>>>;
-
 /// What folds blocks.
-pub(crate) trait Work: Send {
+pub(crate) trait Work: Send + 'static {
     /// What it is given at a time.
     type Block: Send;
 
@@ -683,8 +676,23 @@ pub(crate) trait Work: Send {
     fn flush(&mut self) -> impl Future<Output = ()> + Send;
 }
 
+/// Starts workers. `ahead`: blocks that wait for one of them.
+pub(crate) fn crew<W: Work>(
+    ahead: usize,
+    workers: usize,
+    worker: impl Fn() -> W,
+) -> (mpsc::Sender<W::Block>, JoinSet<()>) {
+    let (sender, blocks) = mpsc::channel(ahead);
+    let blocks = Arc::new(Turn::new(blocks));
+    let mut tasks = JoinSet::new();
+    for _ in 0..workers {
+        tasks.spawn(work(worker(), blocks.clone()));
+    }
+    (sender, tasks)
+}
+
 /// Works until no more blocks can come.
-pub(crate) async fn work<W: Work>(mut worker: W, blocks: Blocks<W::Block>) {
+async fn work<W: Work>(mut worker: W, blocks: Arc<Turn<mpsc::Receiver<W::Block>>>) {
     loop {
         let next = async { blocks.lock().await.recv().await };
         let next = if worker.is_idle() {

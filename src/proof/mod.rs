@@ -39,6 +39,14 @@ impl Options {
     }
 }
 
+/// Little beside what a load takes anyway, so that a large load takes no more than a small one. The merge
+/// holds to a hundred million items.
+impl Default for Options {
+    fn default() -> Self {
+        Self::of(4 << 20)
+    }
+}
+
 /// Fewest bytes of memory that a proof works with.
 pub const LEAST_MEMORY: usize = 64 << 10;
 

@@ -20,7 +20,7 @@ pub use annex::{Annex, AnnexError, Extent};
 pub use error::{Obstacle, StateError};
 pub use model::{Attempt, Difference, Earlier, Fact, Ground, Identity, Mode, Selection};
 pub use place::default_path;
-pub(super) use place::{sync_folder, with};
+pub(super) use place::{head, sync_folder, with};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

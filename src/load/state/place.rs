@@ -104,11 +104,12 @@ pub(super) fn look_again(path: &Path, before: Found) -> Result<Found, StateError
 
 /// Whether a file begins as a state does.
 fn ours(path: &Path) -> Result<bool, StateError> {
-    let head = beginning(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
+    let head = head(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
     Ok(head == STATE.as_bytes())
 }
 
-fn beginning(path: &Path, length: usize) -> io::Result<Vec<u8>> {
+/// How a file begins.
+pub(in crate::load) fn head(path: &Path, length: usize) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     let length = u64::try_from(length).unwrap_or(u64::MAX);
     File::open(path)?.take(length).read_to_end(&mut head)?;
@@ -238,7 +239,7 @@ pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
         Ok(_) => {}
         Err(_) => return Ok(false),
     }
-    match beginning(&path, BEGINNING.len()) {
+    match head(&path, BEGINNING.len()) {
         Ok(head) if head == BEGINNING.as_bytes() => Ok(true),
         // A power cut leaves zeros where the name of the holder was to be.
         Ok(head) if head.iter().all(|byte| *byte == 0) => Ok(true),

@@ -15,7 +15,7 @@ use crate::claim::{Claim, ClaimKind, Verdict};
 use crate::dynamodb::{Item, Table, partition_fingerprint};
 use crate::format::counted;
 use crate::load::{
-    ChunkId, Failure, Mended, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
+    ChunkId, Closed, Failure, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
     Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected, subject,
 };
 use crate::mapping::model::Model;
@@ -36,7 +36,7 @@ impl Run {
         findings.extend(unexpected.findings);
         findings.truncate(verify.examples);
         let mut rejects = found.rejects.into_vec();
-        rejects.extend(self.mended.refused);
+        rejects.extend(self.mended.notes);
         let balanced = item_types.iter().all(Compared::balances);
         let mut report = VerifyReport {
             outcome,
@@ -185,7 +185,7 @@ fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
 }
 
 /// The books with their names, and with what was repaired.
-fn books(model: &Model, found: Vec<Compared>, mended: &Mended) -> Vec<Compared> {
+fn books(model: &Model, found: Vec<Compared>, mended: &Closed) -> Vec<Compared> {
     let mut all = Vec::with_capacity(model.item_types.len());
     let mut found = found.into_iter();
     for (index, item_type) in model.item_types.iter().enumerate() {
@@ -298,7 +298,14 @@ impl Found {
         }
     }
 
-    fn take(&mut self, other: Self) {
+    /// Keeps the first rejects.
+    pub(super) fn reject(&mut self, place: Place, reject: impl FnOnce() -> RejectNote) {
+        if self.rejects.wants(place) {
+            self.rejects.push(place, reject());
+        }
+    }
+
+    pub(super) fn take(&mut self, other: Self) {
         for (mine, theirs) in self.books.iter_mut().zip(&other.books) {
             mine.add(theirs);
         }
@@ -351,6 +358,11 @@ impl Sheet {
         if let Some(found) = &mut *found {
             change(found);
         }
+    }
+
+    /// Counts an item.
+    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+        self.enter(|found| found.with(item_type, change));
     }
 
     /// The chunk will be read again: nothing of this counts.
@@ -518,20 +530,20 @@ pub(super) async fn look(
         cancel: &verify.cancel,
     };
     let spool = scan.read(&mut keys, &selected).await?;
-    let (mut items, mut elsewhere, mut unclear, mut lingering) = (0_u64, 0_u64, 0_u64, 0_u64);
-    let mut findings = Vec::new();
+    let (mut items, mut elsewhere) = (0_u64, 0_u64);
+    let mut found = Unexpected::default();
     let forgotten = HashSet::new();
     let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
         if stray.item_type == STRANGER && owners.is_some() {
             elsewhere += 1;
         } else if stray.item_type == UNCLEAR {
-            unclear += 1;
+            found.unclear += 1;
         } else if stray.stale == Stale::Expired && stray.past {
-            lingering += 1;
+            found.lingering += 1;
         } else {
             items += 1;
-            if findings.len() < verify.examples {
-                findings.push(finding(verify, stray));
+            if found.findings.len() < verify.examples {
+                found.findings.push(finding(verify, stray));
             }
         }
         !verify.cancel.is_cancelled()
@@ -539,11 +551,8 @@ pub(super) async fn look(
     compared.await?;
     Ok(Unexpected {
         items: Some(items),
-        why_not: None,
         elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
-        unclear,
-        lingering,
-        findings,
+        ..found
     })
 }
 

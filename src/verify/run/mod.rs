@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tokio::sync::{Mutex as Turn, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -15,9 +15,9 @@ use super::report::VerifyReport;
 use crate::dynamodb::{Attribute, Item};
 use crate::item::Folder;
 use crate::load::{
-    Cancel, Contest, Differ, Failure, Fate, Halt, Issue, KEY_MEMORY, KeyCheck, KeyPass, Lanes,
-    Mended, Mender, NOTED, Owners, Part, Plan, Progress, Reading, Selection, Step, Unowned,
-    Unproved, Why, processors, spread, work,
+    Block, Cancel, Closed, Contest, Differ, Failure, Fate, Halt, Issue, KeyCheck, KeyPass, Lanes,
+    Mender, NOTED, Owners, Part, Plan, Progress, Reader, Reading, Selection, Sieve, Step, Unowned,
+    Unproved, Why, crew, processors, spread,
 };
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
@@ -27,7 +27,7 @@ use crate::retry::Policy;
 use crate::source::Source;
 use crate::target::{Target, TargetError};
 use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
-use worker::{Block, Worker, judge};
+use worker::{Worker, judge};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 2;
@@ -53,7 +53,7 @@ pub async fn verify(mut verify: Verify) -> VerifyReport {
         owners: Arc::new(Owners::of(&verify.model)),
         ledger,
         halt,
-        mended: Mended::default(),
+        mended: Closed::default(),
         unexpected: Unexpected::default(),
         warnings: Vec::new(),
         whole: setting.as_ref().is_some_and(|setting| setting.whole),
@@ -71,7 +71,7 @@ struct Run {
     owners: Arc<Result<Owners, Unowned>>,
     ledger: Ledger,
     halt: Halt,
-    mended: Mended,
+    mended: Closed,
     unexpected: Unexpected,
     /// What the source has to say at the end.
     warnings: Vec<String>,
@@ -147,24 +147,19 @@ impl Run {
         let model = verify.model.clone();
         match Lanes::open(setting.source, model, chunks, lanes, issue).await {
             Ok(mut lanes) => {
-                self.read(&mut lanes, &blocks, mender.as_deref()).await;
+                self.read(&mut lanes, blocks, mender.as_deref()).await;
                 self.warnings = lanes.finish().await.1;
             }
             Err(error) => self.halt.set(Why::Failed(Failure::from(&error))),
         }
         // Workers end when no block can come.
-        drop(blocks);
         self.halt.join(workers, "a worker died").await;
         if let Some(mender) = mender {
             let Some(mender) = Arc::into_inner(mender) else {
                 let failure = Failure::internal("what was repaired cannot be added up");
                 return self.halt.set(Why::Failed(failure));
             };
-            let (mended, finished) = mender.finish().await;
-            self.mended = mended;
-            if let Err(error) = finished {
-                self.halt.set(Why::Failed(Failure::from(&error)));
-            }
+            self.mended = mender.finish().await;
         }
         let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
         if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
@@ -203,15 +198,12 @@ impl Run {
         shared: &Arc<Shared>,
         mender: Option<&Mender>,
         expires: bool,
-    ) -> (mpsc::Sender<Block>, JoinSet<()>) {
-        let (sender, blocks) = mpsc::channel(BLOCKS_AHEAD);
-        let blocks = Arc::new(Turn::new(blocks));
+    ) -> (mpsc::Sender<Block<Arc<Sheet>>>, JoinSet<()>) {
         let verify = &self.verify;
         let folder = Folder::new(&verify.model, verify.context.clone());
         let count = processors();
         let requests = verify.target.concurrency().div_ceil(count).max(1);
-        let mut tasks = JoinSet::new();
-        for _ in 0..count {
+        crew(BLOCKS_AHEAD, count, || {
             let owners = self.owners.clone();
             let differ = Differ::new(
                 verify.target.clone(),
@@ -229,88 +221,52 @@ impl Run {
                 requests,
                 self.halt.clone(),
             );
-            let mending = mender.map(|mender| mender.mending(count));
-            let worker = Worker::new(shared.clone(), folder.clone(), differ, mending);
-            tasks.spawn(work(worker, blocks.clone()));
-        }
-        (sender, tasks)
+            Worker {
+                shared: shared.clone(),
+                sieve: Sieve::new(folder.clone()),
+                differ,
+                mending: mender.map(|mender| mender.mending(count)),
+            }
+        })
     }
 
     /// Hands blocks to the workers until the source or the run ends.
     async fn read(
         &self,
         lanes: &mut Lanes<Arc<Sheet>>,
-        blocks: &mpsc::Sender<Block>,
+        blocks: mpsc::Sender<Block<Arc<Sheet>>>,
         mender: Option<&Mender>,
     ) {
-        let mut told = vec![false; self.verify.model.passes.len()];
-        loop {
-            let read = tokio::select! {
-                biased;
-                () = self.verify.cancel.cancelled() => return self.halt.set(Why::Cancelled),
-                () = self.halt.stopped() => return,
-                read = lanes.next() => read,
-            };
-            match read {
-                None => return,
-                Some(Reading::Rows {
-                    ticket: sheet,
-                    block: number,
-                    rows,
-                }) => {
-                    self.tell(sheet.id.pass, &mut told);
-                    let block = Block {
-                        sheet,
-                        number,
-                        rows,
-                    };
-                    let sent = tokio::select! {
-                        sent = blocks.send(block) => sent,
-                        () = self.verify.cancel.cancelled() => continue,
-                    };
-                    if sent.is_err() {
-                        // Workers end early only where the run is to end.
-                        let failure = Failure::internal("the workers ended early");
-                        return self.halt.set(Why::Failed(failure));
-                    }
-                }
-                Some(Reading::End { ticket: sheet, end }) => {
-                    self.tell(sheet.id.pass, &mut told);
-                    let pass = self.verify.model.passes.get(sheet.id.pass);
-                    for index in pass.iter().flat_map(|pass| &pass.item_types) {
-                        sheet.enter(|found| {
-                            found.with(*index, |books| {
-                                books.rows_read += end.left_out;
-                                books.filtered += end.left_out;
-                            });
-                        });
-                        self.verify.progress.rows(*index, end.left_out);
-                    }
-                }
-                Some(Reading::Again { ticket: sheet }) => {
-                    sheet.forget();
-                    if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
-                        mender.forget(ticket);
-                    }
-                }
-                Some(Reading::Failed(error)) => {
-                    return self.halt.set(Why::Failed(Failure::from(&error)));
+        let verify = &self.verify;
+        let reader = Reader {
+            model: &verify.model,
+            estimates: &verify.estimates,
+            progress: verify.progress.as_ref(),
+            cancel: &verify.cancel,
+            halt: &self.halt,
+            pass: |sheet: &Arc<Sheet>| sheet.id.pass,
+            blocks,
+        };
+        let enter = |read: &Reading<Arc<Sheet>>| match read {
+            Reading::End { ticket: sheet, end } => {
+                let pass = verify.model.passes.get(sheet.id.pass);
+                for index in pass.iter().flat_map(|pass| &pass.item_types) {
+                    sheet.count(*index, |books| {
+                        books.rows_read += end.left_out;
+                        books.filtered += end.left_out;
+                    });
+                    verify.progress.rows(*index, end.left_out);
                 }
             }
-        }
-    }
-
-    /// Tells that a pass begins, once.
-    fn tell(&self, pass: usize, told: &mut [bool]) {
-        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
-            return;
+            Reading::Again { ticket: sheet } => {
+                sheet.forget();
+                if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
+                    mender.forget(ticket);
+                }
+            }
+            Reading::Rows { .. } | Reading::Failed(_) => {}
         };
-        *told = true;
-        if let Some(this) = self.verify.model.passes.get(pass) {
-            let estimate = self.verify.estimates.get(pass).copied().flatten();
-            let progress = &self.verify.progress;
-            progress.pass(pass, &this.name, &this.item_types, estimate);
-        }
+        reader.read(lanes, enter).await;
     }
 }
 
@@ -339,7 +295,7 @@ pub struct Verify {
 }
 
 /// How to compare.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Whether the keys are proved to differ; else rows that share one are found first, so that
     /// the same one of them is expected as a load writes.
@@ -360,22 +316,6 @@ pub struct Options {
     pub ceiling: Option<f64>,
     /// Memory and disk of the comparison of keys.
     pub proof: proof::Options,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            keys: KeyCheck::default(),
-            partition: None,
-            sample: None,
-            repair: false,
-            readers: None,
-            row_security: Vec::new(),
-            retry: Policy::default(),
-            ceiling: None,
-            proof: proof::Options::of(KEY_MEMORY),
-        }
-    }
 }
 
 impl Options {

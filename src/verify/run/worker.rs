@@ -5,27 +5,21 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::super::compare::compare;
-use super::super::report::{AttributeFinding, Compared, Finding, FindingKind};
+use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::Shared;
-use super::ending::{Place, Sheet};
+use super::ending::{Found, Place, Sheet};
 use crate::dynamodb::Item;
-use crate::item::{Elements, Expiry, Folded, Folder};
+use crate::item::{Elements, Expiry, Folded};
 use crate::load::{
-    Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey, Sieve, Why,
-    Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys, take_row_key,
+    Block, Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey,
+    Sieve, Why, Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys,
+    take_row_key,
 };
 use crate::mapping::model::{ItemType, Model};
-use crate::source::{Chunk, Row};
+use crate::source::Row;
 
 /// The locator of keys that items of the run have. Who has made them is not asked.
 const MADE: u64 = 0;
-
-/// A block of rows.
-pub(super) struct Block {
-    pub(super) sheet: Arc<Sheet>,
-    pub(super) number: u64,
-    pub(super) rows: Chunk,
-}
 
 /// Where an item comes from.
 pub(super) struct Origin {
@@ -36,10 +30,10 @@ pub(super) struct Origin {
 
 /// A worker.
 pub(super) struct Worker {
-    shared: Arc<Shared>,
-    sieve: Sieve,
-    differ: Differ<Origin, Verdict>,
-    mending: Option<Mending>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) sieve: Sieve,
+    pub(super) differ: Differ<Origin, Verdict>,
+    pub(super) mending: Option<Mending>,
 }
 
 /// A row, or an element of it, of which something is said.
@@ -51,53 +45,32 @@ struct At<'b> {
     row: RowKey,
 }
 
-impl Worker {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        folder: Folder,
-        differ: Differ<Origin, Verdict>,
-        mending: Option<Mending>,
-    ) -> Self {
-        Self {
-            shared,
-            sieve: Sieve::new(folder),
-            differ,
-            mending,
-        }
-    }
-}
-
 impl Work for Worker {
-    type Block = Block;
+    type Block = Block<Arc<Sheet>>;
 
     fn is_idle(&self) -> bool {
         self.differ.is_idle()
     }
 
-    async fn block(&mut self, block: Block) -> ControlFlow<()> {
+    async fn block(&mut self, block: Self::Block) -> ControlFlow<()> {
         let shared = self.shared.clone();
-        let Block {
-            sheet,
-            number,
-            rows,
-        } = block;
+        let sheet = block.ticket;
         let Some(pass) = shared.model.passes.get(sheet.id.pass) else {
             return ControlFlow::Break(());
         };
         let mut tally = Tally {
-            books: vec![Compared::default(); shared.model.item_types.len()],
+            found: Found::new(shared.model.item_types.len(), 0, NOTED),
             keys: Vec::new(),
-            rejects: Vec::new(),
             nth: 0,
         };
-        for row in rows.rows {
-            self.row(&sheet, number, &pass.item_types, row, &mut tally)
+        for row in block.rows.rows {
+            self.row(&sheet, block.number, &pass.item_types, row, &mut tally)
                 .await;
             if shared.halt.is_set() {
                 break;
             }
         }
-        self.enter(&sheet, &pass.item_types, &tally);
+        self.enter(&sheet, &pass.item_types, tally);
         shared.halt.flow()
     }
 
@@ -126,9 +99,9 @@ impl Worker {
             let Some(item_type) = shared.model.item_types.get(*index) else {
                 continue;
             };
-            tally.with(*index, |books| books.rows_read += 1);
+            tally.found.with(*index, |books| books.rows_read += 1);
             if !meets(item_type, &row) {
-                tally.with(*index, |books| books.filtered += 1);
+                tally.found.with(*index, |books| books.filtered += 1);
                 continue;
             }
             let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
@@ -151,7 +124,7 @@ impl Worker {
                 };
                 self.fate(at, fate, tally).await;
             }
-            tally.with(*index, |books| {
+            tally.found.with(*index, |books| {
                 books.empty += u64::from(come == 0);
                 books.expanded += come.saturating_sub(1);
             });
@@ -162,20 +135,22 @@ impl Worker {
         let shared = self.shared.clone();
         let (index, model) = (at.index, &shared.model);
         if !shared.holds(&fate) {
-            tally.with(index, |books| books.filtered += 1);
+            tally.found.with(index, |books| books.filtered += 1);
             return;
         }
         match fate {
             Fate::Expired(folded) => {
-                tally.with(index, |books| books.expired += 1);
+                tally.found.with(index, |books| books.expired += 1);
                 tally.keys.push((folded.fingerprint, EXPIRED));
             }
             Fate::Rejected(reject) => {
-                tally.with(index, |books| books.rejected += 1);
+                tally.found.with(index, |books| books.rejected += 1);
                 if let Some(key) = self.sieve.folder.key_of_reject(&reject) {
                     tally.keys.push((key, REJECTED));
                 }
-                reject_at(tally, at.place, || Rejected::new(index, at.row, *reject));
+                tally.found.reject(at.place, || {
+                    note(model, &Rejected::new(index, at.row, *reject))
+                });
             }
             Fate::Made(folded) => {
                 let reading = (at.sheet.id, at.sheet.attempt);
@@ -184,15 +159,15 @@ impl Worker {
                     .contest
                     .wins(&folded, index, at.item_type, &at.row, reading)
                 {
-                    tally.with(index, |books| books.rejected += 1);
+                    tally.found.with(index, |books| books.rejected += 1);
                     let reject = || shared.contest.reject(model, index, at.row, &folded);
-                    return reject_at(tally, at.place, reject);
+                    return tally.found.reject(at.place, || note(model, &reject()));
                 }
                 if !shared.samples(&folded.item) {
-                    tally.with(index, |books| books.unsampled += 1);
+                    tally.found.with(index, |books| books.unsampled += 1);
                     return;
                 }
-                tally.with(index, |books| books.expected += 1);
+                tally.found.with(index, |books| books.expected += 1);
                 tally.keys.push((key, MADE));
                 let origin = Origin {
                     sheet: at.sheet.clone(),
@@ -227,8 +202,7 @@ impl Worker {
                     self.shared.halt.set(Why::Failed(failure));
                 }
                 for (index, origin) in origins {
-                    let sheet = origin.sheet;
-                    sheet.enter(|found| found.with(index, |books| books.uncompared += 1));
+                    origin.sheet.count(index, |books| books.uncompared += 1);
                 }
                 return;
             }
@@ -258,13 +232,11 @@ impl Worker {
         let model = &self.shared.model;
         let (kind, attributes, maker) = match verdict {
             Verdict::Equal => {
-                let equal = |books: &mut Compared| books.equal += 1;
-                origin.sheet.enter(|found| found.with(index, equal));
+                origin.sheet.count(index, |books| books.equal += 1);
                 return false;
             }
             Verdict::Gone => {
-                let gone = |books: &mut Compared| books.gone += 1;
-                origin.sheet.enter(|found| found.with(index, gone));
+                origin.sheet.count(index, |books| books.gone += 1);
                 return false;
             }
             Verdict::Missing => (FindingKind::Missing, Vec::new(), Maker::Own),
@@ -314,28 +286,19 @@ pub(super) fn name(model: &Model, index: usize) -> Option<String> {
 
 /// What one block comes to, before anything is known of the table.
 struct Tally {
-    books: Vec<Compared>,
+    found: Found,
     /// Fingerprints and locators.
     keys: Vec<(u128, u64)>,
-    rejects: Vec<(Place, Rejected)>,
     /// Elements so far.
     nth: u64,
 }
 
-impl Tally {
-    fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
-        if let Some(books) = self.books.get_mut(item_type) {
-            change(books);
-        }
-    }
-}
-
 impl Worker {
     /// Enters what a block came to.
-    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: &Tally) {
+    fn enter(&self, sheet: &Sheet, item_types: &[usize], tally: Tally) {
         let shared = &self.shared;
         for index in item_types {
-            let Some(books) = tally.books.get(*index) else {
+            let Some(books) = tally.found.books.get(*index) else {
                 continue;
             };
             shared.progress.rows(*index, books.rows_read);
@@ -343,27 +306,11 @@ impl Worker {
                 shared.progress.rejected(*index, books.rejected);
             }
         }
-        sheet.enter(|found| {
-            for (index, books) in tally.books.iter().enumerate() {
-                found.with(index, |all| all.add(books));
-            }
-            for (place, reject) in &tally.rejects {
-                if found.rejects.wants(*place) {
-                    found.rejects.push(*place, note(&shared.model, reject));
-                }
-            }
-        });
+        sheet.enter(|found| found.take(tally.found));
         let taken = shared.keys.as_ref();
         if let Some(Err(failure)) = taken.map(|keys| take_keys(keys, &tally.keys)) {
             shared.halt.set(Why::Failed(failure));
         }
-    }
-}
-
-/// Keeps the first rejects of a block.
-fn reject_at(tally: &mut Tally, place: Place, reject: impl FnOnce() -> Rejected) {
-    if tally.rejects.len() < NOTED {
-        tally.rejects.push((place, reject()));
     }
 }
 
