@@ -4,12 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, TryStreamExt as _};
-use sqlx::Error;
 use sqlx::error::DatabaseError;
-use tokio::time::timeout;
+use sqlx::{ConnectOptions as _, Connection, Error};
+use tokio::time::{sleep, timeout};
 use url::Url;
 
 use super::layout::Layout;
@@ -29,6 +30,24 @@ pub struct Identity {
     pub stamp: Option<String>,
 }
 
+/// A session of a server, which is asked about and cancelled over another connection.
+#[async_trait]
+pub(super) trait Session<C: Send>: Clone + Send + Sync + 'static {
+    /// Whether a connection is to the server that the session is on.
+    async fn is_same(&self, connection: &mut C) -> Result<bool, Error>;
+
+    /// Whether the session is at a query, and not waiting for us to take rows.
+    async fn is_busy(&self, connection: &mut C) -> Result<bool, Error>;
+
+    /// Cancels the query that the session is at; with `ends` the whole session. False: it is at none.
+    async fn cancel(&self, connection: &mut C, ends: bool) -> Result<bool, Error>;
+}
+
+/// How long a cancelled query may take to notice.
+const NOTICE: Duration = Duration::from_millis(300);
+/// How long cancelling may take at all.
+const CANCELLING: Duration = Duration::from_secs(5);
+
 /// Cancels on the server what a connection is at, from elsewhere. The connection is good for nothing
 /// afterwards.
 #[derive(Clone)]
@@ -38,6 +57,27 @@ impl Canceller {
     /// A canceller that does this.
     pub fn new(cancel: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) -> Self {
         Self(Arc::new(cancel))
+    }
+
+    /// Cancels what a session is at; ends it where it does not notice, because it waits for somebody to
+    /// take its rows.
+    pub(super) fn of<C: Connection>(options: C::Options, session: impl Session<C>) -> Self {
+        Self::new(move || {
+            let (options, session) = (options.clone(), session.clone());
+            Box::pin(async move {
+                let cancelled = async {
+                    let mut connection = options.connect().await?;
+                    let same = session.is_same(&mut connection).await?;
+                    if same && session.cancel(&mut connection, false).await? {
+                        sleep(NOTICE).await;
+                        session.cancel(&mut connection, true).await?;
+                    }
+                    connection.close().await
+                };
+                // Whoever cannot reach the server cannot cancel there.
+                let _ = timeout(CANCELLING, cancelled).await;
+            })
+        })
     }
 
     /// Cancels. Does nothing where the server cannot be reached: then the query is over or ends when
@@ -71,7 +111,7 @@ const ELSEWHERE: u32 = 10;
 
 /// What a server says about a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Answer {
+enum Answer {
     /// It is at a query, and not waiting for us.
     Busy,
     /// It is not, or it waits for us to take rows: what it sends does not get through.
@@ -91,10 +131,27 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(
+    /// Asks whether a session is alive.
+    pub(super) fn of<C: Connection>(
         patience: Duration,
-        ask: impl Fn() -> BoxFuture<'static, Result<Answer, sqlx::Error>> + Send + Sync + 'static,
+        options: C::Options,
+        session: impl Session<C>,
     ) -> Self {
+        let ask = move || -> BoxFuture<'static, Result<Answer, Error>> {
+            let (options, session) = (options.clone(), session.clone());
+            Box::pin(async move {
+                let mut connection = options.connect().await?;
+                let answer = if !session.is_same(&mut connection).await? {
+                    Answer::Elsewhere
+                } else if session.is_busy(&mut connection).await? {
+                    Answer::Busy
+                } else {
+                    Answer::Idle
+                };
+                connection.close().await?;
+                Ok(answer)
+            })
+        };
         Self {
             patience,
             ask: Arc::new(ask),

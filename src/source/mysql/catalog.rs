@@ -15,7 +15,7 @@ use super::Server;
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, prepare};
 use crate::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
 };
 
 /// Where each table stands in the catalog.
@@ -317,16 +317,10 @@ fn sort_out_unique_keys(table: &mut Table) {
         });
     }
     for mut index in std::mem::take(&mut table.indexes) {
-        let plain = |part: &String| table.column(part).is_some();
         index.unique &= enforced;
-        if index.unique && index.columns.iter().all(plain) {
-            table.unique_keys.push(Key {
-                name: index.name,
-                columns: index.columns,
-            });
-        } else {
-            table.indexes.push(index);
-        }
+        let plain = |part: &String| table.column(part).is_some();
+        let is_plain = index.columns.iter().all(plain);
+        table.add_index(index, is_plain);
     }
 }
 

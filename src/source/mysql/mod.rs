@@ -10,7 +10,6 @@ mod decode;
 mod error;
 mod scan;
 
-use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -23,7 +22,7 @@ use tokio::net::TcpStream;
 use self::catalog::{optional, rows, text};
 use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
 use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
-use super::identity::{PATIENCE, Tls};
+use super::identity::{PATIENCE, Tls, Watch};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
 use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 use crate::scan::{Range, Scan};
@@ -48,21 +47,13 @@ pub struct Mysql {
 }
 
 /// What the server said of itself.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Server {
     dbms: Dbms,
     version: String,
     database: Option<String>,
     user: String,
     session: Session,
-}
-
-impl fmt::Debug for Mysql {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mysql")
-            .field("server", &self.server)
-            .finish_non_exhaustive()
-    }
 }
 
 /// What a URL may say after `?`.
@@ -256,7 +247,7 @@ impl Source for Mysql {
 
     fn scan<'a>(&'a mut self, scan: &'a Scan) -> BoxStream<'a, Result<Chunk, SourceError>> {
         let server = &self.server;
-        let watch = error::watch(self.patience, self.options.clone(), server.session.clone());
+        let watch = Watch::of(self.patience, self.options.clone(), server.session.clone());
         scan::scan(&mut self.connection, watch, scan, |object, cause| {
             server.fault(object, cause)
         })
@@ -284,7 +275,7 @@ impl Source for Mysql {
 
     fn canceller(&self) -> Option<Canceller> {
         let session = self.server.session.clone();
-        Some(error::canceller(self.options.clone(), session))
+        Some(Canceller::of(self.options.clone(), session))
     }
 }
 

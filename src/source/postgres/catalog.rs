@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::types::Types;
 use super::{Postgres, Sql};
-use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName};
+use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind, TableName};
 use crate::source::{Dialect as _, SourceError};
 
 /// The oldest version that is tested.
@@ -31,8 +31,8 @@ struct SessionEntry {
 )]
 struct TableEntry {
     oid: i64,
-    schema: String,
-    name: String,
+    #[serde(flatten)]
+    name: TableName,
     kind: String,
     /// Whether every column may be read.
     whole: bool,
@@ -54,9 +54,16 @@ struct HiddenEntry {
     tables: u64,
 }
 
+/// What belongs to a relation.
+#[derive(Deserialize)]
+struct Of<T> {
+    relation: i64,
+    #[serde(flatten)]
+    part: T,
+}
+
 #[derive(Deserialize)]
 struct ColumnEntry {
-    relation: i64,
     name: String,
     declared: String,
     #[serde(rename = "type")]
@@ -74,23 +81,11 @@ struct ColumnEntry {
 
 #[derive(Deserialize)]
 struct IndexEntry {
-    relation: i64,
-    name: String,
     is_primary: bool,
-    is_unique: bool,
     /// Over columns alone, and over all rows.
     plain: bool,
-    parts: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct ForeignKeyEntry {
-    relation: i64,
-    name: String,
-    schema: String,
-    table: String,
-    ours: Vec<String>,
-    theirs: Vec<String>,
+    #[serde(flatten)]
+    index: Index,
 }
 
 /// Puts the relations that are listed before a query about them.
@@ -105,12 +100,12 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
     let session: Vec<SessionEntry> = source.entries(include_str!("sql/session.sql")).await?;
     let tables: Vec<TableEntry> = source.entries(about_relations!("sql/tables.sql")).await?;
     let hidden: Vec<HiddenEntry> = source.entries(about_relations!("sql/hidden.sql")).await?;
-    let columns: Vec<ColumnEntry> = source.entries(about_relations!("sql/columns.sql")).await?;
-    let indexes: Vec<IndexEntry> = source.entries(about_relations!("sql/indexes.sql")).await?;
-    let foreign_keys: Vec<ForeignKeyEntry> = source
+    let columns: Vec<Of<ColumnEntry>> = source.entries(about_relations!("sql/columns.sql")).await?;
+    let indexes: Vec<Of<IndexEntry>> = source.entries(about_relations!("sql/indexes.sql")).await?;
+    let foreign_keys: Vec<Of<ForeignKey>> = source
         .entries(about_relations!("sql/foreign_keys.sql"))
         .await?;
-    let types = Types::load(source, columns.iter().map(|column| column.oid)).await?;
+    let types = Types::load(source, columns.iter().map(|column| column.part.oid)).await?;
 
     let session = session.into_iter().next();
     let mut catalog = Catalog {
@@ -144,9 +139,9 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
             Sql.quote(&hidden.schema)
         )
     }));
-    let mut columns = grouped(columns, |column| column.relation);
-    let mut indexes = grouped(indexes, |index| index.relation);
-    let mut foreign_keys = grouped(foreign_keys, |key| key.relation);
+    let mut columns = grouped(columns);
+    let mut indexes = grouped(indexes);
+    let mut foreign_keys = grouped(foreign_keys);
     for entry in tables {
         let parts = Parts {
             columns: columns.remove(&entry.oid).unwrap_or_default(),
@@ -165,13 +160,13 @@ pub(super) async fn read(source: &mut Postgres) -> Result<Catalog, SourceError> 
 struct Parts {
     columns: Vec<ColumnEntry>,
     indexes: Vec<IndexEntry>,
-    foreign_keys: Vec<ForeignKeyEntry>,
+    foreign_keys: Vec<ForeignKey>,
 }
 
-fn grouped<T>(entries: Vec<T>, relation: fn(&T) -> i64) -> HashMap<i64, Vec<T>> {
+fn grouped<T>(entries: Vec<Of<T>>) -> HashMap<i64, Vec<T>> {
     let mut groups: HashMap<i64, Vec<T>> = HashMap::new();
-    for entry in entries {
-        groups.entry(relation(&entry)).or_default().push(entry);
+    for Of { relation, part } in entries {
+        groups.entry(relation).or_default().push(part);
     }
     groups
 }
@@ -183,10 +178,7 @@ fn table(
     user: &str,
     notices: &mut Vec<String>,
 ) -> Table {
-    let name = TableName {
-        schema: entry.schema,
-        name: entry.name,
-    };
+    let name = entry.name;
     if entry.row_security {
         notices.push(if entry.kind == "v" {
             format!(
@@ -225,28 +217,19 @@ fn table(
         row_security: entry.row_security,
         columns: columns.into_iter().map(|c| column(c, types)).collect(),
         foreign_keys: (parts.foreign_keys.into_iter())
-            .filter(|key| usable(&key.ours))
-            .map(foreign_key)
+            .filter(|key| usable(&key.columns))
             .collect(),
         comment: entry.comment,
         estimated_rows: entry.estimated_rows,
         estimated_bytes: entry.estimated_bytes,
         ..Table::new(name, kind(&entry.kind))
     };
-    for index in (parts.indexes.into_iter()).filter(|index| usable(&index.parts)) {
-        if index.is_primary {
-            table.primary_key = index.parts;
-        } else if index.is_unique && index.plain {
-            table.unique_keys.push(Key {
-                name: index.name,
-                columns: index.parts,
-            });
+    let indexes = parts.indexes.into_iter();
+    for entry in indexes.filter(|entry| usable(&entry.index.columns)) {
+        if entry.is_primary {
+            table.primary_key = entry.index.columns;
         } else {
-            table.indexes.push(Index {
-                name: index.name,
-                columns: index.parts,
-                unique: index.is_unique,
-            });
+            table.add_index(entry.index, entry.plain);
         }
     }
     table
@@ -263,30 +246,15 @@ fn kind(letter: &str) -> TableKind {
 }
 
 fn column(entry: ColumnEntry, types: &Types) -> Column {
+    let data_type = types.data_type(entry.oid, entry.modifier);
     Column {
-        data_type: types.data_type(entry.oid, entry.modifier),
-        name: entry.name,
-        declared: entry.declared,
         nullable: entry.nullable,
         default: entry.default,
         generated: entry.generated,
-        invisible: false,
         comment: entry.comment,
         ambiguous_charset: entry.ambiguous_charset,
         collation: entry.collation,
         insensitive: entry.insensitive,
-        rowid: false,
-    }
-}
-
-fn foreign_key(entry: ForeignKeyEntry) -> ForeignKey {
-    ForeignKey {
-        name: entry.name,
-        columns: entry.ours,
-        references: TableName {
-            schema: entry.schema,
-            name: entry.table,
-        },
-        referenced_columns: entry.theirs,
+        ..Column::new(entry.name, entry.declared, data_type)
     }
 }

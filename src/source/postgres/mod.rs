@@ -28,7 +28,6 @@ mod session;
 mod types;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -485,14 +484,7 @@ impl Source for Postgres {
     }
 
     fn canceller(&self) -> Option<Canceller> {
-        self.cancel_from_elsewhere()
-    }
-}
-
-impl fmt::Debug for Postgres {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Postgres")
-            .field("begun", &self.begun)
-            .finish_non_exhaustive()
+        let backend = self.backend.clone()?;
+        Some(Canceller::of(self.options.clone(), backend))
     }
 }

@@ -11,6 +11,7 @@ use super::{Postgres, Sql, error};
 use crate::catalog::Column;
 use crate::scan::Scan;
 use crate::source::chunk::chunks;
+use crate::source::identity::Watch;
 use crate::source::layout::{Layout, Output};
 use crate::source::select::alone;
 use crate::source::{Chunk, Row, Source as _, SourceError, statement};
@@ -44,7 +45,9 @@ pub(super) async fn open<'a>(
             Output::Tag => Decoder::Number,
         })
         .collect();
-    let watch = source.watch_from_elsewhere();
+    let backend = source.backend.clone();
+    let watch = |backend| Watch::of(source.patience, source.options.clone(), backend);
+    let watch = backend.map(watch);
     let Postgres {
         connection, user, ..
     } = source;

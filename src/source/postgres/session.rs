@@ -1,15 +1,14 @@
 //! What holds for the whole session: a second connection to its snapshot, what tells its database
 //! from others, and what no part of a pass tells.
 
-use std::time::Duration;
-
+use async_trait::async_trait;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgRow};
-use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Row as _};
+use sqlx::postgres::{PgConnection, PgRow};
+use sqlx::{AssertSqlSafe, Row as _};
 
-use super::super::identity::{Answer, Watch};
-use super::super::{Canceller, Dialect as _, Identity, SourceError};
+use super::super::identity::Session;
+use super::super::{Dialect as _, Identity, SourceError};
 use super::error::Subject;
 use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
 use crate::scan::Scan;
@@ -125,11 +124,6 @@ fn number(row: &PgRow, index: usize) -> Result<u64, sqlx::Error> {
 // What is said to the server about a connection over another one: that it cancel what it is at, and
 // whether it is still at it.
 
-/// How long a cancelled query may take to notice.
-const GRACE: Duration = Duration::from_millis(300);
-/// How long cancelling may take at all.
-const TIMEOUT: Duration = Duration::from_secs(5);
-
 /// What `sql/backend.sql` says: the process behind a transaction.
 #[derive(Debug, Clone, Deserialize)]
 pub(super) struct Backend {
@@ -140,65 +134,28 @@ pub(super) struct Backend {
     pub(super) exports: bool,
 }
 
-impl Postgres {
-    /// A way to cancel what this connection is at.
-    pub(super) fn cancel_from_elsewhere(&self) -> Option<Canceller> {
-        let backend = self.backend.clone()?;
-        let options = self.options.clone();
-        Some(Canceller::new(move || {
-            let (backend, options) = (backend.clone(), options.clone());
-            Box::pin(async move {
-                // Whoever cannot reach the server cannot cancel there.
-                let _ = tokio::time::timeout(TIMEOUT, cancel(&backend, &options)).await;
-            })
-        }))
+#[async_trait]
+impl Session<PgConnection> for Backend {
+    async fn is_same(&self, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        let sql = AssertSqlSafe(format!(
+            "SELECT 1 WHERE pg_catalog.pg_postmaster_start_time() = {}::pg_catalog.timestamptz",
+            Sql.literal(&self.server_started)
+        ));
+        let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
+        Ok(!rows.is_empty())
     }
 
-    /// A way to tell whether this connection is alive.
-    pub(super) fn watch_from_elsewhere(&self) -> Option<Watch> {
-        let backend = self.backend.clone()?;
-        let options = self.options.clone();
-        Some(Watch::new(self.patience, move || {
-            let (backend, options) = (backend.clone(), options.clone());
-            Box::pin(async move {
-                let mut connection = options.connect().await?;
-                // It waits for us to take rows, and none come here: then they do not get through.
-                let condition = "a.wait_event IS DISTINCT FROM 'ClientWrite'";
-                let answer = if !is_same(&mut connection, &backend).await? {
-                    Answer::Elsewhere
-                } else if about(&mut connection, &backend, "1", condition).await? {
-                    Answer::Busy
-                } else {
-                    Answer::Idle
-                };
-                connection.close().await?;
-                Ok(answer)
-            })
-        }))
+    async fn is_busy(&self, connection: &mut PgConnection) -> Result<bool, sqlx::Error> {
+        // It waits for us to take rows, and none come here: then they do not get through.
+        let condition = "a.wait_event IS DISTINCT FROM 'ClientWrite'";
+        about(connection, self, "1", condition).await
     }
-}
 
-/// Cancels what the process is at; ends it where it does not notice, because it waits for somebody to
-/// take its rows.
-async fn cancel(backend: &Backend, options: &PgConnectOptions) -> Result<(), sqlx::Error> {
-    let mut connection = options.connect().await?;
-    let cancelling = "pg_catalog.pg_cancel_backend(a.pid)";
-    if about(&mut connection, backend, cancelling, "true").await? {
-        tokio::time::sleep(GRACE).await;
-        let ending = "pg_catalog.pg_terminate_backend(a.pid)";
-        about(&mut connection, backend, ending, "true").await?;
+    async fn cancel(&self, connection: &mut PgConnection, ends: bool) -> Result<bool, sqlx::Error> {
+        let way = if ends { "terminate" } else { "cancel" };
+        let what = format!("pg_catalog.pg_{way}_backend(a.pid)");
+        about(connection, self, &what, "true").await
     }
-    connection.close().await
-}
-
-/// Whether this is the server that the process runs on.
-async fn is_same(connection: &mut PgConnection, backend: &Backend) -> Result<bool, sqlx::Error> {
-    let sql = AssertSqlSafe(format!(
-        "SELECT 1 WHERE pg_catalog.pg_postmaster_start_time() = {}::pg_catalog.timestamptz",
-        Sql.literal(&backend.server_started)
-    ));
-    let rows = sqlx::raw_sql(sql).fetch_all(connection).await?;
-    Ok(!rows.is_empty())
 }
 
 /// Asks for something of the process while it is at a query. False: it is not, or no more: one of the

@@ -17,7 +17,7 @@ use super::super::select::alone;
 use super::decode::data_type;
 use super::scan::SqliteDialect;
 use crate::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Key, Table, TableKind, TableName,
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
 };
 use crate::sql::definition;
 
@@ -290,14 +290,7 @@ async fn read_indexes(
         });
     }
     for (index, plain) in indexes {
-        if plain && index.unique {
-            table.unique_keys.push(Key {
-                name: index.name,
-                columns: index.columns,
-            });
-        } else {
-            table.indexes.push(index);
-        }
+        table.add_index(index, plain);
     }
     Ok(())
 }

@@ -11,7 +11,6 @@ mod decode;
 mod scan;
 mod state;
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,14 +62,6 @@ pub struct Sqlite {
 impl Drop for Sqlite {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
-    }
-}
-
-impl fmt::Debug for Sqlite {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sqlite")
-            .field("file", &self.file)
-            .finish_non_exhaustive()
     }
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::value::TimeKind;
 
 /// A column's type in neutral words. Each has one place in DynamoDB (docs/types.md).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum DataType {
     /// Whole numbers, MySQL's YEAR among them.
@@ -91,6 +91,7 @@ pub enum DataType {
         multi: bool,
     },
     /// A type with no place of its own: text, as the database prints it. `check` warns of it.
+    #[default]
     Printed,
     /// SQLite: whatever the stored value is, number, text or bytes.
     Dynamic,

@@ -63,7 +63,7 @@ pub struct Catalog {
 }
 
 /// A table's name in full. Written `schema.table`; SQL quoting is a source's affair.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TableName {
     /// The schema; for MySQL the database, for SQLite `main`.
     pub schema: String,
@@ -78,10 +78,11 @@ impl fmt::Display for TableName {
 }
 
 /// What kind of relation a [`Table`] is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TableKind {
     /// An ordinary table.
+    #[default]
     Table,
     /// A partitioned table, seen as one; its partitions are not listed.
     Partitioned,
@@ -108,7 +109,7 @@ impl TableKind {
 }
 
 /// A table or view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of a table"
@@ -153,7 +154,7 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of a column"
@@ -286,14 +287,7 @@ impl Column {
             declared,
             data_type,
             nullable: true,
-            default: None,
-            generated: None,
-            invisible: false,
-            comment: None,
-            ambiguous_charset: None,
-            collation: None,
-            insensitive: false,
-            rowid: false,
+            ..Self::default()
         }
     }
 }
@@ -312,17 +306,17 @@ impl Table {
             name,
             kind,
             readable: true,
-            inherited: false,
-            row_security: false,
-            live: false,
-            columns: Vec::new(),
-            primary_key: Vec::new(),
-            unique_keys: Vec::new(),
-            foreign_keys: Vec::new(),
-            indexes: Vec::new(),
-            comment: None,
-            estimated_rows: None,
-            estimated_bytes: None,
+            ..Self::default()
+        }
+    }
+
+    /// Adds an index, among the unique keys where it is one: `is_plain`, over columns alone and over all rows.
+    pub fn add_index(&mut self, index: Index, is_plain: bool) {
+        if index.unique && is_plain {
+            let Index { name, columns, .. } = index;
+            self.unique_keys.push(Key { name, columns });
+        } else {
+            self.indexes.push(index);
         }
     }
 

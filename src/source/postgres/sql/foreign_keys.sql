@@ -36,10 +36,9 @@ SELECT
         pg_catalog.min(pair.conname::text) FILTER (WHERE pair.own),
         pg_catalog.min(pair.conname::text)
     ) AS name,
-    pair.nspname AS schema,
-    pair.relname AS table,
-    pair.ours,
-    pair.theirs
+    pair.ours AS columns,
+    pg_catalog.json_build_object('schema', pair.nspname, 'name', pair.relname) AS references,
+    pair.theirs AS referenced_columns
 FROM pair
 GROUP BY pair.root, pair.nspname, pair.relname, pair.ours, pair.theirs
 ORDER BY relation, name

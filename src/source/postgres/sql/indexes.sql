@@ -23,9 +23,9 @@ SELECT
     i.indrelid::bigint AS relation,
     c.relname AS name,
     i.indisprimary AS is_primary,
-    i.indisunique AS is_unique,
+    i.indisunique AS unique,
     i.indpred IS NULL AND i.indexprs IS NULL AND NOT part.finer AS plain,
-    part.parts
+    part.parts AS columns
 FROM relation
 JOIN pg_catalog.pg_index AS i ON i.indrelid = relation.oid
 JOIN pg_catalog.pg_class AS c ON c.oid = i.indexrelid
