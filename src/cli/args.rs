@@ -106,6 +106,14 @@ pub(super) struct TargetArguments {
     pub(super) service: Service,
 }
 
+impl TargetArguments {
+    /// Where the table is, if it is said.
+    pub(super) fn said(target: Option<&String>, service: &Service) -> Option<Self> {
+        let (target, service) = (target?.clone(), service.clone());
+        Some(Self { target, service })
+    }
+}
+
 /// Which DynamoDB is meant, and as whom.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct Service {
@@ -421,13 +429,6 @@ impl Docs {
         }
         formats
     }
-
-    /// Where the table is that answers, if it is said.
-    pub(in crate::cli) fn target(&self) -> Option<TargetArguments> {
-        let service = self.service.clone();
-        let target = self.target.clone()?;
-        Some(TargetArguments { target, service })
-    }
 }
 
 fn account(text: &str) -> Result<String, &'static str> {
@@ -616,15 +617,6 @@ pub(super) struct Query {
     /// How to show the answer
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub(in crate::cli) format: QueryFormat,
-}
-
-impl Query {
-    /// Where the table is, if it is said.
-    pub(in crate::cli) fn target(&self) -> Option<TargetArguments> {
-        let service = self.service.clone();
-        let target = self.target.clone()?;
-        Some(TargetArguments { target, service })
-    }
 }
 
 // The arguments of `verify`.

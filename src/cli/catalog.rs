@@ -63,15 +63,8 @@ pub(super) async fn read(
 /// Connects, reads the catalog, and says what of it stays hidden.
 pub(super) async fn show(arguments: &SourceArguments, output: &Output) -> Result<Catalog, Failure> {
     let (_, catalog) = read(arguments).await?;
-    tell(&catalog.notices, output);
+    output.warnings(&catalog.notices);
     Ok(catalog)
-}
-
-/// Says what of a catalog stays hidden.
-pub(super) fn tell(notices: &[String], output: &Output) {
-    for notice in notices {
-        output.warning(notice);
-    }
 }
 
 /// About how many rows each pass reads.

@@ -29,7 +29,7 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
         Box::pin(answers(&mut checked, &catalog, source.as_mut())).await?;
     }
     if checked.model.is_none() {
-        catalog::tell(&checked.notices, output);
+        output.warnings(&checked.notices);
     }
     match arguments.format {
         Format::Text => {
@@ -100,11 +100,8 @@ async fn answers(
             checked.diagnostics.push(warning);
         }
     }
-    checked
-        .diagnostics
-        .sort_by_key(|diagnostic| diagnostic.span.start);
-    checked
-        .accepted
-        .sort_by_key(|diagnostic| diagnostic.span.start);
+    for told in [&mut checked.diagnostics, &mut checked.accepted] {
+        told.sort_by_key(|diagnostic| diagnostic.span.start);
+    }
     Ok(())
 }

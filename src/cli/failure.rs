@@ -178,20 +178,20 @@ impl From<SourceError> for Failure {
 
 impl From<TargetError> for Failure {
     fn from(error: TargetError) -> Self {
-        let failure = Self::failed(error.message).with_code(error.code);
-        match error.help {
-            Some(help) => failure.with_help(help),
-            None => failure,
+        Self {
+            help: error.help,
+            ..Self::failed(error.message).with_code(error.code)
         }
     }
 }
 
 impl From<load::Failure> for Failure {
     fn from(failure: load::Failure) -> Self {
-        let mut told = Self::failed(failure.message).with_code(failure.code);
-        told.causes = failure.causes;
-        told.help = failure.help;
-        told
+        Self {
+            causes: failure.causes,
+            help: failure.help,
+            ..Self::failed(failure.message).with_code(failure.code)
+        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::catalog;
 use super::failure::Failure;
 use super::format::{counted, one_line};
 use super::output::{Output, colored};
@@ -94,7 +93,7 @@ impl Checked {
     /// The model, or the faults on stderr and a failure.
     pub(super) fn into_model(self, output: &Output) -> Result<Model, Failure> {
         if self.model.is_none() {
-            catalog::tell(&self.notices, output);
+            output.warnings(&self.notices);
             output.note(&self.rendered(Severity::Error, output.color_stderr()));
             let path = self.path.display().to_string();
             return Err(Failure {

@@ -41,9 +41,7 @@ pub(super) async fn run(arguments: &Migrate, output: &Output) -> Result<Outcome,
         Format::Text => output.text(&report::migration(&report))?,
         Format::Json => output.json(&report)?,
     }
-    for warning in &report.warnings {
-        output.warning(warning);
-    }
+    output.warnings(&report.warnings);
     let total = &report.total;
     if let Some(nothing) = nothing
         && matches!(report.outcome, load::Outcome::Complete)

@@ -187,6 +187,13 @@ impl Output {
         self.message(YELLOW, "warning", text);
     }
 
+    /// Warns of each.
+    pub(super) fn warnings(&self, texts: impl IntoIterator<Item = impl AsRef<str>>) {
+        for text in texts {
+            self.warning(text.as_ref());
+        }
+    }
+
     /// Says why a command failed.
     pub(super) fn failure(&self, failure: &Failure) {
         if failure.message.is_empty() {

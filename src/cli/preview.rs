@@ -63,16 +63,13 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
                 for line in life(sample) {
                     output.note(&line);
                 }
-                for reject in &sample.rejects {
-                    output.warning(&rejected(&sample.item_type, reject));
-                }
+                let rejects = sample.rejects.iter();
+                output.warnings(rejects.map(|reject| rejected(&sample.item_type, reject)));
             }
         }
         PreviewFormat::Json => put_json(file, &json!({ "item_types": samples }), output)?,
     }
-    for warning in source.warnings() {
-        output.warning(&warning);
-    }
+    output.warnings(source.warnings());
     let rejects = samples.iter().any(|sample| !sample.rejects.is_empty());
     Ok(if rejects {
         Outcome::Differs

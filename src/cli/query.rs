@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::args::{Query, QueryFormat};
+use super::args::{Query, QueryFormat, TargetArguments};
 use super::failure::Failure;
 use super::format::{counted, whole};
 use super::output::Output;
@@ -40,7 +40,7 @@ pub(super) async fn run(arguments: &Query, output: &Output) -> Result<Outcome, F
         explain(&plan, &ground, pattern, arguments.format, output)?;
         return Ok(Outcome::Well);
     }
-    let Some(target) = arguments.target() else {
+    let Some(target) = TargetArguments::said(arguments.target.as_ref(), &arguments.service) else {
         return Err(Failure::usage("no target is named").with_help(
             "say --target dynamodb or --target local:FILE; --explain shows the request and sends nothing",
         ));

@@ -67,9 +67,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         Format::Text => output.text(&report::verification(&report))?,
         Format::Json => output.json(&report)?,
     }
-    for warning in &report.warnings {
-        output.warning(warning);
-    }
+    output.warnings(&report.warnings);
     let total = &report.total;
     if let Some(nothing) = nothing
         && report.outcome == VerifyOutcome::Equal

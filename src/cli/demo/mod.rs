@@ -112,19 +112,17 @@ fn shown(words: &[&str]) -> String {
 /// Makes the source and the mapping unless they are there: they may have been edited. The table
 /// is made anew.
 async fn prepare(paths: &Paths, output: &Output) -> Result<(), Failure> {
+    let stays = |path: &Path| {
+        let shown = path.display();
+        output.note(&format!("{shown} is there already and stays as it is"));
+    };
     if paths.source.exists() {
-        output.note(&format!(
-            "{} is there already and stays as it is",
-            paths.source.display()
-        ));
+        stays(&paths.source);
     } else {
         sqlite::create(&paths.source, &[SCHEMA, ROWS]).await?;
     }
     if paths.mapping.exists() {
-        output.note(&format!(
-            "{} is there already and stays as it is",
-            paths.mapping.display()
-        ));
+        stays(&paths.mapping);
     } else {
         init::write(&paths.mapping, MAPPING)?;
     }

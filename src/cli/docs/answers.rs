@@ -55,7 +55,8 @@ pub(super) async fn ask(
 ) -> Result<Answers, Failure> {
     let table = &model.table;
     let made = filled(table, samples).await?;
-    let elsewhere = match arguments.target() {
+    let elsewhere = TargetArguments::said(arguments.target.as_ref(), &arguments.service);
+    let elsewhere = match elsewhere {
         Some(target) => Some(target::open(&target).await?),
         None => None,
     };

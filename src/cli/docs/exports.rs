@@ -55,8 +55,6 @@ pub(super) fn written(
             .with_code("export")
             .with_help(error.help())
     })?;
-    for warning in &made.warnings {
-        output.warning(warning);
-    }
+    output.warnings(&made.warnings);
     Ok(made.text)
 }

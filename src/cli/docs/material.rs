@@ -73,9 +73,7 @@ pub(super) async fn gather(
             by_key: true,
         };
         samples = sample_within(source.as_mut(), &model, own, most, &|_| true).await?;
-        for warning in source.warnings() {
-            output.warning(&warning);
-        }
+        output.warnings(source.warnings());
     }
     drop(source);
     let mut examples = None;

@@ -96,9 +96,8 @@ impl Ground {
         } else {
             target.compare_settings(table).await
         };
-        for difference in ensured.differences.iter().chain(&settings) {
-            output.warning(&difference.to_string());
-        }
+        let differences = ensured.differences.iter().chain(&settings);
+        output.warnings(differences.map(ToString::to_string));
         if ensured.made {
             let place = target.place();
             output.note(&format!("made the table `{}` at {place}", table.name));

@@ -99,9 +99,7 @@ pub(super) async fn run(
         (_, None) => output.note(&text()),
         (_, Some(_)) => output.text(&text())?,
     }
-    for warning in &forecast.warnings {
-        output.warning(warning);
-    }
+    output.warnings(&forecast.warnings);
     match forecast.outcome {
         ForecastOutcome::Complete if forecast.total.rejected == 0 => Ok(Outcome::Well),
         ForecastOutcome::Complete => Ok(Outcome::Differs),
