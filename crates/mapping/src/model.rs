@@ -510,15 +510,21 @@ impl AccessPattern {
         self.index.is_none() && equal.count() == self.order.len()
     }
 
+    /// What is asked of each key attribute: how it is compared, and with what.
+    pub fn conditions(
+        &self,
+    ) -> impl Iterator<Item = (&KeyAttribute, &'static str, Vec<&Template>)> {
+        let partition = self.partition.iter();
+        let partition = partition.map(|(key, template)| (key, "=", vec![template]));
+        let sort = self.sort.iter();
+        let sort = sort.map(|(key, asked)| (key, asked.operator(), asked.templates()));
+        partition.chain(sort)
+    }
+
     /// The templates of its key condition, each with the key attribute that it is held against.
     pub fn templates(&self) -> impl Iterator<Item = (&KeyAttribute, &Template)> {
-        let partition = self.partition.iter();
-        let partition = partition.map(|(key, template)| (key, template));
-        let sort = self.sort.iter().flat_map(|(key, condition)| {
-            let templates = condition.templates().into_iter();
-            templates.map(move |template| (key, template))
-        });
-        partition.chain(sort)
+        let conditions = self.conditions();
+        conditions.flat_map(|(key, _, all)| all.into_iter().map(move |one| (key, one)))
     }
 
     /// The values that its key condition takes.

@@ -43,11 +43,6 @@ fn item_type(
         origins: tracer.column(spread.column).into_iter().collect(),
     });
     let attributes = attributes.chain(spreads).collect();
-    // Conditions stand behind the columns in every row.
-    let condition = item.condition.and_then(|at| {
-        let at = at.checked_sub(tracer.scan.columns.len())?;
-        tracer.scan.conditions.get(at).cloned()
-    });
     let explodes = item.explodes.iter();
     let examples = choice.of_type(index);
     Some(ItemType {
@@ -57,7 +52,7 @@ fn item_type(
             Relation::Query(sql) => Some(sql.clone()),
             Relation::Table(_) => None,
         },
-        condition,
+        condition: ground.model.condition(item).map(str::to_owned),
         joins: joins(item, &tracer, ground),
         explodes: explodes
             .map(|each| each.array.written.to_string())

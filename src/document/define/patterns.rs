@@ -98,16 +98,11 @@ fn units(
 
 /// The key condition as people write it: `PK = USER#{userId} and SK begins_with PERSONAL#`.
 fn condition(pattern: &AccessPattern) -> String {
-    let partition = pattern
-        .partition
-        .iter()
-        .map(|(key, template)| format!("{} = {}", key.name, plainly(template)));
-    let sort = pattern.sort.iter().map(|(key, condition)| {
-        let bounds: Vec<String> = condition.templates().into_iter().map(plainly).collect();
-        let (name, operator) = (&key.name, condition.operator());
-        format!("{name} {operator} {}", bounds.join(" and "))
+    let each = pattern.conditions().map(|(key, operator, values)| {
+        let values: Vec<String> = values.into_iter().map(plainly).collect();
+        format!("{} {operator} {}", key.name, values.join(" and "))
     });
-    partition.chain(sort).collect::<Vec<_>>().join(" and ")
+    each.collect::<Vec<_>>().join(" and ")
 }
 
 /// The filter expression with names and values in their places.

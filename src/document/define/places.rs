@@ -65,10 +65,8 @@ pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {
             .iter()
             .map(|i| of(i, PlaceKind::LocalIndex)),
     );
-    let indexes = table.all_indexes().map(|index| &index.projection);
-    let projections = std::iter::once(&Projection::All).chain(indexes);
-    for (place, projection) in places.iter_mut().zip(projections) {
-        place.collections = collections(ground, choice, place, projection);
+    for place in &mut places {
+        place.collections = collections(ground, choice, place);
     }
     places
 }
@@ -204,18 +202,11 @@ pub(super) fn settings(table: &Table) -> Vec<(&'static str, String)> {
 type Group<'i> = (Vec<&'i Attribute>, Vec<(usize, &'i Item)>);
 
 /// The chosen items that are in a place, by partition key in the order in which they are met.
-fn collections(
-    ground: &Ground<'_>,
-    choice: &Choice<'_>,
-    place: &Place,
-    projection: &Projection,
-) -> Vec<Collection> {
+fn collections(ground: &Ground<'_>, choice: &Choice<'_>, place: &Place) -> Vec<Collection> {
     let table = &ground.model.table;
-    let projected = |name: &str| match projection {
-        Projection::All => true,
-        Projection::Keys => table.is_key(name),
-        Projection::Include(names) => table.is_key(name) || names.iter().any(|other| other == name),
-    };
+    let index = table.index(&place.name);
+    let index = index.filter(|_| place.kind != PlaceKind::Table);
+    let projected = |name: &str| index.is_none_or(|index| table.projects(index, name));
     let mut groups: Vec<Group<'_>> = Vec::new();
     for index in 0..choice.types() {
         for chosen in choice.of_type(index) {

@@ -93,7 +93,7 @@ impl Diagnostic {
 }
 
 /// A list to which diagnostics are added.
-pub trait Diagnostics {
+pub trait Diagnostics: Extend<Diagnostic> {
     /// Adds a diagnostic that says how to mend it, and nothing else.
     fn add(
         &mut self,
@@ -101,20 +101,12 @@ pub trait Diagnostics {
         span: Range<usize>,
         message: impl Into<String>,
         help: impl Into<String>,
-    );
-}
-
-impl Diagnostics for Vec<Diagnostic> {
-    fn add(
-        &mut self,
-        code: Code,
-        span: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
     ) {
-        self.push(Diagnostic::new(code, span, message).with_help(help));
+        self.extend([Diagnostic::new(code, span, message).with_help(help)]);
     }
 }
+
+impl Diagnostics for Vec<Diagnostic> {}
 
 /// Names of the language, each with what SQL, AWS and other tools call the same, in lower case without
 /// `_` and `-`.

@@ -337,15 +337,10 @@ pub(super) fn served(bound: &Bound, finds: Vec<String>, sizes: &[SizeProof]) -> 
 
 /// The key condition as people write it.
 fn condition(pattern: &AccessPattern) -> String {
-    let partition = pattern
-        .partition
-        .iter()
-        .map(|(key, template)| format!("{} = {template}", key.name));
-    let sort = pattern.sort.iter().map(|(key, condition)| {
-        let operator = condition.operator().replace('_', " ");
-        let values = condition.templates().into_iter().map(ToString::to_string);
-        let values = values.collect::<Vec<_>>().join(" and ");
-        format!("{} {operator} {values}", key.name)
+    let each = pattern.conditions().map(|(key, operator, values)| {
+        let values: Vec<String> = values.into_iter().map(ToString::to_string).collect();
+        let operator = operator.replace('_', " ");
+        format!("{} {operator} {}", key.name, values.join(" and "))
     });
-    partition.chain(sort).collect::<Vec<_>>().join(", ")
+    each.collect::<Vec<_>>().join(", ")
 }

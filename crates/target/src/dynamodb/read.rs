@@ -299,10 +299,9 @@ fn item(table: &Table, fields: Fields) -> Result<Item, NotAValue> {
 }
 
 fn members(fields: Fields) -> Result<Vec<(Arc<str>, Attribute)>, NotAValue> {
-    let mut members = fields
-        .into_iter()
-        .map(|(name, value)| Ok((Arc::<str>::from(name), of_value(value)?)))
-        .collect::<Result<Vec<_>, NotAValue>>()?;
+    let mut members = each(fields, |(name, value)| {
+        Ok((Arc::<str>::from(name), of_value(value)?))
+    })?;
     members.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(members)
 }
@@ -314,23 +313,20 @@ fn of_value(value: AttributeValue) -> Result<Attribute, NotAValue> {
         AttributeValue::B(bytes) => Attribute::B(bytes.into_inner()),
         AttributeValue::Bool(truth) => Attribute::Bool(truth),
         AttributeValue::Null(_) => Attribute::Null,
-        AttributeValue::L(elements) => Attribute::L(
-            elements
-                .into_iter()
-                .map(of_value)
-                .collect::<Result<_, _>>()?,
-        ),
+        AttributeValue::L(elements) => Attribute::L(each(elements, of_value)?),
         AttributeValue::M(fields) => Attribute::M(members(fields)?),
         AttributeValue::Ss(texts) => Attribute::Ss(texts.into_iter().map(Text::from).collect()),
-        AttributeValue::Ns(texts) => Attribute::Ns(
-            texts
-                .iter()
-                .map(|text| number(text))
-                .collect::<Result<_, _>>()?,
-        ),
+        AttributeValue::Ns(texts) => Attribute::Ns(each(texts, |text| number(&text))?),
         AttributeValue::Bs(all) => Attribute::Bs(all.into_iter().map(Blob::into_inner).collect()),
         _ => return Err(NotAValue),
     })
+}
+
+fn each<T, U>(
+    values: impl IntoIterator<Item = T>,
+    read: impl Fn(T) -> Result<U, NotAValue>,
+) -> Result<Vec<U>, NotAValue> {
+    values.into_iter().map(read).collect()
 }
 
 fn number(text: &str) -> Result<Number, NotAValue> {
