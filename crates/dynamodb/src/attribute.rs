@@ -77,16 +77,6 @@ impl Attribute {
         }
     }
 
-    /// How many levels of lists and maps the value nests; 0 for a scalar.
-    #[must_use]
-    pub fn depth(&self) -> usize {
-        match self {
-            Self::L(elements) => 1 + elements.iter().map(Self::depth).max().unwrap_or(0),
-            Self::M(members) => 1 + members.iter().map(|m| m.1.depth()).max().unwrap_or(0),
-            _ => 0,
-        }
-    }
-
     /// Whether two values are the same to DynamoDB: members of maps and sets in any order.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
