@@ -48,7 +48,7 @@ const IMPURE: [&str; 5] = ["std::fs", "std::net", "std::io", "tokio::", "SystemT
 
 /// What only some rooms name: the words, and where they may stand.
 const WORDS: [(&[&str], &[&str]); 3] = [
-    (&["sqlx"], &["src/source/"]),
+    (&["sqlx"], &["crates/source/"]),
     (
         &[
             "aws_config::",

@@ -1,17 +1,17 @@
 //! Asks SQLite for rows.
 
+use dynafold_relational::catalog::{Column, DataType, Family};
+use dynafold_relational::scan::{Range, Relation, Scan};
+use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Decode, Row as _, Sqlite};
 
 use super::decode::{decode, stored};
 use super::fault;
-use crate::catalog::{Column, DataType, Family};
-use crate::scan::{Range, Relation, Scan};
-use crate::source::chunk::chunks;
-use crate::source::layout::{Layout, Output, TAG};
-use crate::source::{Chunk, Dialect, Row, SourceError, statement};
-use crate::value::Value;
+use crate::chunk::chunks;
+use crate::layout::{Layout, Output, TAG};
+use crate::{Chunk, Dialect, Row, SourceError, statement};
 
 /// SQLite's SQL.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,8 @@
 //! A scan without embeds has one node: its own rows. Otherwise each embed is a node too, every
 //! output row belongs to one of them, and a tag says to which.
 
-use crate::catalog::DataType;
-use crate::scan::{Embed, Scan, ScanColumn};
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::scan::{Embed, Scan, ScanColumn};
 
 /// The type of the tag.
 pub(super) const TAG: DataType = DataType::Integer {

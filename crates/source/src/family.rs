@@ -5,10 +5,11 @@
 
 use std::cmp::Ordering;
 
+use dynafold_relational::scan::ScanColumn;
+use dynafold_relational::value::{UnfitReason, Value, compare};
+
 use super::layout::{Layout, Node};
 use super::{Chunk, LeftBehind, Row};
-use crate::scan::ScanColumn;
-use crate::value::{UnfitReason, Value, compare};
 
 /// Bytes of children, as the decoder counts them, beyond which their parent could be no item and
 /// nobody wants to hold them: 16 MiB.

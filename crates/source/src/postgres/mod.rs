@@ -32,6 +32,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
+use dynafold_relational::scan::{Range, Scan};
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -43,8 +45,6 @@ use self::error::Subject;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url};
-use crate::catalog::{Catalog, Column, Dbms, TableName};
-use crate::scan::{Range, Scan};
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

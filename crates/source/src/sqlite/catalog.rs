@@ -9,6 +9,10 @@
 
 use std::path::Path;
 
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
+};
+use dynafold_sql::definition;
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _};
 
@@ -16,10 +20,6 @@ use super::super::Dialect as _;
 use super::super::select::alone;
 use super::decode::data_type;
 use super::scan::SqliteDialect;
-use crate::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
-};
-use crate::sql::definition;
 
 /// The one schema: attached databases are none of ours.
 const SCHEMA: &str = "main";

@@ -6,8 +6,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::catalog::DataType;
-use crate::value::{Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document};
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::value::{
+    Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
+};
 
 /// How the values of one type are read.
 #[derive(Debug)]
@@ -442,9 +444,10 @@ mod tests {
 
 #[cfg(test)]
 mod literal_tests {
+    use dynafold_relational::catalog::DataType;
+    use dynafold_relational::value::write_document;
+
     use super::*;
-    use crate::catalog::DataType;
-    use crate::value::write_document;
 
     fn json(data_type: &DataType, text: &str) -> String {
         match Decoder::new(data_type).decode(text) {

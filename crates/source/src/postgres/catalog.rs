@@ -5,12 +5,14 @@
 
 use std::collections::HashMap;
 
+use dynafold_relational::catalog::{
+    Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind, TableName,
+};
 use serde::Deserialize;
 
 use super::types::Types;
 use super::{Postgres, Sql};
-use crate::catalog::{Catalog, Column, Dbms, ForeignKey, Index, Table, TableKind, TableName};
-use crate::source::{Dialect as _, SourceError};
+use crate::{Dialect as _, SourceError};
 
 /// The oldest version that is tested.
 const OLDEST: i64 = 130_000;

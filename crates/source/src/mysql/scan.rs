@@ -1,6 +1,9 @@
 //! Asks MySQL and MariaDB for rows, in the text protocol: what the server prints is exact for every
 //! type but FLOAT, and the same in both products.
 
+use dynafold_relational::catalog::{Column, DataType};
+use dynafold_relational::scan::{Relation, Scan};
+use dynafold_relational::value::Value;
 use futures_util::stream::{self, BoxStream, StreamExt as _, TryStreamExt as _};
 use sqlx::mysql::{MySqlConnection, MySqlRow, MySqlStatement};
 use sqlx::{
@@ -10,15 +13,12 @@ use sqlx::{
 
 use super::catalog::{self, rows};
 use super::decode::decode;
-use crate::catalog::{Column, DataType};
-use crate::scan::{Relation, Scan};
-use crate::source::chunk::chunks;
-use crate::source::identity::Watch;
-use crate::source::layout::{Layout, Output, TAG};
-use crate::source::range::{Literal, hexadecimal};
-use crate::source::select::alone;
-use crate::source::{Chunk, Dialect, Row, SourceError, statement};
-use crate::value::Value;
+use crate::chunk::chunks;
+use crate::identity::Watch;
+use crate::layout::{Layout, Output, TAG};
+use crate::range::{Literal, hexadecimal};
+use crate::select::alone;
+use crate::{Chunk, Dialect, Row, SourceError, statement};
 
 /// The SQL of MySQL and MariaDB.
 #[derive(Debug, Clone, Copy)]

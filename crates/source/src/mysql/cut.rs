@@ -1,6 +1,9 @@
 //! Cuts tables by their keys.
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::{DataType, Dbms, TableName};
+use dynafold_relational::scan::{By, Range, Relation, Scan};
+use dynafold_relational::value::{Time, TimeError, TimeKind};
 use sqlx::Row as _;
 use sqlx::mysql::MySqlRow;
 
@@ -8,11 +11,8 @@ use super::Mysql;
 use super::catalog::{optional, rows, text};
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, object, prepare};
-use crate::catalog::{DataType, Dbms, TableName};
-use crate::scan::{By, Range, Relation, Scan};
-use crate::source::range::{Cutter, Kind, Literal, Probe};
-use crate::source::{Dialect as _, SourceError, statement};
-use crate::value::{Time, TimeError, TimeKind};
+use crate::range::{Cutter, Kind, Literal, Probe};
+use crate::{Dialect as _, SourceError, statement};
 
 /// Children that may be read for every range, where the server would rather do that.
 const FEW: u64 = 1000;

@@ -1,12 +1,12 @@
 //! Gathers a driver's rows into chunks, the same for all databases.
 
+use dynafold_relational::value::Value;
 use futures_util::stream::{self, BoxStream};
 
 use super::family::Family;
 use super::identity::{self, Watch};
 use super::layout::Layout;
 use super::{Chunk, SourceError};
-use crate::value::Value;
 
 /// Most rows of a chunk.
 const ROWS: usize = 256;

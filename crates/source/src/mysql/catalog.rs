@@ -6,6 +6,9 @@
 
 use std::collections::HashMap;
 
+use dynafold_relational::catalog::{
+    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
+};
 use sqlx::mysql::{MySqlConnection, MySqlRow};
 use sqlx::{AssertSqlSafe, Column as _, Statement as _, TypeInfo as _};
 
@@ -14,9 +17,6 @@ use super::super::select::alone;
 use super::Server;
 use super::decode::data_type;
 use super::scan::{MysqlDialect, bytes, prepare};
-use crate::catalog::{
-    Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
-};
 
 /// Where each table stands in the catalog.
 type Places = HashMap<TableName, usize>;

@@ -24,10 +24,11 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, S
 use self::scan::{Disagreements, SqliteDialect, Utf16Dialect, object};
 use self::state::State;
 pub use self::state::create;
+use dynafold_format::address;
+use dynafold_relational::catalog::{Catalog, Column, Dbms};
+use dynafold_relational::scan::{Range, Scan};
+
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, statement};
-use crate::address;
-use crate::catalog::{Catalog, Column, Dbms};
-use crate::scan::{Range, Scan};
 
 /// How long a reader waits for a writer that holds the whole file.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);

@@ -5,12 +5,12 @@
 use std::fmt;
 use std::io::ErrorKind;
 
+use dynafold_relational::catalog::TableName;
+use dynafold_relational::scan::{Relation, Scan};
 use sqlx::postgres::{PgConnectOptions, PgDatabaseError, PgSeverity};
 
 use super::{Sql, TLS};
-use crate::catalog::TableName;
-use crate::scan::{Relation, Scan};
-use crate::source::{Dialect as _, SourceError};
+use crate::{Dialect as _, SourceError};
 
 /// A query that was cut off, by a limit on its time or by a standby that could not wait for it.
 const INTERRUPTED: &[&str] = &["57014", "40001"];

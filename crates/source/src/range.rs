@@ -5,10 +5,10 @@
 //! more: it may come from a state file.
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::TableName;
+use dynafold_relational::scan::{By, Range};
 
 use super::{Dialect, SourceError};
-use crate::catalog::TableName;
-use crate::scan::{By, Range};
 
 /// The condition that leaves out the rows outside of a range, on the relation of this (quoted) name.
 pub(super) fn condition(range: &Range, dialect: &dyn Dialect, base: &str) -> Option<String> {

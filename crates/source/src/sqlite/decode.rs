@@ -4,14 +4,13 @@
 //! its column declares where it allows that, so that the same data gives the same items as from
 //! the other databases; else it is read as stored, and the caller counts the disagreement.
 
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::value::{
+    DocumentError, Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
+};
 use sqlx::error::BoxDynError;
 use sqlx::sqlite::SqliteValueRef;
 use sqlx::{Decode, Sqlite, TypeInfo as _, ValueRef as _};
-
-use crate::catalog::DataType;
-use crate::value::{
-    DocumentError, Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
-};
 
 /// What a declared type means. Exact words first, as docs/types.md lists them, then SQLite's own
 /// rules, by which `INT` anywhere makes an integer. A type that neither knows is

@@ -2,8 +2,10 @@
 
 use std::str;
 
-use crate::catalog::DataType;
-use crate::value::{Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document};
+use dynafold_relational::catalog::DataType;
+use dynafold_relational::value::{
+    Number, NumberError, Time, TimeKind, UnfitReason, Value, parse_document,
+};
 
 /// What a column type means, as `information_schema` writes it: `decimal(10,2) unsigned`.
 pub(super) fn data_type(column_type: &str) -> DataType {

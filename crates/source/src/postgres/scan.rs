@@ -1,5 +1,8 @@
 //! Reads rows: one SELECT streamed as text, decoded column by column into chunks.
 
+use dynafold_relational::catalog::Column;
+use dynafold_relational::scan::Scan;
+use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
 use sqlx::postgres::PgRow;
 use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
@@ -8,14 +11,11 @@ use super::cut::{BY_ANY_WAY, BY_INDEX};
 use super::decode::Decoder;
 use super::error::Subject;
 use super::{Postgres, Sql, error};
-use crate::catalog::Column;
-use crate::scan::Scan;
-use crate::source::chunk::chunks;
-use crate::source::identity::Watch;
-use crate::source::layout::{Layout, Output};
-use crate::source::select::alone;
-use crate::source::{Chunk, Row, Source as _, SourceError, statement};
-use crate::value::Value;
+use crate::chunk::chunks;
+use crate::identity::Watch;
+use crate::layout::{Layout, Output};
+use crate::select::alone;
+use crate::{Chunk, Row, Source as _, SourceError, statement};
 
 /// Sends a scan's SELECT and hands out its rows.
 pub(super) async fn open<'a>(

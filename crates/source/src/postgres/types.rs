@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use dynafold_relational::catalog::{Column, DataType};
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Column as _, Row};
@@ -10,7 +11,6 @@ use super::super::SourceError;
 use super::super::select::alone;
 use super::error::Subject;
 use super::{Postgres, error};
-use crate::catalog::{Column, DataType};
 
 /// Types within types beyond which one is taken as printed.
 const MAX_DEPTH: usize = 32;

@@ -1,16 +1,16 @@
 //! Cuts tables: by the rowid, or by the primary key where that takes its place.
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::TableName;
+use dynafold_relational::scan::{By, Range, Relation, Scan};
 use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Row as _};
 
 use super::decode::{Stored, stored};
 use super::scan::{SqliteDialect, object};
 use super::{Sqlite, fault};
-use crate::catalog::TableName;
-use crate::scan::{By, Range, Relation, Scan};
-use crate::source::range::{Cutter, Kind, Literal, Probe, is_number};
-use crate::source::{SourceError, statement};
+use crate::range::{Cutter, Kind, Literal, Probe, is_number};
+use crate::{SourceError, statement};
 
 /// Cuts a scan's table.
 pub(super) async fn cut(

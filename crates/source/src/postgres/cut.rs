@@ -1,6 +1,8 @@
 //! Cuts tables, by a key or by their pages.
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::TableName;
+use dynafold_relational::scan::{By, Range, Relation, Scan};
 use serde::Deserialize;
 use serde_json::Value as Json;
 use sqlx::postgres::PgRow;
@@ -8,10 +10,8 @@ use sqlx::{AssertSqlSafe, Row as _, ValueRef as _};
 
 use super::error::Subject;
 use super::{Postgres, Sql, error};
-use crate::catalog::TableName;
-use crate::scan::{By, Range, Relation, Scan};
-use crate::source::range::{Cutter, Kind, Probe};
-use crate::source::{Dialect as _, SourceError, statement};
+use crate::range::{Cutter, Kind, Probe};
+use crate::{Dialect as _, SourceError, statement};
 
 /// The first version that reads a range of `ctid` alone.
 const READS_PLACES: i64 = 140_000;

@@ -2,6 +2,7 @@
 //! from others, and what no part of a pass tells.
 
 use async_trait::async_trait;
+use dynafold_relational::scan::Scan;
 use futures_util::TryStreamExt as _;
 use serde::Deserialize;
 use sqlx::postgres::{PgConnection, PgRow};
@@ -11,7 +12,6 @@ use super::super::identity::Session;
 use super::super::{Dialect as _, Identity, SourceError};
 use super::error::Subject;
 use super::{BEGIN, Postgres, SETTINGS, Sql, UNFILTERED, error};
-use crate::scan::Scan;
 
 #[derive(Deserialize)]
 struct State {

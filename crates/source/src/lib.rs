@@ -35,20 +35,19 @@ pub mod postgres;
 pub mod sqlite;
 
 use identity::Count;
-pub(crate) use identity::said;
+pub use identity::said;
 pub use identity::{Canceller, Identity};
 pub use select::Dialect;
 pub use select::statement;
 
 use async_trait::async_trait;
+use dynafold_format::address::{self, Unsafe};
+use dynafold_format::nearest;
+use dynafold_relational::catalog::{Catalog, Column, Dbms, TableName};
+use dynafold_relational::scan::{Range, Relation, Scan};
+use dynafold_relational::value::Value;
 use futures_util::stream::BoxStream;
 use url::Url;
-
-use crate::address::{self, Unsafe};
-use crate::catalog::{Catalog, Column, Dbms, TableName};
-use crate::format::nearest;
-use crate::scan::{Range, Relation, Scan};
-use crate::value::Value;
 
 /// One row: the scan's columns in order, then its conditions as booleans.
 pub type Row = Box<[Value]>;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dynafold_relational::scan::Scan;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use futures_util::{FutureExt as _, TryStreamExt as _};
@@ -16,7 +17,6 @@ use url::Url;
 use super::layout::Layout;
 use super::select::Union;
 use super::{Dialect, LeftBehind, SourceError};
-use crate::scan::Scan;
 
 /// Which database a source is, and what tells its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -260,7 +260,8 @@ fn count(union: &Union<'_>, node: usize) -> String {
 // What a database says when it refuses a query, in words that show no values of rows.
 
 /// Why a query was refused, in the database's words.
-pub(crate) fn said(cause: &sqlx::Error) -> String {
+#[must_use]
+pub fn said(cause: &sqlx::Error) -> String {
     match cause.as_database_error() {
         Some(error) => shown(error),
         None => cause.to_string(),

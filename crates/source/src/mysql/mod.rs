@@ -13,6 +13,8 @@ mod scan;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use dynafold_relational::catalog::{Catalog, Column, Dbms, TableKind, TableName};
+use dynafold_relational::scan::{Range, Scan};
 use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
@@ -24,8 +26,6 @@ use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out
 use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
-use crate::catalog::{Catalog, Column, Dbms, TableKind, TableName};
-use crate::scan::{Range, Scan};
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use dynafold_relational::catalog::{DataType, TableName};
+use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
+
 use super::layout::{Layout, Output};
 use super::range::{self, Literal};
-use crate::catalog::{DataType, TableName};
-use crate::scan::{Join, Match, Relation, Scan, ScanColumn};
 
 /// What differs between the databases' SQL.
 pub trait Dialect: Send + Sync {
@@ -539,9 +540,10 @@ mod tests {
 
 #[cfg(test)]
 mod union_tests {
+    use dynafold_relational::catalog::{DataType, TableName};
+    use dynafold_relational::scan::{Embed, Join, Match, Relation, ScanColumn};
+
     use super::*;
-    use crate::catalog::{DataType, TableName};
-    use crate::scan::{Embed, Join, Match, Relation, ScanColumn};
 
     struct Plain;
 
@@ -612,8 +614,8 @@ mod union_tests {
     #[test]
     fn a_range_leaves_out_rows_before_parents_are_joined_and_conditions_asked() {
         let mut scan = lines(&["id > 3 OR id = 1"]);
-        scan.range = Some(crate::scan::Range {
-            by: crate::scan::By::Key(vec!["a".into(), "b".into()]),
+        scan.range = Some(dynafold_relational::scan::Range {
+            by: dynafold_relational::scan::By::Key(vec!["a".into(), "b".into()]),
             after: Some(vec!["1".into(), "'x'".into()]),
             to: None,
         });
