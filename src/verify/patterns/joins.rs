@@ -11,7 +11,9 @@ type Of<'a> = (usize, &'a str);
 
 /// What the joins of a query say, beside its conditions.
 pub(super) struct Joins<'a> {
-    /// Pairs of columns by which outer joins lead to a unique key.
+    /// Pairs of columns that the query holds equal.
+    pairs: Vec<[Of<'a>; 2]>,
+    /// Those by which outer joins lead to a unique key.
     followed: Vec<[Of<'a>; 2]>,
     /// Whether each item type's row stands in the result, and no other relation repeats it.
     pub(super) keeps_rows: bool,
@@ -25,17 +27,25 @@ impl<'a> Joins<'a> {
         bases: &HashSet<usize>,
         dbms: Dbms,
     ) -> Self {
-        let on = select.relations.iter().flat_map(|relation| &relation.on);
-        let conditions = select.conditions.iter().chain(on);
-        let pairs: Vec<[Of<'a>; 2]> = conditions
-            .flat_map(|condition| pairs(shape, select, condition, dbms))
-            .collect();
+        let held = |condition| pairs(shape, select, condition, dbms);
+        // Of two other relations it says nothing where there is no row of its own.
+        let on = select.relations.iter().enumerate().flat_map(|(at, own)| {
+            let pairs = own.on.iter().flat_map(held);
+            pairs.filter(move |pair| pair.iter().any(|(of, _)| *of == at))
+        });
+        let pairs: Vec<[Of<'a>; 2]> = select.conditions.iter().flat_map(held).chain(on).collect();
         let mut roots = bases.iter().filter(|base| !shape.may_be_missing(**base));
         let found = roots.find_map(|root| follow(shape, select, bases, *root, &pairs));
         Self {
             keeps_rows: found.is_some() || select.relations.len() < 2,
             followed: found.unwrap_or_default(),
+            pairs,
         }
+    }
+
+    /// Whether the query holds one column equal to another wherever a row has both.
+    pub(super) fn equate(&self, one: Of<'_>, other: Of<'_>) -> bool {
+        one == other || joined(&self.pairs, one.0, one.1).any(|found| found == other)
     }
 
     /// Whether a condition says no more than that an outer join leads to a unique key.

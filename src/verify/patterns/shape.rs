@@ -4,11 +4,19 @@
 use std::collections::HashSet;
 
 use super::joins::Joins;
-use crate::catalog::{Catalog, Column, DataType, Dbms, Table};
+use crate::catalog::{Catalog, Column, DataType, Dbms, Table, TableName};
 use crate::sql::{
-    Around, Comparator, Condition, Limit, Name, Operand, Origin, Output, Query, Select, Selected,
+    Around, ColumnRef, Comparator, Condition, Limit, Name, Origin, Output, Query, Select, Selected,
     Set, Source, Test, Value,
 };
+
+/// What the key condition of a pattern has of an item type.
+pub(super) struct Keyed<'a> {
+    /// The table of its rows; `None` where they come from a query.
+    pub(super) table: Option<&'a TableName>,
+    /// The pattern's parameters, each with the column of that table that the item's key has in its place, written alike.
+    pub(super) pairs: Vec<(&'a str, &'a str)>,
+}
 
 /// A query whose columns are known.
 pub(super) struct Shape<'a> {
@@ -201,13 +209,13 @@ impl<'a> Shape<'a> {
 
     /// What the query says beyond the pattern and the item types' `where`, in its own words. `wheres`: one of each item
     /// type. `bases`: the relations that stand for them. `needed`: columns of these without which no item type has the
-    /// keys. `keyed`: columns of which one of them has its keys.
+    /// keys. `keyed`: what the key condition has of each item type.
     pub(super) fn further(
         &self,
         wheres: &[Option<&str>],
         bases: &HashSet<usize>,
         needed: &[&str],
-        keyed: &[&str],
+        keyed: &[Keyed<'_>],
         dbms: Dbms,
     ) -> Vec<String> {
         // What one item type says and another does not, may leave out rows of the other.
@@ -240,10 +248,12 @@ impl<'a> Shape<'a> {
                             origin.is_some_and(|(at, ..)| bases.contains(&at))
                         })
                     });
-                let names = key(condition, keyed).filter(|_| is_of_bases);
-                let is_key = names.is_some_and(|names| {
-                    let again = names.into_iter().filter(|name| !bound.insert(name));
-                    again.count() == 0
+                let is_key = key(condition).is_some_and(|(column, names)| {
+                    let of_key = names
+                        .iter()
+                        .filter(|name| self.is_keyed(select, (column, name), bases, keyed, &joins));
+                    let is_key = is_of_bases && of_key.count() == names.len();
+                    is_key && names.into_iter().all(|name| bound.insert(name))
                 });
                 let is_known = is_of_bases && known.contains(&condition.text);
                 if !is_key
@@ -272,6 +282,37 @@ impl<'a> Shape<'a> {
         named.dedup();
         named
     }
+
+    /// Whether the key of each item type of a SELECT has a column, or one that is equal to it, in a parameter's place.
+    fn is_keyed(
+        &self,
+        select: &Select,
+        (column, parameter): (&ColumnRef, &str),
+        bases: &HashSet<usize>,
+        keyed: &[Keyed<'_>],
+        joins: &Joins<'_>,
+    ) -> bool {
+        let Some((at, _, column)) = select.origin(column, self.catalog) else {
+            return false;
+        };
+        let is_alone = select.relations.len() == 1;
+        let own = |item: &Keyed<'_>| {
+            (0..select.relations.len()).find(|at| {
+                let table = select.table(*at, self.catalog).map(|table| &table.name);
+                (is_alone || bases.contains(at)) && table.is_some() && table == item.table
+            })
+        };
+        let is_keyed = |item: &Keyed<'_>, of: usize| {
+            item.pairs.iter().any(|(name, key)| {
+                *name == parameter && joins.equate((of, key), (at, &column.name))
+            })
+        };
+        let mut items = keyed.iter().map(|item| (item, own(item)));
+        // Of several SELECTs each is of its own item types.
+        let is_one = self.query.set == Set::One;
+        items.clone().any(|(_, of)| of.is_some())
+            && items.all(|(item, of)| of.map_or(!is_one, |of| is_keyed(item, of)))
+    }
 }
 
 /// The conditions that a `where` holds at once, in its own words; none where it cannot be read.
@@ -283,26 +324,18 @@ fn parts(condition: &str, dbms: Dbms) -> Vec<String> {
     conditions.map(|condition| condition.text).collect()
 }
 
-/// The parameters that a condition holds against a column of `keyed`, as the key condition does too.
-fn key<'c>(condition: &'c Condition, keyed: &[&str]) -> Option<Vec<&'c str>> {
-    let column = |operand: &Operand| {
-        let column = operand.column()?;
-        keyed.iter().find(|name| column.name.is(name)).map(drop)
-    };
+/// The column that a condition holds against parameters, as a key condition may too.
+fn key(condition: &Condition) -> Option<(&ColumnRef, Vec<&str>)> {
     match &condition.test {
         Test::Compare { left, right, op } if *op != Comparator::NotEqual => {
-            column(left)?;
-            Some(vec![right.parameter()?])
+            Some((left.column()?, vec![right.parameter()?]))
         }
         Test::Between {
             operand,
             negated: false,
             low,
             high,
-        } => {
-            column(operand)?;
-            Some(vec![low.parameter()?, high.parameter()?])
-        }
+        } => Some((operand.column()?, vec![low.parameter()?, high.parameter()?])),
         _ => None,
     }
 }

@@ -11,16 +11,17 @@ use super::projection::{Projection, ResultOf, bases};
 use super::prove::Proving;
 use super::reach::Reach;
 use super::report::{ComparedType, DifferentCall, PatternReport};
-use super::shape::{Shape, is_exact};
+use super::shape::{Keyed, Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::access::plan;
 use crate::catalog::{Column, DataType, Dbms, TableName};
 use crate::claim::Verdict;
 use crate::item::Folder;
 use crate::load::{Failure, Owners};
-use crate::mapping::is_fickle_query;
 use crate::mapping::model::{AccessPattern, ItemType, ParameterKind, Placeholder, Template};
-use crate::scan::ScanColumn;
+use crate::mapping::template::Filter;
+use crate::mapping::{aligned, is_fickle_query, writing};
+use crate::scan::{Relation, ScanColumn};
 use crate::source::{Source, SourceError};
 use crate::sql::{InResult, Limit, Query, Read, table};
 use crate::target::{Target, answer};
@@ -353,20 +354,22 @@ impl Work<'_, '_> {
             .iter()
             .filter_map(|one| ground.model.item_types.get(one.item_type));
         let bases = bases(shape, types.clone(), ground);
-        let keyed: Vec<&str> = types
-            .clone()
-            .flat_map(|item| self.key_columns(item, Template::placeholders))
-            .collect();
+        let keyed: Vec<Keyed<'_>> = types.clone().map(|item| self.keyed(item)).collect();
         let needed = self.needed(types);
         shape.further(&wheres, &bases, &needed, &keyed, ground.catalog.dbms)
     }
 
     /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
     fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
-        let needed = |item| {
-            self.key_columns(item, |template| {
-                template.mandatory().filter(|value| !value.replaces_null())
-            })
+        let (model, pattern) = (&self.proving.ground.model, self.pattern);
+        let needed = |item: &'m ItemType| -> Vec<&'m str> {
+            let keys = keys(&model.table, pattern);
+            let made = keys.filter_map(|key| item.template(&key.name));
+            let values = made.flat_map(Template::mandatory);
+            let values = values.filter(|value| !value.replaces_null());
+            values
+                .filter_map(|value| self.own_column(item, value))
+                .collect()
         };
         let mut all = types.map(needed);
         let mut found = all.next().unwrap_or_default();
@@ -374,27 +377,42 @@ impl Work<'_, '_> {
         found
     }
 
-    /// Columns of an item type's own table from which the keys are made that the pattern asks for.
-    fn key_columns<'m, I: Iterator<Item = &'m Placeholder>>(
-        &'m self,
-        item: &'m ItemType,
-        values: impl Fn(&'m Template) -> I,
-    ) -> Vec<&'m str> {
+    /// What the pattern's key condition has of an item type.
+    fn keyed<'m>(&'m self, item: &'m ItemType) -> Keyed<'m> {
         let (model, pattern) = (&self.proving.ground.model, self.pattern);
         let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
-        let is_key = |name: &str| keys(&model.table, pattern).any(|key| *key.name == *name);
-        let made = item.attributes.iter().filter(|(name, _)| is_key(name));
-        let templates = made.filter_map(|(_, node)| node.template());
-        let columns = templates
-            .flat_map(values)
-            .filter_map(|value| scan?.columns.get(value.place.column));
-        let own = columns.filter_map(|column| match column {
+        let sides = pattern.templates().filter_map(|(key, asked)| {
+            let made = item.template(&key.name)?;
+            Some(aligned(asked, made).pairs)
+        });
+        let pairs = sides.flatten().filter_map(|(_, asked, made)| {
+            let (as_asked, as_made) = (writing(&asked.filters), writing(&made.filters));
+            // Of a number it makes no difference who writes zeros before it.
+            let is_alike = as_asked == as_made
+                || matches!((&*as_asked, &*as_made), ([], [Filter::Pad { .. }]));
+            let is_it = is_alike && made.place.path.is_empty();
+            let parameter = pattern.parameters.get(asked.place.column)?;
+            let column = self.own_column(item, made).filter(|_| is_it)?;
+            Some((&*parameter.name, column))
+        });
+        Keyed {
+            pairs: pairs.collect(),
+            table: scan.and_then(|scan| match &scan.from {
+                Relation::Table(table) => Some(table),
+                Relation::Query(_) => None,
+            }),
+        }
+    }
+
+    /// The column of an item type's own table that a value of it is taken from.
+    fn own_column<'m>(&'m self, item: &ItemType, value: &Placeholder) -> Option<&'m str> {
+        let pass = self.proving.ground.model.passes.get(item.pass)?;
+        match pass.scan.columns.get(value.place.column)? {
             ScanColumn::Column {
                 join: None, name, ..
-            } => Some(name.as_str()),
+            } => Some(name),
             _ => None,
-        });
-        own.collect()
+        }
     }
 
     /// Whether an item type has the TTL attribute.
