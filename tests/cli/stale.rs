@@ -324,6 +324,87 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
+    let database = postgres::Database::with(
+        "CREATE TABLE t (id int PRIMARY KEY, c varchar(3), n numeric(6,2), d date, ts timestamp, f real);
+        INSERT INTO t VALUES (1, 'abc', 1.5, '2020-01-01', '2020-01-01', 1.5);
+        CREATE VIEW v AS SELECT * FROM t",
+    )
+    .await;
+    let case = Case::new("", "").await;
+    let (mapping, target) = (case.path("t.yaml").display().to_string(), case.target());
+    let url = database.url();
+    let run = |command: &str, further: &[&str], code: i32| {
+        let mut all = vec![command, &mapping, "--source", &url, "--target", &target];
+        all.extend(["--format", "json"]);
+        all.extend(further);
+        dynafold(&all).exits(code).json()
+    };
+    for (from, column, own, others) in [
+        ("t", "c", "ab äöü", "abcd settings"),
+        (
+            "t",
+            "n",
+            "9999.99 -0.5",
+            "20260101123456 12345.67 1.555 1.50",
+        ),
+        ("t", "d", "2024-02-29", "2023-02-29 2026-04-31"),
+        (
+            "t",
+            "ts",
+            "2026-01-01T23:59:59.000000",
+            "2026-01-01T24:00:00.000000 2026-01-01T23:59:60.000000",
+        ),
+        ("t", "f", "16777216", "16777217 0.123456789"),
+        // A view holds what its query gives.
+        ("v", "c", "abcd", ""),
+    ] {
+        case.map(&format!(
+            "  T:\n    from: {from}\n    key: {{ PK: \"X#{{{column}}}\", SK: \"-\" }}\n    columns: [id]\n"
+        ));
+        let text = std::fs::read_to_string(&mapping).unwrap();
+        let text = text.replace("sort: SK }", "sort: SK }, type_attribute: false");
+        std::fs::write(&mapping, text).unwrap();
+        run("migrate", &["--replace", "--yes", "--fresh"], 0);
+        let all = || own.split_whitespace().chain(others.split_whitespace());
+        for value in all() {
+            plant(&case, &format!("X#{value}"), "-").await;
+        }
+        let report = run("verify", &[], 3);
+        let found = stale(&report).into_iter();
+        let mut found: Vec<String> = found.map(|(key, _)| key).collect();
+        let mut expected: Vec<String> = own.split(' ').map(|own| format!("X#{own}")).collect();
+        found.sort();
+        expected.sort();
+        assert_eq!(found, expected, "{column}");
+        let others = others.split_whitespace().count();
+        assert_eq!(report["elsewhere"], json!(others), "{column}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_whose_digits_are_escaped_is_the_mappings() {
+    let items = "  V: { from: users, key: { PK: \"V15#{id}\", SK: \"-\" }, columns: [name] }\n";
+    let case = Case::new(USERS, items).await;
+    let mapping = std::fs::read_to_string(case.path("t.yaml")).unwrap();
+    let further = "sort: SK }, key_escape: percent, type_attribute: false";
+    let mapping = mapping.replace("sort: SK }", further);
+    std::fs::write(case.path("t.yaml"), mapping).unwrap();
+    case.source.run("UPDATE users SET id = id + 10").await;
+    case.migrate(&[], 0);
+    plant(&case, "V15#16", "-").await;
+    case.source.run("DELETE FROM users WHERE id > 12").await;
+    let report = case.run("verify", &[]).exits(3).json();
+    let keys = ["V15#%31%35", "V15#%313", "V15#%314"];
+    let expected = keys.map(|key| (key.to_owned(), "no row makes it".to_owned()));
+    assert_eq!(stale(&report), expected, "{report:#}");
+    let report = case.migrate(&["--changes-only", "--prune"], 0);
+    assert_eq!(total(&report, "deleted"), 3);
+    let left = ["V15#%31%31 -", "V15#%312 -", "V15#16 -"].map(str::to_owned);
+    assert_eq!(case.keys().await, left.into());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_item_that_text_in_a_column_of_numbers_may_have_made_is_nobodys_for_sure() {
     let script = "CREATE TABLE t (code INT NOT NULL PRIMARY KEY, v INT) WITHOUT ROWID;
         INSERT INTO t VALUES (1, 1), ('abc', 2);";

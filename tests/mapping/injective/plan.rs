@@ -9,7 +9,9 @@ use super::values::{Kind, columns};
 
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 const ZONES: [&str; 3] = ["UTC", "Europe/Berlin", "Pacific/Apia"];
-const LITERALS: [&str; 12] = ["", "", "#", "#", "#", "-", "a", "0", ".", "##", "x", "A#"];
+const LITERALS: [&str; 14] = [
+    "", "", "#", "#", "#", "-", "a", "0", ".", "##", "x", "A#", "V12", "V12-T:",
+];
 /// Those that break keys the most come several times.
 const FILTERS: &str = ";;;;;;pad(3);pad(3, 2);ordered;desc(3);iso;date;epoch;epoch_ms;format('%Y-%m-%d');\
 format('%H%M');plus(7d);plus(1mo);upper;lower;trim;truncate(2);replace('#', '-');replace('-', '');\

@@ -14,6 +14,9 @@ const DELIMITED: &str = "|x|#|x#|#x|x#x|#x#|x-x";
 const NAMES: &str = "a|b|a#|#a|x|B|";
 const INTEGERS: &str = "0|1|2|10|11|100|-1|-10|9223372036854775807";
 const DECIMALS: &str = "0|1|1.5|1.05|0.5|-1.5|-0.5|15|10|0.01";
+const SHORT: &str = "|x|ab|x#|#|a%b|%";
+const CENTS: &str = "0|1|1.5|-0.5|9999.99|-9999.99|0.01|10|21";
+const SINGLES: &str = "0|1|1.5|-0.1|16777216|340282350000000000000000000000000000000|0.000001|21";
 const DATES: &str = "2026-01-29|2026-01-31|2026-02-28|2011-12-30|2011-12-31|2012-01-01";
 /// Around changes of clocks, ends of months, and whole seconds.
 const TIMES: &str = "2026-03-29 01:30:00.000|2026-03-29 02:30:00.000|2026-03-29 03:30:00.000|\
@@ -67,7 +70,7 @@ pub(super) fn columns(dbms: Dbms) -> Vec<Kind> {
     if dbms != Dbms::Sqlite {
         all.extend(scalars());
         all.extend(points_in_time());
-        all.extend([bytes(), documents()]);
+        all.extend([bytes(), fixed_bytes(), documents()]);
     }
     all
 }
@@ -78,7 +81,16 @@ fn scalars() -> Vec<Kind> {
         scale: None,
     };
     let names = NAMES.split('|').map(str::to_owned).collect();
+    let cents = DataType::Decimal {
+        precision: Some(6),
+        scale: Some(2),
+    };
+    let short = DataType::Text { max_chars: Some(3) };
+    let singles = DataType::Float { bits: 32 };
     vec![
+        (short, "varchar(3)", texts(SHORT)),
+        (cents, "numeric(6,2)", numbers(CENTS)),
+        (singles, "real", numbers(SINGLES)),
         (decimal, "numeric", numbers(DECIMALS)),
         (
             DataType::Float { bits: 64 },
@@ -136,6 +148,12 @@ fn bytes() -> Kind {
         "bytea",
         values.collect(),
     )
+}
+
+fn fixed_bytes() -> Kind {
+    let values = [b"abcd", b"\0\0\0\0", b"a#%-"].map(|bytes| Value::Bytes(bytes.to_vec()));
+    let data_type = DataType::Binary { max_bytes: Some(4) };
+    (data_type, "binary(4)", values.into())
 }
 
 /// Documents that are written alike, and members of them.

@@ -1,17 +1,30 @@
 //! Which texts of its forms a value has: its forms are wider, which is safe for what must not meet, and not for
 //! what is deleted.
 
-use dynafold_relational::catalog::DataType;
-use dynafold_relational::value::{Number, TimeKind};
+use std::fmt::LowerExp;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use dynafold_relational::catalog::{DataType, Dbms};
+use dynafold_relational::value::Number;
+use jiff::civil::Date;
 
 use super::domain::Domain;
+use super::facts::ColumnFact;
 use super::text::letters;
 use crate::model::Placeholder;
 use crate::template::{Escape, Filter};
 
 /// Which texts of its forms a value has.
+#[derive(Debug, Clone)]
+pub(super) struct Exact {
+    kind: Kind,
+    /// What is escaped in it.
+    escape: Option<Arc<Escape>>,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Exact {
+enum Kind {
     /// All of them.
     Any,
     /// Those of whole numbers from `least` to `most`, with zeros before them where they are `padded`.
@@ -20,34 +33,98 @@ pub(super) enum Exact {
         most: i128,
         padded: bool,
     },
-    /// A number as it is written.
-    Number,
-    /// A date, or a date and a time of the day.
-    Moment,
+    /// A number as it is written, with no more digits before the point and behind it.
+    Number { whole: usize, fraction: usize },
+    /// A float of so many bits, as it is written.
+    Float(u8),
+    /// A date, or a date and a time of the day: of a column of this database, where that is known.
+    Moment(Option<Dbms>),
+    /// No more letters.
+    Text(u64),
+    /// No more bytes; with `fixed` no fewer either.
+    Bytes { most: u64, fixed: bool },
 }
 
+/// A number of any length.
+const ANY_NUMBER: Kind = Kind::Number {
+    whole: usize::MAX,
+    fraction: usize::MAX,
+};
+
 impl Exact {
-    /// Of a value. `domain`: what is known of its column.
-    pub(super) fn of(value: &Placeholder, domain: &Domain, data_type: Option<&DataType>) -> Self {
-        let escapes = |escape: &Escape| "-.:T".chars().any(|letter| escape.has(letter));
+    /// Of a value. `domain`: what is known of it. `column`: its column, where it is all of one.
+    pub(super) fn of(value: &Placeholder, domain: &Domain, column: Option<&ColumnFact>) -> Self {
+        Self {
+            kind: Kind::of(&value.filters, domain, column),
+            escape: value.escape.clone(),
+        }
+    }
+
+    /// Whether a text of the value's forms is one that it has.
+    pub(super) fn allows(&self, text: &str) -> bool {
+        match &self.escape {
+            _ if self.kind == Kind::Any => true,
+            Some(escape) => escape
+                .undo(text)
+                .is_some_and(|text| self.kind.allows(&text)),
+            None => self.kind.allows(text),
+        }
+    }
+
+    /// Whether bytes are a value of it, where it is a whole attribute.
+    pub(super) fn allows_bytes(&self, bytes: &[u8]) -> bool {
+        let Kind::Bytes { most, fixed } = self.kind else {
+            return true;
+        };
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        length == most || length < most && !fixed
+    }
+}
+
+impl Kind {
+    fn of(filters: &[Filter], domain: &Domain, column: Option<&ColumnFact>) -> Self {
+        let data_type = column.and_then(|column| column.data_type.as_ref());
+        let bounds = column.and_then(|column| column.bounds.as_ref());
+        match (filters, data_type, bounds) {
+            (
+                [],
+                Some(DataType::Text {
+                    max_chars: Some(most),
+                }),
+                Some(_),
+            ) => {
+                return Self::Text(*most);
+            }
+            (
+                [],
+                Some(DataType::Binary {
+                    max_bytes: Some(most),
+                }),
+                Some(bounds),
+            ) => {
+                return Self::Bytes {
+                    most: *most,
+                    fixed: bounds.fixed,
+                };
+            }
+            _ => {}
+        }
         // SQLite's columns of numbers hold text too.
-        if letters(&domain.forms).allows('x')
-            || value.escape.as_ref().is_some_and(|escape| escapes(escape))
-        {
+        if letters(&domain.forms).allows('x') {
             return Self::Any;
         }
-        let padded = match value.filters.as_slice() {
+        let is_moment = |data_type: &&DataType| {
+            matches!(data_type, DataType::Date | DataType::Timestamp { .. })
+        };
+        let moment = data_type.filter(is_moment);
+        let padded = match filters {
             [] => false,
             [Filter::Pad { scale: 0, .. }] => true,
-            [Filter::Epoch | Filter::EpochMs] => return Self::Number,
-            [Filter::Date | Filter::Iso] => return Self::Moment,
+            [Filter::Epoch | Filter::EpochMs] => return ANY_NUMBER,
+            [Filter::Date | Filter::Iso] => {
+                return Self::Moment(moment.and(bounds).map(|bounds| bounds.dbms));
+            }
             _ => return Self::Any,
-        };
-        let moment = |kind| {
-            matches!(
-                kind,
-                TimeKind::Date | TimeKind::Timestamp | TimeKind::Instant
-            )
         };
         match data_type {
             Some(DataType::Integer { bits, unsigned }) => {
@@ -63,16 +140,26 @@ impl Exact {
                     padded,
                 }
             }
-            Some(DataType::Decimal { .. } | DataType::Float { .. }) if !padded => Self::Number,
-            Some(other) if other.time().is_some_and(|(kind, _)| moment(kind)) => Self::Moment,
+            Some(DataType::Decimal {
+                precision: Some(precision),
+                scale: Some(scale),
+            }) if !padded && bounds.is_some() => {
+                let whole = i64::from(*precision) - i64::from(*scale);
+                Self::Number {
+                    whole: usize::try_from(whole).unwrap_or(0),
+                    fraction: usize::try_from(*scale).unwrap_or(0),
+                }
+            }
+            Some(DataType::Decimal { .. }) if !padded => ANY_NUMBER,
+            Some(DataType::Float { bits }) if !padded => Self::Float(*bits),
+            _ if moment.is_some() && !padded => Self::Moment(bounds.map(|bounds| bounds.dbms)),
             _ => Self::Any,
         }
     }
 
-    /// Whether a text of the value's forms is one that it has.
-    pub(super) fn allows(self, text: &str) -> bool {
+    fn allows(self, text: &str) -> bool {
         match self {
-            Self::Any => true,
+            Self::Any | Self::Bytes { .. } => true,
             Self::Whole {
                 least,
                 most,
@@ -83,25 +170,54 @@ impl Exact {
                     (least..=most).contains(&number) && (padded || number.to_string() == text)
                 })
             }
-            Self::Number => Number::parse(text).is_ok_and(|number| number.as_str() == text),
-            Self::Moment => is_moment(text),
+            Self::Number { whole, fraction } => Number::parse(text).is_ok_and(|number| {
+                let (before, behind) = number.parts();
+                let before = before.trim_start_matches('0');
+                number.as_str() == text && before.len() <= whole && behind.len() <= fraction
+            }),
+            Self::Float(32) => is_float::<f32>(text, 9),
+            Self::Float(_) => is_float::<f64>(text, 17),
+            Self::Moment(dbms) => is_moment(text, dbms),
+            Self::Text(most) => u64::try_from(text.chars().count()).is_ok_and(|all| all <= most),
         }
     }
 }
 
-/// Whether month, day and clock are within their bounds. MySQL keeps the 31st of any month, PostgreSQL
-/// the second 60.
-fn is_moment(text: &str) -> bool {
-    let part = |from: usize, least: u8, most: u8| {
-        let part = text.get(from..from + 2).and_then(|part| part.parse().ok());
-        text.len() <= from || part.is_some_and(|part: u8| (least..=most).contains(&part))
+/// Whether a float is written so: as the shortest text that reads back as it, or, where that lies in the middle between
+/// two floats, which PostgreSQL does not write, as the nearest of more digits. No database writes more than `most`.
+fn is_float<F: FromStr + LowerExp>(text: &str, most: usize) -> bool {
+    let Ok(float) = text.parse::<F>() else {
+        return false;
     };
+    let digits = text.replace(['-', '.'], "");
+    let digits = digits.trim_matches('0').len();
+    let rounded = format!("{float:.*e}", digits.saturating_sub(1));
+    let mut written = [format!("{float:e}"), rounded].into_iter();
+    digits <= most
+        && written.any(|one| Number::parse(&one).is_ok_and(|number| number.as_str() == text))
+}
+
+/// Whether month, day and clock are within their bounds. MySQL and MariaDB keep the 31st of any month; of what is no
+/// column of times it is not known who has written it.
+fn is_moment(text: &str, dbms: Option<Dbms>) -> bool {
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i16>().ok();
+    let part = |from: usize, least: i16, most: i16| {
+        let part = number(from, from + 2);
+        text.len() <= from || part.is_some_and(|part| (least..=most).contains(&part))
+    };
+    let is_day = || {
+        let small = |from| i8::try_from(number(from, from + 2)?).ok();
+        let day = (|| Date::new(number(0, 4)?, small(5)?, small(8)?).ok())();
+        day.is_some()
+    };
+    let (hour, second) = if dbms.is_some() { (23, 59) } else { (24, 60) };
     text.get(..4).is_some_and(|year| year != "0000")
         && part(5, 1, 12)
         && part(8, 1, 31)
-        && part(11, 0, 24)
+        && part(11, 0, hour)
         && part(14, 0, 59)
-        && part(17, 0, 60)
+        && part(17, 0, second)
+        && (dbms != Some(Dbms::Postgres) || is_day())
 }
 
 #[cfg(test)]
@@ -110,28 +226,74 @@ mod tests {
 
     #[test]
     fn only_texts_that_a_value_makes_are_its_own() {
-        let int = |padded| Exact::Whole {
+        let int = |padded| Kind::Whole {
             least: -(1 << 31),
             most: (1 << 31) - 1,
             padded,
         };
-        for (exact, own, others) in [
+        let decimal = |whole, fraction| Kind::Number { whole, fraction };
+        for (kind, own, others) in [
             (
                 int(false),
                 "0 7 -7 2147483647",
                 "007 -0 00 2147483648 99999999999999",
             ),
             (int(true), "0000000007 2147483647", "9999999999"),
-            (Exact::Number, "0.5 -1.25 100", "00.50 1.500 ...#1 1-1 -"),
+            (ANY_NUMBER, "0.5 -1.25 100", "00.50 1.500 ...#1 1-1 -"),
             (
-                Exact::Moment,
-                "2026-01-31 2026-02-31 2026-01-31T23:59:59.000001Z",
-                "2026-13-45 0000-00-00 2026-01-32 2026-01-31T25:00:00",
+                decimal(4, 2),
+                "0 9999.99 -0.01 1.5",
+                "10000 1.555 20260101123456 1.50",
             ),
+            (decimal(0, 3), "0.125 0", "1 1.5 0.1234"),
+            (
+                Kind::Float(32),
+                "16777216 0.1 -1.5 0 340282350000000000000000000000000000000 2097152.2",
+                "16777217 0.123456789 0.10 1e5 340282350000000000000000000000000000001",
+            ),
+            (
+                Kind::Float(64),
+                // PostgreSQL writes the second, others the first.
+                "100000000000000000000000 99999999999999990000000 0.1",
+                "9007199254740993 0.1000000000000000055",
+            ),
+            (
+                Kind::Moment(Some(Dbms::Mysql)),
+                "2026-01-31 2026-02-31 2026-01-31T23:59:59.000001Z",
+                "2026-13-45 0000-00-00 2026-01-32 2026-01-31T25:00:00 2026-01-31T24:00:00",
+            ),
+            (
+                Kind::Moment(Some(Dbms::Postgres)),
+                "2026-01-31 2024-02-29 2026-01-31T23:59:59.000001Z",
+                "2026-02-30 2023-02-29 2026-04-31T00:00:00 2026-01-01T23:59:60.000000",
+            ),
+            (
+                Kind::Moment(None),
+                "2026-02-31T24:00:00 2026-01-31T23:59:60",
+                "2026-13-01 2026-01-31T23:60:00",
+            ),
+            (Kind::Text(3), "abc ab äöü", "abcd settings"),
         ] {
-            assert!(own.split(' ').all(|text| exact.allows(text)), "{own}");
-            let allowed = others.split(' ').find(|text| exact.allows(text));
-            assert_eq!(allowed, None, "{exact:?}");
+            let wrong = own.split(' ').find(|text| !kind.allows(text));
+            assert_eq!(wrong, None, "{kind:?}");
+            let allowed = others.split(' ').find(|text| kind.allows(text));
+            assert_eq!(allowed, None, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_as_many_as_the_type_has() {
+        let exact = |fixed| Exact {
+            kind: Kind::Bytes { most: 4, fixed },
+            escape: None,
+        };
+        for (bytes, varying, fixed) in [
+            (&b"abcd"[..], true, true),
+            (b"ab", true, false),
+            (b"settings", false, false),
+        ] {
+            assert_eq!(exact(false).allows_bytes(bytes), varying, "{bytes:?}");
+            assert_eq!(exact(true).allows_bytes(bytes), fixed, "{bytes:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
-use dynafold_relational::catalog::DataType;
+use dynafold_relational::catalog::{DataType, Dbms};
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
@@ -43,6 +43,17 @@ pub(crate) struct ColumnFact {
     pub bytes: Option<usize>,
     /// Whether it is SQLite's rowid, which holds whole numbers alone.
     pub rowid: bool,
+    /// Who keeps its values within the bounds of its type; `None` where nobody does, as in SQLite, or it is not known,
+    /// as of a view.
+    pub bounds: Option<Bounds>,
+}
+
+/// Who keeps values within the bounds of a column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    pub dbms: Dbms,
+    /// Whether each has all the bytes that the type has.
+    pub fixed: bool,
 }
 
 /// Columns that are unique together.

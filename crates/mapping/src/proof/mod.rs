@@ -42,7 +42,7 @@ mod verdict;
 pub(super) use apart::{Apart, MOST_PAIRS, Pairs, pairs};
 pub(super) use coverage::{Covered, coverage};
 pub(super) use domain::Domain;
-pub(super) use facts::{ColumnFact, Facts, Origin, Subject, UniqueKey};
+pub(super) use facts::{Bounds, ColumnFact, Facts, Origin, Subject, UniqueKey};
 pub(super) use indexes::{Refused, fixed, index, key_attributes, refused};
 pub(super) use injective::{Shown, prove};
 pub(super) use meet::Work;

@@ -3,12 +3,11 @@
 use std::collections::HashSet;
 
 use dynafold_dynamodb::Attribute;
-use dynafold_relational::catalog::DataType;
 use jiff::tz::TimeZone;
 
 use super::domain::Domain;
 use super::exact::Exact;
-use super::facts::Subject;
+use super::facts::{ColumnFact, Subject};
 use super::forms::{Piece, Shape, shapes};
 use super::letters::Letters;
 use super::meet::{Common, Work, meeting};
@@ -39,11 +38,11 @@ impl Texts {
         })
     }
 
-    /// `of`: what is known of a placeholder's column, and its type.
+    /// `of`: what is known of a placeholder's value, and its column where it is all of one.
     fn with<'t>(
         node: &Node,
         zone: &TimeZone,
-        of: &dyn Fn(&Placeholder) -> (Domain, Option<&'t DataType>),
+        of: &dyn Fn(&Placeholder) -> (Domain, Option<&'t ColumnFact>),
     ) -> Self {
         let known = |domain: &dyn Fn(&Placeholder) -> Domain| Known {
             shapes: shapes(node, zone, domain),
@@ -83,7 +82,10 @@ impl Known {
         let text = match value {
             Attribute::S(text) => text.as_str(),
             Attribute::N(number) => number.as_str(),
-            // What bytes say is not known as text.
+            Attribute::B(bytes) => {
+                let mut exact = self.exact.iter();
+                return exact.all(|exact| exact.allows_bytes(bytes));
+            }
             _ => return true,
         };
         self.shapes.iter().any(|shape| {
@@ -149,14 +151,10 @@ pub(crate) fn key_texts(subject: Subject<'_>) -> Vec<Texts> {
     let known = |placeholder: &Placeholder| {
         let domain = subject.domain(placeholder);
         let column = subject.facts.columns.get(placeholder.place.column);
-        let data_type = column.and_then(|column| column.data_type.as_ref());
         if column.is_some_and(|column| column.rowid) {
-            return (domain.in_figures(), data_type);
+            return (domain.in_figures(), column);
         }
-        (
-            domain,
-            data_type.filter(|_| placeholder.place.path.is_empty()),
-        )
+        (domain, column.filter(|_| placeholder.place.path.is_empty()))
     };
     keys.map(|(_, node)| Texts::with(node, subject.time_zone, &known))
         .collect()

@@ -12,7 +12,7 @@ use dynafold_relational::scan::ScanColumn;
 use super::bind::Binder;
 use super::place::unknown;
 use super::scope::{On, One, Parent, Scope};
-use crate::proof::{ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
+use crate::proof::{Bounds, ColumnFact, Domain, Facts, Origin, UniqueKey, column_bytes};
 
 impl Binder<'_> {
     /// What tells source rows apart: names and indices into the row. Of a row that is exploded,
@@ -121,6 +121,10 @@ impl Binder<'_> {
             domain,
             bytes,
             rowid: column.rowid && is_stored,
+            bounds: (is_stored && dbms != Dbms::Sqlite).then(|| Bounds {
+                dbms,
+                fixed: column.declared.starts_with("binary("),
+            }),
         }
     }
 
@@ -139,6 +143,7 @@ impl Binder<'_> {
                 data_type: Some(position),
                 bytes: Some(7),
                 rowid: false,
+                bounds: None,
             },
             found => ColumnFact {
                 written: found.map_or_else(String::new, |element| element.alias.clone()),
@@ -146,6 +151,7 @@ impl Binder<'_> {
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
                 rowid: false,
+                bounds: None,
             },
         }
     }

@@ -179,6 +179,24 @@ impl Escape {
         }
         out.push_str(rest);
     }
+
+    /// The value of which an escaped text is; `None` for one that no value has.
+    #[must_use]
+    pub fn undo(&self, escaped: &str) -> Option<String> {
+        let mut bytes = Vec::with_capacity(escaped.len());
+        let mut rest = escaped;
+        while let Some((plain, behind)) = rest.split_once('%') {
+            bytes.extend(plain.bytes());
+            let (digits, after) = behind.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = after;
+        }
+        bytes.extend(rest.bytes());
+        let value = String::from_utf8(bytes).ok()?;
+        let mut again = Text::new();
+        self.push(&mut again, &value);
+        (again == *escaped).then_some(value)
+    }
 }
 
 fn collect(parts: &[Part], characters: &mut Vec<char>) {
@@ -247,6 +265,9 @@ mod escape_tests {
             "as it is: ñ 한국 😀"
         );
         assert_eq!(escaped(&escape, ""), "");
+        for none in ["a#b", "%61", "%2f", "%2", "%", "%C3", "%+7"] {
+            assert_eq!(escape.undo(none), None, "{none}");
+        }
     }
 
     #[test]
@@ -277,6 +298,9 @@ mod escape_tests {
             let parts = vec![value(), text("#"), value(), optional(), optional()];
             let escape = Escape::of(&template(parts)).unwrap();
             prop_assert_eq!(key(&escape, &a) == key(&escape, &b), a == b);
+            for value in a {
+                prop_assert_eq!(escape.undo(&escaped(&escape, &value)), Some(value));
+            }
         }
     }
 }
