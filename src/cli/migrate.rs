@@ -153,7 +153,6 @@ impl Ready {
         let prune = arguments.prune.map(|stale| Prune {
             filtered: stale == StaleRows::Filtered,
         });
-        let model = pruned(model, prune.as_ref());
         let remember = is_full(arguments).then(|| Selection {
             place,
             json: keys.json(),
@@ -204,17 +203,6 @@ impl Ready {
 /// Whether everything that the mapping says is loaded, so that a later load may go by its keys.
 fn is_full(arguments: &Migrate) -> bool {
     arguments.items.is_empty() && arguments.partition.is_none() && arguments.retry_rejects.is_none()
-}
-
-/// Rows that conditions leave out are read too, where their items are told from those whose rows are
-/// gone.
-fn pruned(mut model: Arc<Model>, prune: Option<&Prune>) -> Arc<Model> {
-    if prune.is_some_and(|prune| !prune.filtered) {
-        for pass in &mut Arc::make_mut(&mut model).passes {
-            pass.scan.keep_unmatched = true;
-        }
-    }
-    model
 }
 
 fn doing(arguments: &Migrate) -> Doing {

@@ -5,7 +5,8 @@
 //! item is deleted only where its item type is one of the mapping's that the run was about, no row
 //! makes its key, and what has become of its row is what was asked for. Items from elsewhere are never
 //! touched. What earlier loads have done decides nothing: the same command does the same again. A load
-//! that goes on deletes without being asked only what the journal says that it has sent, as it is.
+//! that goes on deletes without being asked what plain `--prune` would, of that what the journal says that
+//! it has sent, as it is.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs::File;
@@ -41,7 +42,7 @@ pub(crate) const STRANGER: usize = usize::MAX;
 pub(crate) const UNCLEAR: usize = STRANGER - 1;
 
 /// What has become of the row of a stale item.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Stale {
     /// No row that was read makes its key.
     #[default]
@@ -80,7 +81,6 @@ pub(crate) struct Stray {
     /// Its key.
     pub(crate) json: String,
     /// What has become of its row.
-    #[serde(skip)]
     pub(crate) stale: Stale,
     /// Whether its TTL is over: DynamoDB deletes it when it comes to it.
     pub(crate) past: bool,
@@ -281,15 +281,22 @@ pub(crate) async fn compare(
             return Ok(overwritten);
         }
         overwritten += rows.saturating_sub(1);
-        if let Some(place) = place
-            && rows == 0
-            && !again
-            && !each(Stray {
-                stale,
-                sent,
-                ..read_item(&mut file, place)?
-            })
-            .await
+        let Some(place) = place.filter(|_| rows == 0 && !again) else {
+            continue;
+        };
+        let stray = read_item(&mut file, place)?;
+        // Where the journal is compared, its row was looked for before.
+        let stale = if stale == Stale::Gone {
+            stray.stale
+        } else {
+            stale
+        };
+        if !each(Stray {
+            stale,
+            sent,
+            ..stray
+        })
+        .await
         {
             return Err(Why::Cancelled);
         }
@@ -411,26 +418,28 @@ impl Strays {
 }
 
 impl Left {
-    /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself.
+    /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself, and whose row is
+    /// gone.
     /// `told_apart`: whether item types can be; `selects`: whether a row of one may be there though it was not read.
     fn is_own(&mut self, stray: &Stray, told_apart: bool, selects: &dyn Fn(usize) -> bool) -> bool {
-        if stray.sent && stray.stale == Stale::Gone && selects(stray.item_type) {
-            self.not_returned += 1;
-            return false;
+        if stray.sent {
+            let deletes = self.asked_for(&Prune::default(), stray, selects);
+            let is_strange = told_apart && stray.item_type == STRANGER;
+            self.strangers += u64::from(deletes && is_strange);
+            return deletes;
         }
-        match (stray.sent, stray.item_type) {
-            (true, STRANGER) => self.strangers += u64::from(told_apart),
-            (true, _) | (false, STRANGER) => {}
-            (false, UNCLEAR) => self.unclear += 1,
-            (false, _) => self.others += 1,
+        match stray.item_type {
+            STRANGER => {}
+            UNCLEAR => self.unclear += 1,
+            _ => self.others += 1,
         }
-        stray.sent
+        false
     }
 
     /// Whether what has become of an item's row is what is asked for.
     fn asked_for(&mut self, prune: &Prune, stray: &Stray, selects: &dyn Fn(usize) -> bool) -> bool {
         let left = match stray.stale {
-            _ if stray.item_type == UNCLEAR => &mut self.unclear,
+            _ if stray.item_type == UNCLEAR && !stray.sent => &mut self.unclear,
             Stale::Rejected => &mut self.rejected,
             Stale::Expired => &mut self.expired,
             _ if prune.filtered => return true,

@@ -2,6 +2,7 @@
 //! the keys; then the attempt in the state. The table is not touched here.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
@@ -14,7 +15,7 @@ use super::prove::{Contest, Keys, Proved, Told};
 use super::report::{KeysReport, Report};
 use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
 use super::worker::{Doing, Rules};
-use super::{KeyCheck, Load, journal};
+use super::{KeyCheck, Load, Prune, journal};
 use crate::catalog::Dbms;
 use crate::mapping::model::{Model, Pass};
 use crate::proof::Proof;
@@ -217,8 +218,13 @@ fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
         options.selection.clone(),
         contest,
     );
+    let rules = match &options.prune {
+        Some(prune) => rules.deleting(prune),
+        None if stale => rules.deleting(&Prune::default()),
+        None => rules,
+    };
     if stale || wants_all_keys(load) {
-        return rules.with_keys(Proof::new(options.proof.clone()), options.prune.as_ref());
+        return rules.with_keys(Proof::new(options.proof.clone()));
     }
     rules
 }
@@ -325,6 +331,9 @@ pub async fn begin(mut load: Load) -> Begun {
         Some(source) => match Box::pin(set(&load, source, &mut before)).await {
             Ok(set) => {
                 keys = set.keys.clone();
+                if set.rules.keeps_filtered() {
+                    read_unmatched(&mut load.model);
+                }
                 setting = Some(set);
             }
             Err(Unset::Why(why)) => halt.set(why),
@@ -344,6 +353,13 @@ pub async fn begin(mut load: Load) -> Begun {
         keys,
         resumed,
         at,
+    }
+}
+
+/// Has rows read that conditions leave out, where their items are told from those whose rows are gone.
+fn read_unmatched(model: &mut Arc<Model>) {
+    for pass in &mut Arc::make_mut(model).passes {
+        pass.scan.keep_unmatched = true;
     }
 }
 

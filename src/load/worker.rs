@@ -580,12 +580,16 @@ impl Rules {
         }
     }
 
-    /// Has the keys of all items remembered, and of rows that make none what is left alone by `prune`.
-    /// Without it only the run's own items are deleted, and none but those that it makes are to stay.
-    pub(super) fn with_keys(mut self, proof: Proof, prune: Option<&Prune>) -> Self {
+    /// Has the keys of all items remembered.
+    pub(super) fn with_keys(mut self, proof: Proof) -> Self {
         self.keys = Some(Mutex::new(proof));
-        self.keep_filtered = prune.is_some_and(|prune| !prune.filtered);
-        self.keep_rejected = prune.is_some();
+        self
+    }
+
+    /// Has the keys of rows that make no item remembered too: what is left alone where items are deleted.
+    pub(super) fn deleting(mut self, prune: &Prune) -> Self {
+        self.keep_filtered = !prune.filtered;
+        self.keep_rejected = true;
         self
     }
 

@@ -192,6 +192,47 @@ async fn going_on_deletes_no_item_that_somebody_else_has_put_in_the_place_of_its
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn going_on_deletes_only_what_is_gone() {
+    let (source, _) = sqlite().await;
+    source
+        .run("CREATE VIEW seen AS SELECT id FROM orders")
+        .await;
+    let case = Case::storm(&source.url(), SLOW);
+    let seen = "from: order_lines\n    where: order_id IN (SELECT id FROM seen)";
+    case.map(&MAPPING.replace("from: order_lines", seen));
+    killed(&case, &[]);
+    let before = keys(&case).await;
+    let is_of = |prefix: &'static str| before.iter().filter(move |key| key.starts_with(prefix));
+    let lines: Vec<&String> = is_of("ORDER#").collect();
+    let sessions: Vec<&String> = is_of("SESSION#").collect();
+    let gone_line = *lines.last().expect("lines were put");
+    let (order, line) = gone_line
+        .strip_prefix("ORDER#")
+        .and_then(|key| key.split_once(" LINE#"))
+        .expect("a line");
+    source
+        .run(&format!(
+            "DROP VIEW seen; CREATE VIEW seen AS SELECT id FROM orders WHERE id = {order};
+             DELETE FROM order_lines WHERE order_id = {order} AND line_no = {line};
+             UPDATE sessions SET ends = 1700000000"
+        ))
+        .await;
+    case.set("");
+    let ran = case.migrate(&[]).exits(3);
+    let report = ran.json();
+    hold_loaded(&report);
+    assert_eq!(gone(&case, &before).await, [gone_line.clone()]);
+    assert_eq!(total(&report, "deleted"), 1, "{report:#}");
+    let of_the_order = format!("ORDER#{order} ");
+    let hidden = lines.iter().filter(|key| !key.starts_with(&of_the_order));
+    let left = |kind: &str| report["left"][kind].as_u64().unwrap();
+    assert_eq!(left("filtered"), hidden.count() as u64, "{report:#}");
+    assert_eq!(left("expired"), sessions.len() as u64, "{report:#}");
+    assert_eq!(left("not_returned"), 0, "{report:#}");
+    assert!(ran.stderr.contains("--prune=filtered"), "{}", ran.stderr);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn another_value_of_a_variable_is_another_load() {
     let (source, _) = sqlite().await;
     let case = Case::storm(&source.url(), SLOW);
