@@ -117,6 +117,12 @@ pub enum SourceError {
         /// What has changed, and since when.
         what: String,
     },
+    /// When SQL reads what no snapshot holds still.
+    #[error("the sequence {name} is read, and what it holds is of the moment, not of the snapshot")]
+    Live {
+        /// The sequence.
+        name: String,
+    },
     /// When the connection broke while rows were read.
     #[error("the connection to the database was lost while reading {object}")]
     Lost {
@@ -138,6 +144,9 @@ impl SourceError {
                 "start the same command again; items already written are written again unchanged",
             ),
             Self::Moved { .. } => Some("start the same command again once that has ended"),
+            Self::Live { .. } => Some(
+                "put a number in its place, or read it from a table; no run can claim anything beside it",
+            ),
             Self::Url(_) => {
                 Some("say postgres://user@host/database, mysql://user@host/database or sqlite:FILE")
             }
@@ -270,7 +279,7 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<(), 
     let sql: Vec<String> = sql.map(plain).collect();
     for table in &checked.tables {
         let name = plain(&table.name.name);
-        if !named.contains(&&table.name) && !sql.iter().any(|sql| sql.contains(&name)) {
+        if !named.contains(&&table.name) && !sql.iter().any(|sql| has_word(sql, &name)) {
             continue;
         }
         let shown = checked.display_name(&table.name);
@@ -289,6 +298,17 @@ fn same_schema(checked: &Catalog, now: &Catalog, scans: &[&Scan]) -> Result<(), 
         });
     }
     Ok(())
+}
+
+/// Whether a name stands in a text, and not only as a part of a longer one.
+fn has_word(text: &str, name: &str) -> bool {
+    let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let mut found = text.match_indices(name);
+    found.any(|(at, _)| {
+        let (before, rest) = text.split_at(at);
+        let after = rest.get(name.len()..).unwrap_or_default();
+        !goes_on(before.chars().next_back()) && !goes_on(after.chars().next())
+    })
 }
 
 /// Reads the URL of a server. Refuses one that would be shown with a part of its password, and

@@ -157,6 +157,34 @@ async fn the_server_refuses_every_write() {
 }
 
 #[tokio::test]
+async fn a_sequence_is_no_part_of_a_snapshot_and_is_refused() {
+    for (product, server) in servers() {
+        if product != "mariadb" {
+            continue;
+        }
+        let database = Database::new(&server).await;
+        database
+            .run("CREATE TABLE t (id INT PRIMARY KEY); CREATE SEQUENCE numbers; CREATE TABLE plain (id INT)")
+            .await;
+        let mut source = open(&database.url()).await;
+        let catalog = source.catalog().await.unwrap();
+        let mut scan = scan_of(table(&catalog, "t"));
+        for (condition, is_refused) in [
+            ("id > (SELECT next_not_cached_value FROM numbers)", true),
+            ("id > (SELECT id FROM plain AS numbers)", false),
+        ] {
+            let mut source = open(&database.url()).await;
+            scan.conditions = vec![condition.to_owned()];
+            let begun = source.begin(&[&scan]).await;
+            let said = begun.err().map(|error| error.to_string());
+            let is_told = said.is_some_and(|said| said.contains("sequence numbers is read"));
+            assert_eq!(is_told, is_refused, "{condition}");
+        }
+        database.drop().await;
+    }
+}
+
+#[tokio::test]
 async fn the_snapshot_does_not_see_what_is_written_later() {
     for (_, server) in servers() {
         let database = Database::new(&server).await;

@@ -77,18 +77,22 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
         ),
         (
             "BEGIN; TRUNCATE strict; INSERT INTO strict VALUES (1), (2); COMMIT",
-            "strict was changed",
+            "the table public.strict was changed",
             0,
         ),
         (
             "ALTER TYPE kind RENAME VALUE 'a' TO 'b'",
-            "kind was changed",
+            "the type public.kind was changed",
             2,
         ),
-        ("ALTER TYPE pair ADD ATTRIBUTE z int", "pair was changed", 2),
+        (
+            "ALTER TYPE pair ADD ATTRIBUTE z int",
+            "the type public.pair was changed",
+            2,
+        ),
         (
             "CREATE OR REPLACE FUNCTION look(i int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-            "look(integer) was changed",
+            "the function public.look was changed",
             2,
         ),
         (
@@ -139,6 +143,178 @@ async fn what_a_function_read_and_what_became_an_heir_is_found_before_anything_i
             }
         }
     }
+}
+
+/// Begins a run over the rows of `t` that a condition takes, and gives what it says at the end where something was
+/// changed meanwhile.
+async fn told(script: &str, condition: &str, change: &str) -> String {
+    let database = Database::with(script).await;
+    let mut source = connect(&database.url()).await;
+    let catalog = source.catalog().await.expect("a catalog");
+    let mut scan = scan_of(table(&catalog, "t"));
+    if !condition.is_empty() {
+        scan.conditions = strings(&[condition]);
+    }
+    source.begin(&[&scan]).await.expect("a run");
+    source.confirm().await.expect("nothing moved");
+    database.run(change).await;
+    let confirmed = source.confirm().await;
+    let told = confirmed.err().map(|error| error.to_string());
+    told.unwrap_or_default()
+}
+
+#[tokio::test]
+async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
+    let script = "CREATE TYPE kind AS ENUM ('a', 'b');
+        CREATE TABLE t (id int PRIMARY KEY, name varchar(9), k kind, at timestamptz);
+        INSERT INTO t VALUES (1, 'A', 'a', now());
+        CREATE TABLE looked (id int);
+        CREATE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i < 2';
+        CREATE FUNCTION wide(i bigint) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i < 2';
+        CREATE FUNCTION below(int, int) RETURNS boolean LANGUAGE sql AS 'SELECT $1 < $2';
+        CREATE OPERATOR %% (LEFTARG = int, RIGHTARG = int, FUNCTION = below);
+        CREATE FUNCTION shown(kind) RETURNS text LANGUAGE sql AS $$ SELECT 'x' $$;
+        CREATE CAST (kind AS text) WITH FUNCTION shown(kind);
+        CREATE TEXT SEARCH CONFIGURATION own (COPY = english);";
+    for (condition, change, expected) in [
+        (
+            "plain(id)",
+            "CREATE OR REPLACE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i > 2'",
+            "the function public.plain was changed after",
+        ),
+        (
+            "wide(id)",
+            "CREATE FUNCTION wide(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i > 2'",
+            "the function public.wide was made after",
+        ),
+        (
+            "plain(id)",
+            "DROP FUNCTION plain",
+            "the function public.plain was changed or dropped after",
+        ),
+        (
+            "id %% 2",
+            "CREATE OR REPLACE FUNCTION below(int, int) RETURNS boolean LANGUAGE sql AS 'SELECT $1 > $2'",
+            "the function public.below was changed after",
+        ),
+        (
+            "id < 2",
+            "CREATE FUNCTION above(int, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT $1 > $2';
+             CREATE OPERATOR < (LEFTARG = int, RIGHTARG = bigint, FUNCTION = above)",
+            "the function public.above was made after",
+        ),
+        (
+            "k::text = 'x'",
+            "DROP CAST (kind AS text)",
+            "the cast public.kind to pg_catalog.text was changed or dropped after",
+        ),
+        (
+            "id < 2",
+            "ALTER TYPE kind RENAME VALUE 'a' TO 'z'",
+            "the type public.kind was changed after",
+        ),
+        (
+            "lower(name) = 'a'",
+            "CREATE FUNCTION lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'",
+            "the function public.lower was made after",
+        ),
+        (
+            "to_tsvector('own', name) @@ to_tsquery('own', 'a')",
+            "ALTER TEXT SEARCH CONFIGURATION own ALTER MAPPING FOR asciiword WITH simple",
+            "the text search configuration public.own was changed",
+        ),
+        (
+            "plain(id)",
+            "ALTER TABLE looked RENAME id TO other",
+            "the table public.looked was changed after",
+        ),
+        // What no condition can look up, or this one cannot.
+        (
+            "plain(id)",
+            "CREATE TEMPORARY TABLE passing (k kind); DROP TABLE passing;
+             CREATE FUNCTION fires() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+             CREATE INDEX ON looked (id); ANALYZE; INSERT INTO looked VALUES (1)",
+            "",
+        ),
+        (
+            "id < 2",
+            "DROP CAST (kind AS text); DROP FUNCTION shown",
+            "the function public.shown was changed or dropped after",
+        ),
+        (
+            "",
+            "CREATE OR REPLACE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i > 2'",
+            "",
+        ),
+    ] {
+        let told = told(script, condition, change).await;
+        let is_it = expected.is_empty() == told.is_empty() && told.starts_with(expected);
+        assert!(is_it, "{condition}: {change}: {told:?}");
+    }
+    // Without an operator or a cast of somebody's, only what is named is called.
+    let script =
+        "CREATE TABLE t (id int PRIMARY KEY, at timestamptz); CREATE TABLE looked (id int);
+        CREATE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i < 2';";
+    let change = "CREATE TABLE new (id int); ALTER TABLE looked RENAME id TO other";
+    assert_eq!(told(script, "at < now() AND id < 2", change).await, "");
+    let told = told(script, "plain(id) OR at < now()", change).await;
+    assert!(
+        told.starts_with("the table public.looked was changed"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn types_are_looked_at_where_a_column_that_is_read_has_them() {
+    let script = "CREATE TYPE kind AS ENUM ('a', 'b'); CREATE DOMAIN kinds AS kind[];
+        CREATE TYPE pair AS (x int, y kind); CREATE TYPE other AS ENUM ('a'); CREATE TYPE pairs AS (x int);
+        CREATE TABLE far (id other); CREATE TABLE strip (x int);
+        CREATE TABLE t (id int PRIMARY KEY, k kinds, p pair[], s strip); INSERT INTO t VALUES (1)";
+    for (change, expected) in [
+        (
+            "ALTER TYPE kind RENAME VALUE 'a' TO 'z'",
+            "the type public.kind was changed after",
+        ),
+        (
+            "ALTER TYPE pair RENAME ATTRIBUTE x TO z",
+            "the type public.pair was changed after",
+        ),
+        (
+            "ALTER TABLE strip RENAME x TO z",
+            "the type public.strip was changed after",
+        ),
+        ("ALTER TYPE other RENAME VALUE 'a' TO 'z'", ""),
+        ("DROP TABLE far; DROP TYPE other", ""),
+        ("DROP TYPE pairs", ""),
+    ] {
+        let told = told(script, "", change).await;
+        let is_it = expected.is_empty() == told.is_empty() && told.starts_with(expected);
+        assert!(is_it, "{change}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_sequence_is_no_part_of_a_snapshot_and_is_refused() {
+    let database = Database::with(
+        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); CREATE SEQUENCE numbers;
+         CREATE FUNCTION newest() RETURNS bigint LANGUAGE plpgsql AS
+           'BEGIN RETURN (SELECT last_value FROM numbers); END'",
+    )
+    .await;
+    let mut source = connect(&database.url()).await;
+    let catalog = source.catalog().await.expect("a catalog");
+    let mut scan = scan_of(table(&catalog, "t"));
+    scan.conditions = strings(&["id >= (SELECT last_value FROM numbers)"]);
+    let refused = source.begin(&[&scan]).await.expect_err("a sequence");
+    let told = "the sequence numbers is read";
+    assert!(refused.to_string().starts_with(told), "{refused}");
+    // What a function reads is seen once it has.
+    let mut source = connect(&database.url()).await;
+    scan.conditions = strings(&["id >= newest()"]);
+    source.begin(&[&scan]).await.expect("a run");
+    assert_eq!(count(source.as_mut(), &scan).await, 1);
+    let refused = source.confirm().await.expect_err("a sequence");
+    assert!(refused.to_string().starts_with(told), "{refused}");
 }
 
 #[tokio::test]

@@ -370,6 +370,20 @@ fn written(places: &Places, name: TableName) -> TableName {
     places.keys().find(same).cloned().unwrap_or(name)
 }
 
+/// The sequences of MariaDB.
+pub(super) async fn sequences(
+    connection: &mut MySqlConnection,
+) -> Result<Vec<TableName>, sqlx::Error> {
+    let found = rows(connection, include_str!("sql/sequences.sql")).await?;
+    let name = |row: &MySqlRow| {
+        Ok(TableName {
+            schema: text(row, 0)?,
+            name: text(row, 1)?,
+        })
+    };
+    found.iter().map(name).collect()
+}
+
 /// Runs a query of our own.
 pub(super) async fn rows(
     connection: &mut MySqlConnection,

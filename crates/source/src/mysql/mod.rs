@@ -26,6 +26,7 @@ use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out
 use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
+use dynafold_sql::Query;
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -44,6 +45,8 @@ pub struct Mysql {
     patience: Duration,
     /// Kept for [`Source::describe`].
     catalog: Option<Catalog>,
+    /// The sequences of MariaDB, in the run's snapshot.
+    sequences: Vec<TableName>,
 }
 
 /// What the server said of itself.
@@ -113,6 +116,7 @@ impl Mysql {
             server,
             patience: PATIENCE,
             catalog: None,
+            sequences: Vec::new(),
         })
     }
 
@@ -202,8 +206,41 @@ impl Mysql {
         };
         let begun: Result<(), sqlx::Error> = begun.await;
         begun.map_err(|cause| self.server.fault("the snapshot".to_owned(), cause))?;
-        match checked {
-            Some(checked) => super::same_schema(&checked, self.read_catalog().await?, scans),
+        if let Some(checked) = checked {
+            super::same_schema(&checked, self.read_catalog().await?, scans)?;
+        }
+        if self.server.dbms == Dbms::Mariadb {
+            let sequences = catalog::sequences(&mut self.connection).await;
+            let sequences =
+                sequences.map_err(|cause| self.server.fault("the schema".to_owned(), cause));
+            self.sequences = sequences?;
+        }
+        let sql = scans.iter().flat_map(|scan| scan.foreign_sql());
+        sql.into_iter().try_for_each(|sql| self.check_live(sql))
+    }
+
+    /// Checks that SQL reads no sequence by itself: what one holds is of the moment, and not of the snapshot.
+    fn check_live(&self, sql: &str) -> Result<(), SourceError> {
+        let read = |sql: &str| Query::read(sql, Some(self.server.dbms)).ok();
+        let condition = || read(&format!("SELECT 1 WHERE {sql}"));
+        if self.sequences.is_empty() {
+            return Ok(());
+        }
+        let Some(query) = read(sql).or_else(condition) else {
+            return Ok(());
+        };
+        let home = self.server.database.as_deref().unwrap_or_default();
+        let is_read = |sequence: &&TableName| {
+            query.tables.iter().any(|table| {
+                let schema = table.schema.as_ref().map_or(home, |schema| &schema.text);
+                sequence.name.eq_ignore_ascii_case(&table.name.text)
+                    && sequence.schema.eq_ignore_ascii_case(schema)
+            })
+        };
+        match self.sequences.iter().find(is_read) {
+            Some(sequence) => Err(SourceError::Live {
+                name: sequence.name.clone(),
+            }),
             None => Ok(()),
         }
     }
@@ -258,6 +295,7 @@ impl Source for Mysql {
     }
 
     async fn ask(&mut self, sql: &str, columns: &[Column]) -> Result<Vec<Row>, SourceError> {
+        self.check_live(sql)?;
         let asked = scan::ask(&mut self.connection, sql, columns).await;
         asked.map_err(|cause| self.server.fault("the mapping's query".to_owned(), cause))
     }

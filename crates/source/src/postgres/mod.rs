@@ -23,6 +23,7 @@ mod catalog;
 mod cut;
 mod decode;
 mod error;
+mod lookup;
 mod scan;
 mod session;
 mod types;
@@ -45,6 +46,7 @@ use self::error::Subject;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url};
+use dynafold_relational::catalog::Table;
 
 /// How long a server may take to answer before it counts as out of reach.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);
@@ -87,18 +89,27 @@ pub struct Postgres {
     checked: Option<Catalog>,
     /// What the run's scans read.
     planned: Arc<[(String, Relations)]>,
-    /// Whether they call functions that somebody has made.
-    calls: bool,
+    /// Asks for what their SQL may look up by name, as it is now; `None`: they have none.
+    lookups: Option<Arc<str>>,
     patience: Duration,
 }
 
 /// The relations of a plan, each under the alias that it has there.
 type Relations = BTreeSet<(String, String)>;
 
-/// What `sql/moved.sql`, `sql/redefined.sql` and `sql/functions.sql` say.
+/// What `sql/moved.sql`, `sql/redefined.sql` and `sql/live.sql` say.
 #[derive(Deserialize)]
 struct Named {
     name: String,
+}
+
+/// What `sql/callable.sql` says.
+#[derive(Deserialize)]
+struct Callable {
+    /// What calls functions that somebody has made, by its name.
+    names: Vec<String>,
+    /// Whether operators and casts do.
+    unnamed: bool,
 }
 
 /// What a URL may say after `?`.
@@ -219,7 +230,7 @@ impl Postgres {
             unfiltered: false,
             checked: None,
             planned: Arc::default(),
-            calls: false,
+            lookups: None,
             patience: PATIENCE,
         })
     }
@@ -316,10 +327,6 @@ impl Postgres {
                 planned.push(self.prepare_here(scan).await?);
                 planned.push(self.prepare_here(&scan.bare()).await?);
             }
-            let functions = include_str!("sql/functions.sql");
-            let functions = self.entries::<Named>(functions).await?;
-            let calls = |plan: &String| functions.iter().any(|it| plan.contains(&it.name));
-            self.calls = planned.iter().any(|(_, plan)| calls(plan));
             let planned = planned.into_iter();
             let planned = planned.map(|(sql, plan)| (sql, relations(&plan))).collect();
             let before = std::mem::replace(&mut self.planned, planned);
@@ -338,14 +345,38 @@ impl Postgres {
             self.execute("ROLLBACK", &Subject::Transaction).await?;
             self.begun = false;
         }
-        self.check_schema(scans).await
+        self.check_live().await?;
+        let views = self.check_schema(scans).await?;
+        let sql: Vec<&str> = scans.iter().flat_map(|scan| scan.foreign_sql()).collect();
+        if views || !sql.is_empty() {
+            let tables = self.may_read_more(views, &sql).await?;
+            self.lookups = Some(lookup::sql(tables));
+        }
+        Ok(())
+    }
+
+    /// Whether the SQL may call functions that somebody has made, and with them read what no plan shows. A function's
+    /// name need not be in the plan: one in SQL becomes a part of it, and an operator or a cast has another name.
+    async fn may_read_more(&mut self, views: bool, sql: &[&str]) -> Result<bool, SourceError> {
+        let callable = include_str!("sql/callable.sql");
+        let Some(callable) = self.entries::<Callable>(callable).await?.pop() else {
+            return Ok(true);
+        };
+        let names = |sql: &str| {
+            let plain = sql.replace('"', "").to_lowercase();
+            let mut names = callable.names.iter();
+            names.any(|name| plain.contains(name)) || lookup::reads_tables(sql)
+        };
+        let calls = views || callable.unnamed || sql.iter().any(|sql| names(sql));
+        Ok(!callable.names.is_empty() && calls)
     }
 
     /// Checks that the schema in the snapshot is the one that the mapping was checked against. Where row
-    /// security hides nothing of what is read, the server is to refuse it rather than hide rows from now on.
-    async fn check_schema(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+    /// security hides nothing of what is read, the server is to refuse it rather than hide rows from now on. Says
+    /// whether SQL of the database's own is behind what is read: a view, a policy.
+    async fn check_schema(&mut self, scans: &[&Scan]) -> Result<bool, SourceError> {
         let Some(checked) = self.checked.take() else {
-            return Ok(());
+            return Ok(true);
         };
         let now = self.catalog().await?;
         super::same_schema(&checked, &now, scans)?;
@@ -357,7 +388,17 @@ impl Postgres {
             self.execute(UNFILTERED, &Subject::Transaction).await?;
             self.unfiltered = true;
         }
-        Ok(())
+        let is_plain = |table: &Table| table.is_stored() && !table.row_security;
+        let mut names = names.into_iter();
+        Ok(!names.all(|name| now.table(name).is_some_and(is_plain)))
+    }
+
+    /// Checks that no sequence is read: what it holds is of the moment, and not of the snapshot.
+    async fn check_live(&mut self) -> Result<(), SourceError> {
+        let live = self.entries::<Named>(include_str!("sql/live.sql")).await?;
+        live.into_iter()
+            .next()
+            .map_or(Ok(()), |Named { name }| Err(SourceError::Live { name }))
     }
 
     /// Checks that whatever the transaction holds is as the snapshot shows it.
@@ -373,11 +414,8 @@ impl Postgres {
         }
     }
 
-    /// Checks that the scans still read the relations that they read in the beginning, and what is held.
-    async fn check_read(&mut self) -> Result<(), SourceError> {
-        if std::mem::take(&mut self.by_index) {
-            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
-        }
+    /// Checks that the plans of the scans read the relations that they read in the beginning.
+    async fn check_plans(&mut self) -> Result<(), SourceError> {
         for (sql, before) in &*self.planned.clone() {
             let now = self.explain(sql, &Subject::Transaction).await?;
             if let Some((name, _)) = relations(&now).difference(before).next() {
@@ -388,15 +426,36 @@ impl Postgres {
                 });
             }
         }
-        self.check_held().await?;
-        let redefined = include_str!("sql/redefined.sql");
-        let redefined = redefined.replace("{calls}", if self.calls { "true" } else { "false" });
-        match self.entries::<Named>(&redefined).await?.into_iter().next() {
-            None => Ok(()),
-            Some(Named { name }) => Err(SourceError::Moved {
-                what: format!("{name} was changed after the snapshot was taken"),
-            }),
+        Ok(())
+    }
+
+    /// Checks that the scans still read the relations that they read in the beginning, and what is held.
+    async fn check_read(&mut self) -> Result<(), SourceError> {
+        if std::mem::take(&mut self.by_index) {
+            self.execute(BY_ANY_WAY, &Subject::Transaction).await?;
         }
+        self.step_aside().await?;
+        if let Err(error) = self.check_plans().await {
+            let is_refused = matches!(error, SourceError::Query { .. });
+            let refused = self.step_back(Err(error)).await;
+            if is_refused {
+                // What it has called may be gone.
+                self.check_lookups().await?;
+            }
+            return refused;
+        }
+        // What planning has locked is held on to, and looked at.
+        let on = "RELEASE SAVEPOINT dynafold";
+        self.execute(on, &Subject::Transaction).await?;
+        self.check_held().await?;
+        self.check_live().await?;
+        let redefined = include_str!("sql/redefined.sql");
+        if let Some(Named { name }) = self.entries::<Named>(redefined).await?.into_iter().next() {
+            return Err(SourceError::Moved {
+                what: format!("{name} was changed after the snapshot was taken"),
+            });
+        }
+        self.check_lookups().await
     }
 }
 
@@ -463,6 +522,12 @@ impl Source for Postgres {
             Ok(rows) => self.check_held().await.map(|()| rows),
             refused => refused,
         };
+        let rows = match rows {
+            Ok(rows) => self.check_live().await.map(|()| rows),
+            refused => refused,
+        };
+        // What its SQL calls is not looked into.
+        self.lookups = Some(lookup::sql(true));
         self.step_back(rows).await
     }
 

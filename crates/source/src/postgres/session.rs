@@ -61,7 +61,7 @@ impl Postgres {
         fork.begun = true;
         fork.unfiltered = self.unfiltered;
         fork.planned = self.planned.clone();
-        fork.calls = self.calls;
+        fork.lookups = self.lookups.clone();
         fork.backend = fork.backend().await?;
         // Behind a pooler it may have come to another server, or to none of its own.
         let same = fork.backend.as_ref().is_some_and(|other| {

@@ -1,0 +1,121 @@
+//! What SQL looks up by name is looked up as it is when it runs, and not as the snapshot shows it: functions,
+//! operators, casts, types. No lock holds them, and no plan names all of them: a function in SQL becomes a part of the
+//! plan, an operator's function is not named, and one that fits better may come. So whatever SQL looks up in is
+//! compared: as the snapshot shows it, and as another transaction sees it at the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::super::SourceError;
+use super::Postgres;
+use crate::catalog::Dbms;
+use crate::sql::Query;
+
+/// How long the look over another connection may take.
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+/// One object of `sql/lookups.sql`.
+#[derive(Deserialize)]
+struct Entry {
+    kind: String,
+    name: String,
+    key: String,
+    writer: String,
+}
+
+#[derive(Deserialize)]
+struct Digest {
+    digest: String,
+}
+
+/// Asks for all that SQL may look up; with `tables`, for those too that a function may read.
+pub(super) fn sql(tables: bool) -> Arc<str> {
+    let tables = if tables {
+        include_str!("sql/lookups_tables.sql")
+    } else {
+        ""
+    };
+    [include_str!("sql/lookups.sql"), tables].concat().into()
+}
+
+/// Whether a condition reads tables by itself: one of them may be a view. What is not understood may.
+pub(super) fn reads_tables(condition: &str) -> bool {
+    let query = Query::read(&format!("SELECT 1 WHERE {condition}"), Some(Dbms::Postgres));
+    query.map_or(true, |query| !query.tables.is_empty())
+}
+
+impl Postgres {
+    /// Checks that all that the mapping's SQL may look up is as the snapshot shows it.
+    pub(super) async fn check_lookups(&mut self) -> Result<(), SourceError> {
+        let Some(sql) = self.lookups.clone() else {
+            return Ok(());
+        };
+        let looked = tokio::time::timeout(TIMEOUT, self.compare_lookups(&sql)).await;
+        let unknown = "whether functions, operators or types were changed after the snapshot was taken cannot be told";
+        let moved = match looked {
+            Ok(looked) => looked?,
+            Err(_) => Some(format!("{unknown}: a second connection gets no answer")),
+        };
+        moved.map_or(Ok(()), |what| Err(SourceError::Moved { what }))
+    }
+
+    async fn compare_lookups(&mut self, sql: &str) -> Result<Option<String>, SourceError> {
+        let before = self.digest(sql).await?;
+        // Another transaction, which sees what is new as well.
+        let mut now = Self::open(self.options.clone()).await?;
+        now.open_snapshot().await?;
+        let server = |source: &Self| source.backend.as_ref().map(|it| it.server_started.clone());
+        if server(self) != server(&now) {
+            let what = "whether functions, operators or types were changed after the snapshot was taken cannot be told: a second connection leads to another server";
+            return Ok(Some(what.to_owned()));
+        }
+        if before == now.digest(sql).await? {
+            return Ok(None);
+        }
+        let before: Vec<Entry> = self.entries(sql).await?;
+        let now: Vec<Entry> = now.entries(sql).await?;
+        Ok(Some(difference(&before, &now)))
+    }
+
+    /// Stands for all that a query gives, in whatever order.
+    async fn digest(&mut self, sql: &str) -> Result<String, SourceError> {
+        let sql = format!(
+            "SELECT pg_catalog.concat_ws(' ', pg_catalog.count(*), pg_catalog.sum(pg_catalog.hashtextextended(\n\
+             pg_catalog.concat_ws(' ', entry.kind, entry.key, entry.writer), 0))) AS digest FROM (\n{sql}\n) AS entry"
+        );
+        let digests: Vec<Digest> = self.entries(&sql).await?;
+        Ok(digests.into_iter().map(|it| it.digest).collect())
+    }
+}
+
+/// Says the first thing in which two looks differ.
+fn difference(before: &[Entry], now: &[Entry]) -> String {
+    let (then, since) = (writers(before), writers(now));
+    let said = |it: &Entry, what: &str| format!("{} {} was {what}", it.kind, it.name);
+    let changed = before
+        .iter()
+        .find_map(|it| match since.get(&(&*it.kind, &*it.key)) {
+            None => Some(said(it, "changed or dropped")),
+            Some(writer) if **writer != *it.writer => Some(said(it, "changed")),
+            Some(_) => None,
+        });
+    let made = || {
+        let is_new = |it: &&Entry| !then.contains_key(&(&*it.kind, &*it.key));
+        now.iter().find(is_new).map(|it| said(it, "made"))
+    };
+    let what = changed.or_else(made);
+    let what = what.unwrap_or_else(|| "a function, an operator or a type was changed".to_owned());
+    format!("{what} after the snapshot was taken, and SQL may have looked it up since")
+}
+
+/// Who has written the entry of each object.
+fn writers(entries: &[Entry]) -> HashMap<(&str, &str), &str> {
+    let mut writers = HashMap::new();
+    for entry in entries {
+        writers.insert((&*entry.kind, &*entry.key), &*entry.writer);
+    }
+    writers
+}
