@@ -175,6 +175,69 @@ async fn what_is_done_to_a_file_past_sqlite_is_told() {
     assert!(what.contains("another file"), "{what}");
 }
 
+/// SQLite keeps what it has read of a file whose counter is the same, which a copy's may be.
+#[tokio::test]
+async fn a_file_that_was_written_over_before_the_snapshot_is_read_afresh() {
+    let with = |index: &str, rows: &str| {
+        format!(
+            "CREATE TABLE t (a TEXT NOT NULL); CREATE {index} once ON t (a); INSERT INTO t VALUES {rows}"
+        )
+    };
+    let database = Database::new(&with("UNIQUE INDEX", "('x'), ('y')")).await;
+    let file = database.file();
+    let before = std::fs::read(&file).unwrap();
+    for (other, told) in [
+        (with("INDEX", "('z'), ('z')"), "the keys of t changed"),
+        (with("UNIQUE INDEX", "('z'), ('w')"), ""),
+    ] {
+        let other = Database::new(&other).await;
+        let mut source = open(&database).await;
+        let catalog = source.catalog().await.unwrap();
+        let scan = scan_of(table(&catalog, "t"));
+        assert_eq!(source.count(&scan.from).await.unwrap(), 2);
+        std::thread::sleep(Duration::from_millis(20));
+        std::fs::write(&file, std::fs::read(other.file()).unwrap()).unwrap();
+        match source.begin(&[&scan]).await {
+            Ok(()) => {
+                assert_eq!(told, "");
+                let rows = rows_of(source.as_mut(), &scan).await;
+                let rows: Vec<String> = rows.iter().map(|row| shown(&row[0])).collect();
+                assert_eq!(rows, [r#"{"S":"z"}"#, r#"{"S":"w"}"#]);
+                source.confirm().await.unwrap();
+            }
+            Err(error) => {
+                let error = error.to_string();
+                assert!(!told.is_empty() && error.starts_with(told), "{error}");
+            }
+        }
+        drop(source);
+        std::fs::write(&file, &before).unwrap();
+    }
+}
+
+/// Neither a new file under the name, nor another name or other rights of the file, is anything written to it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn what_is_done_to_the_name_of_a_file_is_no_fault() {
+    let database = Database::new("CREATE TABLE t (a INT); INSERT INTO t VALUES (1)").await;
+    let file = database.file();
+    let (other, link) = (file.with_extension("other"), file.with_extension("link"));
+    let mut source = open(&database).await;
+    source.begin(&[]).await.unwrap();
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::fs::set_permissions(&file, rights).unwrap();
+    std::fs::hard_link(&file, &link).unwrap();
+    source.confirm().await.unwrap();
+    std::fs::copy(&file, &other).unwrap();
+    std::fs::rename(&other, &file).unwrap();
+    source.confirm().await.unwrap();
+    // The file that is read is the one under the other name now.
+    std::thread::sleep(Duration::from_millis(20));
+    std::fs::write(&link, std::fs::read(&file).unwrap()).unwrap();
+    let error = source.confirm().await.unwrap_err().to_string();
+    assert!(error.contains("written to while"), "{error}");
+}
+
 /// What is written under another name of the file is in the log of that name.
 #[cfg(unix)]
 #[tokio::test]

@@ -22,12 +22,12 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, Executor as _, SqlSafeStr as _};
 
 use self::scan::{Disagreements, SqliteDialect, Utf16Dialect, object};
-use self::state::State;
 pub use self::state::create;
 use dynafold_format::address;
 use dynafold_relational::catalog::{Catalog, Column, Dbms};
 use dynafold_relational::scan::{Range, Scan};
 
+use self::state::{FileId, Seen, State};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, statement};
 
 /// How long a reader waits for a writer that holds the whole file.
@@ -38,13 +38,18 @@ const ROWS_AHEAD: usize = 512;
 /// Instructions of SQLite's machine between two looks whether to stop: about a tenth of a
 /// millisecond.
 const STOP_INTERVAL: i32 = 10_000;
+/// How often a file is opened anew that is written to meanwhile.
+const ATTEMPTS: u32 = 10;
 
 /// A SQLite file, open for reading.
 pub struct Sqlite {
     connection: SqliteConnection,
+    options: SqliteConnectOptions,
     file: PathBuf,
     /// Which file that is, whatever its name comes to mean.
     opened: Option<FileId>,
+    /// What there was to see of it before the first page of it was read.
+    seen: Option<Seen>,
     /// Whether it is read as a file that nobody changes.
     immutable: bool,
     dialect: &'static dyn Dialect,
@@ -53,9 +58,11 @@ pub struct Sqlite {
     stop: Arc<AtomicBool>,
     /// Proves that a file was not changed since the snapshot.
     stamp: Option<String>,
-    /// What there was to see of a file of which the system alone can tell that nobody writes to it.
-    left_alone: Option<State>,
-    /// The number of the schema that the catalog is of.
+    /// Whether the system alone can tell that nobody writes to the file.
+    unguarded: bool,
+    /// The schema that the mapping was checked against.
+    checked: Option<Catalog>,
+    /// Its number.
     schema: Option<i64>,
 }
 
@@ -99,14 +106,18 @@ impl Sqlite {
             help: help(file, &cause),
             cause,
         };
-        let (file, opened) = match readable(&named).await {
+        let file = match readable(&named).await {
             Ok(found) => found,
             Err(cause) => return Err(refused(&named, sqlx::Error::Io(cause))),
         };
-        let options = options.filename(&file);
-        let (opened_as, immutable) = match open(&options).await {
+        let seen = Seen::named(&file);
+        let opened = seen.map(|seen| seen.id);
+        let mut options = options.filename(&file);
+        let stop = Arc::new(AtomicBool::new(false));
+        let (opened_as, immutable) = match open(&options, &stop).await {
             Err(cause) if wants_to_write(&cause) && !has_log(&file) => {
-                (open(&options.immutable(true)).await, true)
+                options = options.immutable(true);
+                (open(&options, &stop).await, true)
             }
             opened => (opened, false),
         };
@@ -117,23 +128,71 @@ impl Sqlite {
             "UTF-8" => &SqliteDialect,
             _ => &Utf16Dialect,
         };
-        let stop = Arc::new(AtomicBool::new(false));
-        let stopped = Arc::clone(&stop);
-        let handle = connection.lock_handle().await;
-        let mut handle = handle.map_err(|cause| refused(&file, cause))?;
-        handle.set_progress_handler(STOP_INTERVAL, move || !stopped.load(Ordering::Relaxed));
-        drop(handle);
         Ok(Self {
             connection,
+            options,
             file,
             opened,
+            seen,
             immutable,
             dialect,
             disagreements: Disagreements::default(),
             stop,
             stamp: None,
-            left_alone: None,
+            unguarded: false,
+            checked: None,
             schema: None,
+        })
+    }
+
+    /// Opens the transaction of a run over the file as it is at the first read.
+    async fn open_snapshot(&mut self) -> Result<(), SourceError> {
+        self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
+            .await?;
+        if Seen::named(&self.file).map(|seen| seen.id) != self.opened {
+            return Err(SourceError::Moved {
+                what: "another file took the place of the database after it was opened".to_owned(),
+            });
+        }
+        let schema = self.schema().await?;
+        if self.schema.is_some_and(|checked| checked != schema) {
+            return Err(SourceError::Moved {
+                what: "the schema was changed after the mapping was checked against it".to_owned(),
+            });
+        }
+        let mode = sqlx::query_scalar("PRAGMA main.journal_mode").fetch_one(&mut self.connection);
+        let mode: String = mode
+            .await
+            .map_err(|cause| fault("the file".to_owned(), cause))?;
+        // With a log others write while this reads, and move what they have written into the file.
+        self.unguarded = self.immutable || mode != "wal";
+        Ok(())
+    }
+
+    /// Reads a file afresh that was written to after it was opened, and its schema with it. What SQLite has read of
+    /// it may be of the file before, where a copy was written over it; a writer that uses SQLite cannot be told from that.
+    async fn open_afresh(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
+        for _ in 0..ATTEMPTS {
+            let Some(seen) = Seen::named(&self.file) else {
+                return Ok(());
+            };
+            let connection = open(&self.options, &self.stop).await;
+            self.connection = connection.map_err(|cause| fault("the file".to_owned(), cause))?;
+            self.seen = Some(seen);
+            self.open_snapshot().await?;
+            if Seen::named(&self.file).as_ref() != Some(&seen) {
+                continue;
+            }
+            return match self.checked.take() {
+                Some(checked) => {
+                    let now = self.catalog().await?;
+                    super::same_schema(&checked, &now, scans)
+                }
+                None => Ok(()),
+            };
+        }
+        Err(SourceError::Moved {
+            what: "the file is written to again and again before it can be read".to_owned(),
         })
     }
 
@@ -163,7 +222,9 @@ impl Source for Sqlite {
         let read = catalog::read(&mut self.connection, &self.file).await;
         self.schema = Some(self.schema().await?);
         self.execute("RELEASE catalog").await?;
-        read.map_err(|cause| fault("the schema".to_owned(), cause))
+        let catalog = read.map_err(|cause| fault("the schema".to_owned(), cause))?;
+        self.checked = Some(catalog.clone());
+        Ok(catalog)
     }
 
     async fn describe(&mut self, sql: &str) -> Result<Vec<Column>, SourceError> {
@@ -184,37 +245,20 @@ impl Source for Sqlite {
             .map_err(|cause| fault(object(&scan.from), cause))
     }
 
-    async fn begin(&mut self, _: &[&Scan]) -> Result<(), SourceError> {
+    async fn begin(&mut self, scans: &[&Scan]) -> Result<(), SourceError> {
         let began = SystemTime::now();
         let before = State::of(&self.file);
-        // The transaction sees the file as it is at its first read.
-        self.execute("BEGIN; SELECT count(*) FROM main.sqlite_schema")
-            .await?;
-        if file_id(&self.file).await.ok().flatten() != self.opened {
-            return Err(SourceError::Moved {
-                what: "another file took the place of the database after it was opened".to_owned(),
-            });
+        self.open_snapshot().await?;
+        if self.unguarded && Seen::named(&self.file) != self.seen {
+            self.open_afresh(scans).await?;
         }
-        let schema = self.schema().await?;
-        if self.schema.is_some_and(|checked| checked != schema) {
-            return Err(SourceError::Moved {
-                what: "the schema was changed after the mapping was checked against it".to_owned(),
-            });
-        }
-        let after = State::of(&self.file);
-        let mode = sqlx::query_scalar("PRAGMA main.journal_mode").fetch_one(&mut self.connection);
-        let mode: String = mode
-            .await
-            .map_err(|cause| fault("the file".to_owned(), cause))?;
-        // With a log others write while this reads, and move what they have written into the file.
-        self.left_alone = after.clone().filter(|_| self.immutable || mode != "wal");
-        self.stamp = State::stamp(before, after, began);
+        self.stamp = State::stamp(before, State::of(&self.file), began);
         Ok(())
     }
 
     async fn confirm(&mut self) -> Result<(), SourceError> {
-        match &self.left_alone {
-            Some(before) if State::of(&self.file).as_ref() != Some(before) => {
+        match &self.seen {
+            Some(seen) if self.unguarded && seen.now(&self.file).as_ref() != Some(seen) => {
                 Err(SourceError::Moved {
                     what: "the file was written to while it was read".to_owned(),
                 })
@@ -270,31 +314,25 @@ impl Source for Sqlite {
     }
 }
 
-async fn open(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+/// Opens the file, to be interrupted once `stop` is true.
+async fn open(
+    options: &SqliteConnectOptions,
+    stop: &Arc<AtomicBool>,
+) -> Result<SqliteConnection, sqlx::Error> {
     let mut connection = SqliteConnection::connect_with(options).await?;
     sqlx::raw_sql("PRAGMA query_only = ON; SELECT count(*) FROM main.sqlite_schema")
         .execute(&mut connection)
         .await?;
+    let stop = Arc::clone(stop);
+    let mut handle = connection.lock_handle().await?;
+    handle.set_progress_handler(STOP_INTERVAL, move || !stop.load(Ordering::Relaxed));
+    drop(handle);
     Ok(connection)
-}
-
-/// The device and the number of a file, where the system tells them.
-type FileId = (u64, u64);
-
-async fn file_id(file: &Path) -> std::io::Result<Option<FileId>> {
-    let found = tokio::fs::metadata(file).await?;
-    #[cfg(unix)]
-    return Ok(Some((
-        std::os::unix::fs::MetadataExt::dev(&found),
-        std::os::unix::fs::MetadataExt::ino(&found),
-    )));
-    #[cfg(not(unix))]
-    return Ok(None);
 }
 
 /// Asks the operating system for the file, whose answers are plainer than SQLite's. Gives the name
 /// that no link stands for: SQLite keeps the write-ahead log beside that one.
-async fn readable(file: &Path) -> std::io::Result<(PathBuf, Option<FileId>)> {
+async fn readable(file: &Path) -> std::io::Result<PathBuf> {
     let found = tokio::fs::File::open(file).await?.metadata().await?;
     if found.is_dir() {
         return Err(std::io::ErrorKind::IsADirectory.into());
@@ -304,9 +342,7 @@ async fn readable(file: &Path) -> std::io::Result<(PathBuf, Option<FileId>)> {
         let cause = format!("the file has {names} names (hard links)");
         return Err(std::io::Error::new(std::io::ErrorKind::TooManyLinks, cause));
     }
-    let file = tokio::fs::canonicalize(file).await?;
-    let opened = file_id(&file).await?;
-    Ok((file, opened))
+    tokio::fs::canonicalize(file).await
 }
 
 /// SQLite's extended result code; its lowest byte is the primary one.

@@ -82,6 +82,57 @@ impl State {
     }
 }
 
+/// The device and the number of a file.
+pub(super) type FileId = (u64, u64);
+
+/// Folders in which a system lists what this process has open.
+const OPEN_FILES: &[&str] = &["/proc/self/fd", "/dev/fd"];
+
+/// What tells whether a file was written to: its size, and when it was written last. Neither a new name of it nor other
+/// rights are anything written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Which file it is, whatever its name comes to mean.
+    pub(super) id: FileId,
+    size: u64,
+    written: SystemTime,
+}
+
+impl Seen {
+    /// Looks at the file of a name; `None` where the system does not tell enough.
+    pub(super) fn named(file: &Path) -> Option<Self> {
+        let found = std::fs::metadata(file).ok()?;
+        Some(Self {
+            id: id(&found)?,
+            size: found.len(),
+            written: found.modified().ok()?,
+        })
+    }
+
+    /// Looks again at the same file, which this process has open, whatever its name has come to mean. Where the system
+    /// does not say what is open, at the file of the name.
+    pub(super) fn now(&self, file: &Path) -> Option<Self> {
+        let folders = OPEN_FILES
+            .iter()
+            .filter_map(|it| std::fs::read_dir(it).ok());
+        let open = folders.flatten().flatten();
+        let mut open = open.filter_map(|entry| Self::named(&entry.path()));
+        let found = open.find(|seen| seen.id == self.id);
+        found.or_else(|| Self::named(file))
+    }
+}
+
+#[cfg(unix)]
+fn id(found: &std::fs::Metadata) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt as _;
+    Some((found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn id(_: &std::fs::Metadata) -> Option<FileId> {
+    None
+}
+
 // Makes a SQLite file from scripts: the demo's source. Nothing else here ever writes.
 
 /// Makes a new database file and runs scripts in it.
