@@ -221,13 +221,13 @@ async fn going_on_deletes_only_what_is_gone() {
     let ran = case.migrate(&[]).exits(3);
     let report = ran.json();
     hold_loaded(&report);
-    assert_eq!(gone(&case, &before).await, [gone_line.clone()]);
+    assert_eq!(gone(&case, &before).await, std::slice::from_ref(gone_line));
     assert_eq!(total(&report, "deleted"), 1, "{report:#}");
     let of_the_order = format!("ORDER#{order} ");
     let hidden = lines.iter().filter(|key| !key.starts_with(&of_the_order));
-    let left = |kind: &str| report["left"][kind].as_u64().unwrap();
-    assert_eq!(left("filtered"), hidden.count() as u64, "{report:#}");
-    assert_eq!(left("expired"), sessions.len() as u64, "{report:#}");
+    let left = |kind: &str| report["left"][kind].clone();
+    assert_eq!(left("filtered"), hidden.count(), "{report:#}");
+    assert_eq!(left("expired"), sessions.len(), "{report:#}");
     assert_eq!(left("not_returned"), 0, "{report:#}");
     assert!(ran.stderr.contains("--prune=filtered"), "{}", ran.stderr);
 }

@@ -201,7 +201,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
             "id < 2",
             "CREATE FUNCTION above(int, bigint) RETURNS boolean LANGUAGE sql AS 'SELECT $1 > $2';
              CREATE OPERATOR < (LEFTARG = int, RIGHTARG = bigint, FUNCTION = above)",
-            "the function public.above was made after",
+            "the operator public.< was made after",
         ),
         (
             "k::text = 'x'",
@@ -239,7 +239,7 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         (
             "id < 2",
             "DROP CAST (kind AS text); DROP FUNCTION shown",
-            "the function public.shown was changed or dropped after",
+            "the cast public.kind to pg_catalog.text was changed or dropped after",
         ),
         (
             "",
@@ -251,12 +251,29 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
         let is_it = expected.is_empty() == told.is_empty() && told.starts_with(expected);
         assert!(is_it, "{condition}: {change}: {told:?}");
     }
-    // Without an operator or a cast of somebody's, only what is named is called.
+}
+
+#[tokio::test]
+async fn what_a_condition_cannot_look_up_ends_no_run() {
     let script =
         "CREATE TABLE t (id int PRIMARY KEY, at timestamptz); CREATE TABLE looked (id int);
         CREATE FUNCTION plain(i int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT i < 2';";
     let change = "CREATE TABLE new (id int); ALTER TABLE looked RENAME id TO other";
     assert_eq!(told(script, "at < now() AND id < 2", change).await, "");
+    let change = "CREATE TYPE kind AS ENUM ('a'); CREATE OR REPLACE FUNCTION plain(i int) RETURNS boolean
+        LANGUAGE sql STABLE AS 'SELECT i > 2'; CREATE FUNCTION more(i int) RETURNS int LANGUAGE sql AS 'SELECT i'";
+    assert_eq!(told(script, "id < 2 OR id = 7", change).await, "");
+    let change = "ALTER TABLE looked RENAME id TO other";
+    // A function of a row may be written as a column of it.
+    let of_row = format!(
+        "{script} CREATE FUNCTION odd(t) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1.id > 2'"
+    );
+    let other = "CREATE OR REPLACE FUNCTION odd(t) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1.id < 2'";
+    let told_of_row = told(&of_row, "t.odd", other).await;
+    assert!(
+        told_of_row.starts_with("the function public.odd was changed"),
+        "{told_of_row}"
+    );
     let told = told(script, "plain(id) OR at < now()", change).await;
     assert!(
         told.starts_with("the table public.looked was changed"),

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use super::super::SourceError;
 use super::Postgres;
 use crate::catalog::Dbms;
+use crate::mapping::reads_more;
 use crate::sql::Query;
 
 /// How long the look over another connection may take.
@@ -31,23 +32,75 @@ struct Digest {
     digest: String,
 }
 
-/// Asks for all that SQL may look up; with `tables`, for those too that a function may read.
-pub(super) fn sql(tables: bool) -> Arc<str> {
-    let tables = if tables {
-        include_str!("sql/lookups_tables.sql")
-    } else {
-        ""
-    };
-    [include_str!("sql/lookups.sql"), tables].concat().into()
+/// What `sql/callable.sql` says.
+#[derive(Deserialize)]
+struct Callable {
+    /// What calls functions that somebody has made, by its name.
+    names: Vec<String>,
+    /// Whether operators and casts do.
+    unnamed: bool,
+    /// Whether there are operators or casts that did not come with the server, those of extensions too.
+    added: bool,
+}
+
+/// How far SQL reaches; each with what is above it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It looks up operators, and what these look up.
+    Operators,
+    /// It looks up functions and types.
+    Functions,
+    /// It may call functions that somebody has made, which read tables that no plan shows.
+    Tables,
+}
+
+impl Reach {
+    /// Asks for all that is looked up.
+    pub(super) fn sql(self) -> Arc<str> {
+        let operators = include_str!("sql/lookups.sql");
+        let functions = include_str!("sql/lookups_functions.sql");
+        let tables = include_str!("sql/lookups_tables.sql");
+        let all = match self {
+            Self::Operators => operators.to_owned(),
+            Self::Functions => [operators, functions].concat(),
+            Self::Tables => [operators, functions, tables].concat(),
+        };
+        all.into()
+    }
 }
 
 /// Whether a condition reads tables by itself: one of them may be a view. What is not understood may.
-pub(super) fn reads_tables(condition: &str) -> bool {
+fn reads_tables(condition: &str) -> bool {
     let query = Query::read(&format!("SELECT 1 WHERE {condition}"), Some(Dbms::Postgres));
     query.map_or(true, |query| !query.tables.is_empty())
 }
 
 impl Postgres {
+    /// How far the mapping's SQL reaches, and with `views` the database's own. A function's name need not be in a plan:
+    /// one in SQL becomes a part of it, and an operator or a cast has another name.
+    pub(super) async fn reach(&mut self, views: bool, sql: &[&str]) -> Result<Reach, SourceError> {
+        let callable = include_str!("sql/callable.sql");
+        let Some(callable) = self.entries::<Callable>(callable).await?.pop() else {
+            return Ok(Reach::Tables);
+        };
+        let calls_own = |sql: &&str| {
+            let plain = sql.replace('"', "").to_lowercase();
+            let mut names = callable.names.iter();
+            names.any(|name| plain.contains(name)) || reads_tables(sql)
+        };
+        let calls = |sql: &&str| reads_more(sql, Dbms::Postgres);
+        let has_own = !callable.names.is_empty();
+        Ok(
+            if has_own && (views || callable.unnamed || sql.iter().any(calls_own)) {
+                Reach::Tables
+            } else if views || callable.added || sql.iter().any(calls) {
+                Reach::Functions
+            } else {
+                Reach::Operators
+            },
+        )
+    }
+
     /// Checks that all that the mapping's SQL may look up is as the snapshot shows it.
     pub(super) async fn check_lookups(&mut self) -> Result<(), SourceError> {
         let Some(sql) = self.lookups.clone() else {

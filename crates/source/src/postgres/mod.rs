@@ -43,6 +43,7 @@ use sqlx::{AssertSqlSafe, ConnectOptions as _, Row as _};
 
 use self::cut::BY_ANY_WAY;
 use self::error::Subject;
+use self::lookup::Reach;
 use self::session::Backend;
 use super::identity::{PATIENCE, Tls};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url};
@@ -68,10 +69,6 @@ const UNFILTERED: &str = "SET LOCAL row_security TO off";
 const ATTEMPTS: u32 = 10;
 
 /// One connection to a PostgreSQL server.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of a session"
-)]
 pub struct Postgres {
     connection: PgConnection,
     options: PgConnectOptions,
@@ -101,15 +98,6 @@ type Relations = BTreeSet<(String, String)>;
 #[derive(Deserialize)]
 struct Named {
     name: String,
-}
-
-/// What `sql/callable.sql` says.
-#[derive(Deserialize)]
-struct Callable {
-    /// What calls functions that somebody has made, by its name.
-    names: Vec<String>,
-    /// Whether operators and casts do.
-    unnamed: bool,
 }
 
 /// What a URL may say after `?`.
@@ -349,26 +337,10 @@ impl Postgres {
         let views = self.check_schema(scans).await?;
         let sql: Vec<&str> = scans.iter().flat_map(|scan| scan.foreign_sql()).collect();
         if views || !sql.is_empty() {
-            let tables = self.may_read_more(views, &sql).await?;
-            self.lookups = Some(lookup::sql(tables));
+            let reach = self.reach(views, &sql).await?;
+            self.lookups = Some(reach.sql());
         }
         Ok(())
-    }
-
-    /// Whether the SQL may call functions that somebody has made, and with them read what no plan shows. A function's
-    /// name need not be in the plan: one in SQL becomes a part of it, and an operator or a cast has another name.
-    async fn may_read_more(&mut self, views: bool, sql: &[&str]) -> Result<bool, SourceError> {
-        let callable = include_str!("sql/callable.sql");
-        let Some(callable) = self.entries::<Callable>(callable).await?.pop() else {
-            return Ok(true);
-        };
-        let names = |sql: &str| {
-            let plain = sql.replace('"', "").to_lowercase();
-            let mut names = callable.names.iter();
-            names.any(|name| plain.contains(name)) || lookup::reads_tables(sql)
-        };
-        let calls = views || callable.unnamed || sql.iter().any(|sql| names(sql));
-        Ok(!callable.names.is_empty() && calls)
     }
 
     /// Checks that the schema in the snapshot is the one that the mapping was checked against. Where row
@@ -527,7 +499,7 @@ impl Source for Postgres {
             refused => refused,
         };
         // What its SQL calls is not looked into.
-        self.lookups = Some(lookup::sql(true));
+        self.lookups = Some(Reach::Tables.sql());
         self.step_back(rows).await
     }
 

@@ -100,13 +100,20 @@ pub(super) struct Seen {
 
 impl Seen {
     /// Looks at the file of a name; `None` where the system does not tell enough.
+    #[cfg(unix)]
     pub(super) fn named(file: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt as _;
         let found = std::fs::metadata(file).ok()?;
         Some(Self {
-            id: id(&found)?,
+            id: (found.dev(), found.ino()),
             size: found.len(),
             written: found.modified().ok()?,
         })
+    }
+
+    #[cfg(not(unix))]
+    pub(super) fn named(_: &Path) -> Option<Self> {
+        None
     }
 
     /// Looks again at the same file, which this process has open, whatever its name has come to mean. Where the system
@@ -120,17 +127,6 @@ impl Seen {
         let found = open.find(|seen| seen.id == self.id);
         found.or_else(|| Self::named(file))
     }
-}
-
-#[cfg(unix)]
-fn id(found: &std::fs::Metadata) -> Option<FileId> {
-    use std::os::unix::fs::MetadataExt as _;
-    Some((found.dev(), found.ino()))
-}
-
-#[cfg(not(unix))]
-fn id(_: &std::fs::Metadata) -> Option<FileId> {
-    None
 }
 
 // Makes a SQLite file from scripts: the demo's source. Nothing else here ever writes.

@@ -1,5 +1,6 @@
 -- What somebody has made that SQL may call and that may read tables: functions, and domains, whose checks call them, by
--- name; whether an operator or a cast of somebody's calls one by another name. Those of extensions read no tables.
+-- name; whether an operator or a cast of somebody's calls one by another name. Those of extensions read no tables. And
+-- whether there are operators or casts, of extensions too, that did not come with the server.
 WITH function AS (
     SELECT p.oid, p.proname
     FROM pg_catalog.pg_proc AS p
@@ -17,7 +18,9 @@ SELECT
         SELECT pg_catalog.lower(t.typname)
         FROM pg_catalog.pg_type AS t
         JOIN pg_catalog.pg_constraint AS c ON c.contypid = t.oid
-        WHERE EXISTS (SELECT FROM function)
+        WHERE t.oid >= 16384 AND EXISTS (SELECT FROM function)
     )) AS names,
     EXISTS (SELECT FROM pg_catalog.pg_operator AS o JOIN function AS f ON f.oid = o.oprcode)
-    OR EXISTS (SELECT FROM pg_catalog.pg_cast AS c JOIN function AS f ON f.oid = c.castfunc) AS unnamed
+    OR EXISTS (SELECT FROM pg_catalog.pg_cast AS c JOIN function AS f ON f.oid = c.castfunc) AS unnamed,
+    EXISTS (SELECT FROM pg_catalog.pg_operator WHERE oid >= 16384)
+    OR EXISTS (SELECT FROM pg_catalog.pg_cast WHERE oid >= 16384) AS added

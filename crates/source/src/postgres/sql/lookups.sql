@@ -1,7 +1,7 @@
 -- What names and operators in SQL are looked up in, as it is now and whatever the snapshot shows: who has written the
 -- entry of each object. Two looks that give the same have found the same objects, but for one that was made and dropped
--- in between. Triggers and what is temporary cannot be called or are another session's. The relations of
--- `lookups_tables.sql` follow, where functions may read them.
+-- in between. What is temporary is another session's. `lookups_functions.sql` and `lookups_tables.sql` follow, where
+-- SQL may call functions and these may read tables.
 WITH schema AS (
     SELECT n.oid, n.nspname
     FROM pg_catalog.pg_namespace AS n
@@ -16,17 +16,7 @@ type AS (
     WHERE (t.typrelid = 0 OR c.relkind = 'c')
       AND NOT EXISTS (SELECT FROM pg_catalog.pg_type AS of WHERE of.typarray = t.oid)
 )
-SELECT 'the function' AS kind, s.nspname || '.' || p.proname AS name, p.oid::text AS key, p.xmin::text AS writer
-FROM pg_catalog.pg_proc AS p
-JOIN schema AS s ON s.oid = p.pronamespace
-WHERE p.prorettype NOT IN ('pg_catalog.trigger'::pg_catalog.regtype, 'pg_catalog.event_trigger'::pg_catalog.regtype)
-UNION ALL
-SELECT 'the aggregate', s.nspname || '.' || p.proname, p.oid::text, a.xmin::text
-FROM pg_catalog.pg_aggregate AS a
-JOIN pg_catalog.pg_proc AS p ON p.oid = a.aggfnoid
-JOIN schema AS s ON s.oid = p.pronamespace
-UNION ALL
-SELECT 'the operator', s.nspname || '.' || o.oprname, o.oid::text, o.xmin::text
+SELECT 'the operator' AS kind, s.nspname || '.' || o.oprname AS name, o.oid::text AS key, o.xmin::text AS writer
 FROM pg_catalog.pg_operator AS o
 JOIN schema AS s ON s.oid = o.oprnamespace
 UNION ALL
@@ -48,32 +38,6 @@ SELECT 'the cast', source.name || ' to ' || target.name, c.oid::text, c.xmin::te
 FROM pg_catalog.pg_cast AS c
 JOIN type AS source ON source.oid = c.castsource
 JOIN type AS target ON target.oid = c.casttarget
-UNION ALL
-SELECT 'the type', t.name, t.oid::text, t.xmin::text
-FROM type AS t
-UNION ALL
-SELECT 'the type', t.name, 'e' || e.oid::text, e.xmin::text
-FROM pg_catalog.pg_enum AS e
-JOIN type AS t ON t.oid = e.enumtypid
-UNION ALL
-SELECT 'the type', t.name, 'c' || c.oid::text, c.xmin::text
-FROM pg_catalog.pg_constraint AS c
-JOIN type AS t ON t.oid = c.contypid
-UNION ALL
-SELECT 'the type', t.name, 'r' || r.rngtypid::text, r.xmin::text
-FROM pg_catalog.pg_range AS r
-JOIN type AS t ON t.oid = r.rngtypid
-UNION ALL
-SELECT 'the type', s.nspname || '.' || c.relname, 'k' || c.oid::text, c.xmin::text
-FROM pg_catalog.pg_class AS c
-JOIN schema AS s ON s.oid = c.relnamespace
-WHERE c.relkind = 'c'
-UNION ALL
-SELECT 'the type', s.nspname || '.' || c.relname, 'a' || c.oid::text || ' ' || a.attnum::text, a.xmin::text
-FROM pg_catalog.pg_attribute AS a
-JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
-JOIN schema AS s ON s.oid = c.relnamespace
-WHERE c.relkind = 'c'
 UNION ALL
 SELECT 'the collation', s.nspname || '.' || c.collname, c.oid::text, c.xmin::text
 FROM pg_catalog.pg_collation AS c
