@@ -29,6 +29,7 @@ mod shape;
 mod slots;
 mod stop;
 mod tuples;
+mod unsaid;
 mod work;
 
 pub use draw::{Ground, Why};

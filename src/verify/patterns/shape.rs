@@ -191,37 +191,47 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// What a `where` says and a SELECT of the query does not, by its words.
-    pub(super) fn unsaid(&self, condition: &str, dbms: Dbms) -> Vec<String> {
-        let is_said = |part: &String| {
-            let part = part.to_lowercase();
+    /// What a condition of an item type says and a SELECT of the query does not, by its words.
+    /// `own`: the relation that stands for the item type.
+    pub(super) fn unsaid(&self, sql: &str, own: &HashSet<usize>, dbms: Dbms) -> Vec<String> {
+        let is_said = |part: &Condition| {
+            let part = part.text.to_lowercase();
             self.query.selects.iter().all(|select| {
-                let on = select.relations.iter().flat_map(|relation| &relation.on);
+                // That of an outer join leaves out rows of its own side alone.
+                let is_inner = select.relations.iter().all(|one| !one.may_be_missing);
+                let relations = select.relations.iter().enumerate();
+                let on = relations
+                    .filter(|(at, one)| is_inner || one.may_be_missing && own.contains(at))
+                    .flat_map(|(_, one)| &one.on);
                 // A column may be written with its table's name before it.
                 let mut all = select.conditions.iter().chain(on);
                 all.any(|said| said.text.to_lowercase().contains(&part))
             })
         };
-        let mut parts = parts(condition, dbms);
-        parts.retain(|part| !is_said(part));
-        parts
+        let mut parts = parts(sql, dbms);
+        if parts.is_empty() {
+            return vec![sql.to_owned()];
+        }
+        parts.retain(|part| !is_said(part) && !self.is_met(part, own));
+        parts.into_iter().map(|part| part.text).collect()
     }
 
-    /// What the query says beyond the pattern and the item types' `where`, in its own words. `wheres`: one of each item
-    /// type. `bases`: the relations that stand for them. `needed`: columns of these without which no item type has the
+    /// What the query says beyond the pattern and the item types' own conditions, in its own words. `conditions`: those
+    /// of each item type. `bases`: the relations that stand for them. `needed`: columns of these without which no item type has the
     /// keys. `keyed`: what the key condition has of each item type.
     pub(super) fn further(
         &self,
-        wheres: &[Option<&str>],
+        conditions: &[Vec<&str>],
         bases: &HashSet<usize>,
         needed: &[&str],
         keyed: &[Keyed<'_>],
         dbms: Dbms,
     ) -> Vec<String> {
         // What one item type says and another does not, may leave out rows of the other.
-        let mut said = wheres
-            .iter()
-            .map(|sql| sql.map(|sql| parts(sql, dbms)).unwrap_or_default());
+        let mut said = conditions.iter().map(|all| {
+            let parts = all.iter().flat_map(|sql| parts(sql, dbms));
+            parts.map(|part| part.text).collect::<Vec<String>>()
+        });
         let mut known = said.next().unwrap_or_default();
         said.for_each(|other| known.retain(|part| other.contains(part)));
         let mut named = Vec::new();
@@ -315,13 +325,12 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The conditions that a `where` holds at once, in its own words; none where it cannot be read.
-fn parts(condition: &str, dbms: Dbms) -> Vec<String> {
+/// The conditions that a condition holds at once; none where it cannot be read.
+fn parts(condition: &str, dbms: Dbms) -> Vec<Condition> {
     // As the only one of a query it is taken apart like others.
     let query = Query::read(&format!("SELECT 1 FROM t WHERE {condition}\n"), Some(dbms));
     let selects = query.into_iter().flat_map(|query| query.selects);
-    let conditions = selects.flat_map(|select| select.conditions);
-    conditions.map(|condition| condition.text).collect()
+    selects.flat_map(|select| select.conditions).collect()
 }
 
 /// The column that a condition holds against parameters, as a key condition may too.

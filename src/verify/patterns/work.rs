@@ -317,38 +317,39 @@ impl Work<'_, '_> {
             );
         }
         doubts.dedup();
-        let further = self.further(shape, projections);
-        if !further.is_empty() {
-            doubts.push(format!(
-                "its SQL says more than the key: {}",
-                further.join(", ")
-            ));
-        }
-        if !doubts.is_empty() {
-            doubts.extend(self.left_out(shape, projections));
-        }
+        let surplus = self.surplus(shape, projections, doubts.is_empty());
+        doubts.extend(surplus);
         doubts
     }
 
-    /// The `where` of item types whose conditions the SQL does not say.
-    fn left_out(&self, shape: &Shape<'_>, projections: &[Projection]) -> Option<String> {
-        let wheres = projections
-            .iter()
-            .filter_map(|one| self.condition(one.item_type));
-        let unsaid =
-            wheres.flat_map(|condition| shape.unsaid(condition, self.proving.ground.catalog.dbms));
-        let unsaid: BTreeSet<String> = unsaid.map(|condition| format!("`{condition}`")).collect();
-        let unsaid = Vec::from_iter(unsaid).join(", ");
-        (!unsaid.is_empty())
-            .then(|| format!("its SQL does not say what the item type's `where` does: {unsaid}"))
+    /// What one side says and the other does not. `is_sure`: there is no other doubt.
+    fn surplus(&self, shape: &Shape<'_>, projections: &[Projection], is_sure: bool) -> Vec<String> {
+        let further = self.further(shape, projections);
+        // Where there is a doubt already, the SQL may say in other words what the key says.
+        let left_out = if is_sure && further.is_empty() {
+            self.left_out(shape, projections)
+        } else {
+            Vec::new()
+        };
+        let all = [
+            ("its SQL says more than the key", further),
+            ("rows of its SQL may be left out of the items by", left_out),
+            (
+                "its SQL does not say what the item type's `where` or `$when` does",
+                self.unsaid(shape, projections),
+            ),
+        ];
+        let said = all.into_iter().filter(|(_, what)| !what.is_empty());
+        said.map(|(begin, what)| format!("{begin}: {}", what.join(", ")))
+            .collect()
     }
 
-    /// What the SQL says beyond the pattern and the item types' `where`.
+    /// What the SQL says beyond the pattern and the item types' own conditions.
     fn further(&self, shape: &Shape<'_>, projections: &[Projection]) -> Vec<String> {
         let ground = &self.proving.ground;
-        let wheres: Vec<Option<&str>> = projections
+        let conditions: Vec<Vec<&str>> = projections
             .iter()
-            .map(|one| self.condition(one.item_type))
+            .map(|one| self.conditions(one.item_type))
             .collect();
         let types = projections
             .iter()
@@ -356,11 +357,11 @@ impl Work<'_, '_> {
         let bases = bases(shape, types.clone(), ground);
         let keyed: Vec<Keyed<'_>> = types.clone().map(|item| self.keyed(item)).collect();
         let needed = self.needed(types);
-        shape.further(&wheres, &bases, &needed, &keyed, ground.catalog.dbms)
+        shape.further(&conditions, &bases, &needed, &keyed, ground.catalog.dbms)
     }
 
     /// Columns of the item types' own tables without which none of them has the keys that the pattern asks for.
-    fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
+    pub(super) fn needed<'m>(&'m self, types: impl Iterator<Item = &'m ItemType>) -> Vec<&'m str> {
         let (model, pattern) = (&self.proving.ground.model, self.pattern);
         let needed = |item: &'m ItemType| -> Vec<&'m str> {
             let keys = keys(&model.table, pattern);
@@ -378,7 +379,7 @@ impl Work<'_, '_> {
     }
 
     /// What the pattern's key condition has of an item type.
-    fn keyed<'m>(&'m self, item: &'m ItemType) -> Keyed<'m> {
+    pub(super) fn keyed<'m>(&'m self, item: &'m ItemType) -> Keyed<'m> {
         let (model, pattern) = (&self.proving.ground.model, self.pattern);
         let scan = model.passes.get(item.pass).map(|pass| &pass.scan);
         let sides = pattern.templates().filter_map(|(key, asked)| {
@@ -441,12 +442,6 @@ impl Work<'_, '_> {
         } else {
             ""
         }
-    }
-
-    /// The `where` of an item type.
-    fn condition(&self, item_type: usize) -> Option<&str> {
-        let model = self.proving.ground.model;
-        model.condition(model.item_types.get(item_type)?)
     }
 
     /// Finds out, without reading rows, whether the pattern could be proved.

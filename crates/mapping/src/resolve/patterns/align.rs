@@ -122,6 +122,18 @@ pub struct Aligned<'t> {
     pub(super) rest: Option<Rest<'t>>,
 }
 
+impl Aligned<'_> {
+    /// Whether the item's text is the pattern's, whatever its values are; with `is_open` whether it begins with it.
+    #[must_use]
+    pub fn is_whole(&self, is_open: bool) -> bool {
+        match &self.rest {
+            Some(Rest::Nothing) => true,
+            Some(Rest::Begins(_)) => is_open,
+            None => false,
+        }
+    }
+}
+
 /// What there is in a key behind a bound.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rest<'t> {
