@@ -8,9 +8,9 @@ use super::failure::Failure;
 use super::output::Output;
 use crate::catalog::{Catalog, Table, TableKind, TableName};
 use crate::mapping::model::{ItemType, Model};
-use crate::mapping::reads_more;
 use crate::scan::{Relation, Scan};
 use crate::source::{self, Source};
+use crate::sql::reads_more;
 
 /// Connects to the source that `--source` or `DATABASE_URL` names.
 pub(super) async fn open(arguments: &SourceArguments) -> Result<Box<dyn Source>, Failure> {

@@ -27,5 +27,5 @@ pub use grammar::schema;
 pub use proof::{Coverage, IndexProof, MembershipProof, PatternProof, Proofs, SizeProof, Writes};
 pub use raw::{Raw, Spanned};
 pub use resolve::{Described, Outline, Resolution, outline, resolve};
-pub use resolve::{aligned, is_fickle_query, kind_of, reads_more, writing};
+pub use resolve::{aligned, is_fickle_query, kind_of, writing};
 pub use starter::{Starter, starter};

@@ -37,11 +37,23 @@ pub use query::{Bound, Comparison, Limit, Query, Read, Set};
 pub use select::{Output, Select, Source};
 pub use text::Sql;
 
+use dynafold_relational::catalog::Dbms;
+
 /// Whether a name is a word of SQL, in any dialect, so that it is written in quotes.
 #[must_use]
 pub fn is_keyword(name: &str) -> bool {
     let words = sqlparser::keywords::ALL_KEYWORDS;
     words.binary_search(&name.to_uppercase().as_str()).is_ok()
+}
+
+/// Whether a condition may depend on more than the columns of the row that it is about: it has a query within it, calls
+/// a function, casts, or was not understood.
+#[must_use]
+pub fn reads_more(text: &str, dbms: Dbms) -> bool {
+    let query = Query::read(&format!("SELECT 1 WHERE {text}"), Some(dbms));
+    query.map_or(true, |query| {
+        query.calls || !query.unsteady.is_empty() || !query.tables.is_empty()
+    })
 }
 
 /// Why SQL is not read as one query. Completes a sentence that begins with "its SQL".

@@ -705,3 +705,59 @@ fn names_are_compared_as_the_database_compares_them() {
     assert!(name("SELECT `Id` FROM t", Mysql).is("ID"));
     assert!(name("SELECT [Id] FROM t", Sqlite).is("iD"));
 }
+
+#[test]
+fn columns_literals_and_operators_are_steady() {
+    for sql in [
+        "status = 'open' AND total > 10",
+        "NOT (total + 1) * 2 > -3.5 OR id IN (1, 2) OR \"users\".id BETWEEN 5 AND 6",
+        "created_at > TIMESTAMP '2026-01-01 00:00:00' AND active IS TRUE",
+        "email LIKE '%@example.com' OR email IS NOT NULL",
+    ] {
+        assert!(!reads_more(sql, Dbms::Postgres), "{sql}");
+    }
+}
+
+#[test]
+fn what_depends_on_the_clock_on_chance_or_on_who_asks_is_fickle() {
+    for sql in [
+        "created_at > now() - interval '1 hour'",
+        "created_at > localtimestamp - interval '1 hour'",
+        "created_at > LOCALTIME",
+        "created_at > transaction_timestamp()",
+        "created_at > statement_timestamp ( )",
+        "timeofday() <> ''",
+        "age(created_at) < interval '1 day'",
+        "day = 'today'::date",
+        "day > date 'yesterday'",
+        "day = CURRENT_DATE",
+        "at > sysdate(6)",
+        "at > utc_timestamp",
+        "unix_timestamp() > at",
+        "at > datetime('now', '-1 day')",
+        "strftime('%Y') = year",
+        "date() > day",
+        "random() < 0.5",
+        "id > abs(random())",
+        "key = gen_random_uuid()",
+        "owner = current_user",
+        "owner = user",
+        "tenant = current_setting('app.tenant')",
+        "lower(email) LIKE 'a%'",
+        "abs(id) > 5",
+        "id::text = '5'",
+        "id OPERATOR(public.=) 5",
+        "coalesce(note, '') <> ''",
+        "id = ANY (ARRAY(TABLE ids))",
+        "id = ANY ((",
+        "total > (SELECT avg(total) FROM orders)",
+        "EXISTS (SELECT 1 FROM public.orders o WHERE o.user_id = users.id)",
+        "is_recent(created_at)",
+        "public.lower(name) = 'x'",
+        "\"Is recent\"(created_at)",
+        "is_recent/* */(created_at)",
+        "id IN (SELECT id FROM recent)",
+    ] {
+        assert!(reads_more(sql, Dbms::Postgres), "{sql}");
+    }
+}

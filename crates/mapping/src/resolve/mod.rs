@@ -38,7 +38,7 @@ use super::proof::{Proofs, Subject, key_texts, pairs};
 use super::raw::{Raw, Spanned};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, Severity};
 
-pub use fickle::{is_fickle_query, reads_more};
+pub use fickle::is_fickle_query;
 pub use outline::{Outline, outline};
 pub use patterns::{aligned, kind_of, writing};
 

@@ -7,13 +7,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use dynafold_relational::catalog::Dbms;
+use dynafold_sql::{Query, reads_more};
 use serde::Deserialize;
 
 use super::super::SourceError;
 use super::Postgres;
-use crate::catalog::Dbms;
-use crate::mapping::reads_more;
-use crate::sql::Query;
 
 /// How long the look over another connection may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
