@@ -300,6 +300,10 @@ async fn types_are_looked_at_where_a_column_that_is_read_has_them() {
             "ALTER TABLE strip RENAME x TO z",
             "the type public.strip was changed after",
         ),
+        (
+            "ALTER TABLE strip ADD COLUMN z int",
+            "the type public.strip was changed after",
+        ),
         ("ALTER TYPE other RENAME VALUE 'a' TO 'z'", ""),
         ("DROP TABLE far; DROP TYPE other", ""),
         ("DROP TYPE pairs", ""),

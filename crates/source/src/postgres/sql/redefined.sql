@@ -1,5 +1,5 @@
 -- What values of the columns that are read are printed by, which is looked up as it is now, and is not as the snapshot
--- shows it: the labels of enums and the attributes of composite types, within arrays, domains, ranges and other such
+-- shows it: the labels of enums and the attributes of composite types and rows, within arrays, domains, ranges and other such
 -- types too. Of the row that the snapshot shows xmax is the transaction that has replaced or deleted it; it counts if
 -- it has committed. Only the lower half of its number is in the row.
 WITH RECURSIVE read (type) AS (
@@ -43,7 +43,6 @@ FROM (
         UNION ALL
         SELECT reltype, xmax::text::bigint
         FROM pg_catalog.pg_class
-        WHERE relkind = 'c'
     ) AS part ON part.type = t.oid
 ) AS entry
 CROSS JOIN (
