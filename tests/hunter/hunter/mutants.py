@@ -70,8 +70,9 @@ def build(root, mutants):
             sys.exit(f"{mutant['name']}: its text stands {text.count(mutant['old'])} times in {mutant['file']}: the guard has changed, and the mutant with it")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace(mutant["old"], mutant["new"].replace("MUTANT", f'crate::mutant("{mutant["name"]}")')))
-    with open(os.path.join(tree, "src/lib.rs"), "a", encoding="utf-8") as file:
-        file.write(SWITCH)
+    for crate in {mutant["file"].split("/src/")[0] for mutant in mutants}:
+        with open(os.path.join(tree, crate, "src/lib.rs"), "a", encoding="utf-8") as file:
+            file.write(SWITCH)
     subprocess.run(["cargo", "build", "--locked", "--quiet", "--bin", "dynafold"], cwd=tree, check=True, env={**os.environ, "CARGO_TARGET_DIR": target})
     return os.path.join(target, "debug/dynafold")
 

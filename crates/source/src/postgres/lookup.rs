@@ -16,6 +16,8 @@ use super::Postgres;
 
 /// How long the look over another connection may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
+/// How long it waits before it tries to connect again.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// One object of `sql/lookups.sql`.
 #[derive(Deserialize)]
@@ -109,7 +111,9 @@ impl Postgres {
         let unknown = "whether functions, operators or types were changed after the snapshot was taken cannot be told";
         let moved = match looked {
             Ok(looked) => looked?,
-            Err(_) => Some(format!("{unknown}: a second connection gets no answer")),
+            Err(_) => Some(format!(
+                "{unknown}: no second connection was to be had within a minute, or it gave no answer"
+            )),
         };
         moved.map_or(Ok(()), |what| Err(SourceError::Moved { what }))
     }
@@ -117,7 +121,7 @@ impl Postgres {
     async fn compare_lookups(&mut self, sql: &str) -> Result<Option<String>, SourceError> {
         let before = self.digest(sql).await?;
         // Another transaction, which sees what is new as well.
-        let mut now = Self::open(self.options.clone()).await?;
+        let mut now = self.second().await?;
         now.open_snapshot().await?;
         let server = |source: &Self| source.backend.as_ref().map(|it| it.server_started.clone());
         if server(self) != server(&now) {
@@ -130,6 +134,16 @@ impl Postgres {
         let before: Vec<Entry> = self.entries(sql).await?;
         let now: Vec<Entry> = now.entries(sql).await?;
         Ok(Some(difference(&before, &now)))
+    }
+
+    /// Opens another connection, and goes on trying while none is to be had: hours of reading may hang on it.
+    async fn second(&self) -> Result<Self, SourceError> {
+        loop {
+            match Self::open(self.options.clone()).await {
+                Err(SourceError::Connect { .. }) => tokio::time::sleep(PAUSE).await,
+                opened => return opened,
+            }
+        }
     }
 
     /// Stands for all that a query gives, in whatever order.
