@@ -33,7 +33,7 @@
 //! let samples =
 //!     preview::sample(source.as_mut(), &model, Context::default(), 5, &|_| true).await?;
 //! let mut json = String::new();
-//! crate::dynamodb::write_item(&mut json, &samples[0].items[0].item);
+//! dynamodb::write_item(&mut json, &samples[0].items[0].item);
 //! assert_eq!(json, r#"{"PK":{"S":"USER#007"},"SK":{"S":"USER#"},"name":{"S":"Ada"}}"#);
 //! # Ok(())
 //! # }
@@ -41,6 +41,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// The crates below, under the names by which programs use them.
 pub use dynafold_dynamodb as dynamodb;
 use dynafold_format as format;
 pub use dynafold_format::address;
