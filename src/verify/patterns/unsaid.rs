@@ -1,5 +1,5 @@
-//! What leaves items out of a pattern's answer and no rows out of the answer of its SQL: a row that comes tomorrow may be
-//! in the one alone.
+//! Conditions that leave items out of a pattern's answer and that its SQL does not have: a row that is added later may be
+//! in the SQL's answer alone.
 
 use std::collections::{BTreeSet, HashSet};
 

@@ -44,7 +44,7 @@ struct Callable {
     added: bool,
 }
 
-/// How far SQL reaches; each with what is above it.
+/// What SQL may look up. Each variant includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reach {
     /// It looks up operators, and what these look up.
