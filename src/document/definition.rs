@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use crate::catalog::{Catalog, TableName};
 use crate::dynamodb::price::{Monthly, Prices, Rates};
-use crate::preview::PlaceKind;
+use crate::mapping::forecast::PlaceKind;
 
 /// The definition of one table.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,7 +15,7 @@ pub mod schema;
 mod sections;
 mod tree;
 
-pub use define::{Ground, cells, define};
+pub use define::{Ground, Totals, cells, define};
 pub use definition::{
     Answer, Attribute, Cell, Collection, Definition, Entry, Examples, ItemType, Key, Member,
     Origin, Parameter, Part, Pattern, PatternCost, Place, Request, SourceColumn, SourceTable,

@@ -3,7 +3,7 @@
 use super::definition::{Basis, Figures, TypeFigures};
 use super::definition::{Definition, Examples, Part, Place, Units};
 use crate::format::{count, counted, rounded};
-use crate::preview::PlaceKind;
+use crate::mapping::forecast::PlaceKind;
 
 /// The facts of the overview: what there is, and how many.
 pub(super) fn overview(definition: &Definition) -> Vec<(&'static str, String)> {

@@ -7,6 +7,7 @@ use super::start::compares_again;
 use super::{KeyCheck, Load};
 use crate::claim::{Claim, ClaimKind, Subject, Verdict};
 use crate::dynamodb::{Attribute, write_attribute};
+use crate::item::DUPLICATE_KEY;
 use crate::mapping::model::Model;
 
 /// The claims of a load, from its report.
@@ -24,7 +25,7 @@ pub(super) fn claims(load: &Load, report: &Report) -> Vec<Claim> {
     let mut keys = claim(ClaimKind::KeysDiffer, keys(load, report));
     if keys.verdict == Verdict::Differs {
         let mut shared = report.rejects.iter();
-        let shared = shared.find(|note| note.code == super::prove::CODE);
+        let shared = shared.find(|note| note.code == DUPLICATE_KEY);
         keys.example =
             shared.map(|note| format!("{} {}: {}", note.item_type, note.row, note.message));
     }

@@ -63,7 +63,7 @@ pub(crate) use files::LineFile;
 pub(crate) use lanes::{Block, Issue, Lanes, Read as Reading, Reader, spread};
 pub(crate) use ledger::{ChunkId, Closed, Ticket};
 pub(crate) use mend::{Mender, Mending};
-pub(crate) use prove::{CODE as DUPLICATE_KEY, Contest, Keys as KeyPass, Unproved, shares_key};
+pub(crate) use prove::{Contest, Keys as KeyPass, Unproved, shares_key};
 pub(crate) use prune::{Owners, Unowned};
 pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected};
 pub(crate) use rejects::{NOTED, Rejected, key_json, line, note, raw, row_json};

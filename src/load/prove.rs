@@ -24,7 +24,7 @@ use super::report::{KeysReport, Progress, RejectNote, Step};
 use super::start::Plan;
 use super::worker::Selection;
 use crate::dynamodb::Item;
-use crate::item::{Folded, Folder};
+use crate::item::{DUPLICATE_KEY, Folded, Folder};
 use crate::mapping::model::{Expired, Gather, ItemType, Model, Node, Pass};
 use crate::mapping::template::Context;
 use crate::proof::{self, Groups, Proof, ProofError};
@@ -387,9 +387,6 @@ fn thin(scan: &mut Scan, used: &HashSet<usize>) {
 // no key, the one whose item's hash is. So it does not depend
 // on the order in which rows are read, nor on how many readers there are.
 
-/// The code of such rejects.
-pub(crate) const CODE: &str = "duplicate-key";
-
 /// Item types that a locator tells apart.
 const TYPES: u64 = 1 << 16;
 /// Bits of a row's place among those that share a key, but for the one that tells hashes.
@@ -566,7 +563,7 @@ pub(crate) fn shares_key(
     Rejected {
         item_type,
         row,
-        code: Cow::Borrowed(CODE),
+        code: Cow::Borrowed(DUPLICATE_KEY),
         message: format!("the item has the same key as that of {other}"),
         help: Some(help.to_owned()),
         attribute: Some(model.table.partition.name.to_string()),

@@ -8,10 +8,13 @@ mod sample;
 mod sketch;
 mod survey;
 
-pub use forecast::{
-    Collections, Collision, Collisions, Forecast, ForecastOutcome, Heaviness, Hot,
-    ItemTypeForecast, LargeItem, PlaceForecast, PlaceKind, Rated, SizeClass, SourceRow,
+pub use crate::mapping::forecast::{
+    Heaviness, Hot, ItemTypeForecast, PlaceForecast, PlaceKind, Rated,
 };
-pub use sample::{ItemTypeSample, Most, SampleItem, SampleReject, sample, sample_within};
+pub use crate::mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
+pub use forecast::{
+    Collections, Collision, Collisions, Forecast, ForecastOutcome, LargeItem, SizeClass, SourceRow,
+};
+pub use sample::{Most, sample, sample_within};
 pub use sketch::{Heavy, Sketch};
 pub use survey::{ItemSink, Survey, Surveyed, survey};

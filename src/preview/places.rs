@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
 use super::sketch::{Heavy, Sketch};
 use crate::dynamodb::{
     Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
 };
 use crate::format::float;
 use crate::load::count;
+use crate::mapping::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
 
 /// Counters of the sketch of a place: figures are true to 1/4096 of the place's total at worst.
 const COUNTERS: usize = 4096;

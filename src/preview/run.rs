@@ -5,19 +5,18 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::forecast::{
-    Collision, Collisions, Forecast, ForecastOutcome, ItemTypeForecast, SourceRow,
-};
+use super::forecast::{Collision, Collisions, Forecast, ForecastOutcome, SourceRow};
 use super::survey::{
     ItemSink, Survey, Surveyed, Tally, proof_failure, sink_failure, unless_unwanted,
 };
 use crate::claim::{Claim, ClaimKind, Verdict};
-use crate::item::{Elements, Folded, Folder};
+use crate::item::{DUPLICATE_KEY, Elements, Folded, Folder};
 use crate::load::{
-    Cancel, ChunkId, DUPLICATE_KEY, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading,
-    RejectNote, Rejected, RowKey, Sieve, Unproved, Walk, count, key_json, line, meets, note, raw,
-    row_json, row_key, shares_key, subject,
+    Cancel, ChunkId, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading, RejectNote, Rejected,
+    RowKey, Sieve, Unproved, Walk, count, key_json, line, meets, note, raw, row_json, row_key,
+    shares_key, subject,
 };
+use crate::mapping::forecast::ItemTypeForecast;
 use crate::mapping::model::{Expired, ItemType, Model, Pass};
 use crate::proof::{Proof, ProofError};
 use crate::source::{Chunk, Source};

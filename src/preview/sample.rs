@@ -1,79 +1,18 @@
 //! The first items of each item type, without writing any.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::dynamodb::{BuildFingerprintHasher, Item, item_value};
-use crate::item::{Elements, Folded, Folder, Reject};
+use crate::dynamodb::{BuildFingerprintHasher, Item};
+use crate::item::{DUPLICATE_KEY, Elements, Folded, Folder, Reject};
 use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
-use crate::mapping::model::{Expired, ItemType, Model, Pass};
+use crate::mapping::model::{ItemType, Model, Pass};
+use crate::mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 use crate::mapping::template::Context;
 use crate::scan::{Relation, Scan};
 use crate::source::{Source, SourceError};
-
-/// What the first rows of an item type become.
-#[derive(Debug, Clone, Serialize)]
-pub struct ItemTypeSample {
-    /// The item type's name.
-    pub item_type: String,
-    /// What its rows are read from, as the mapping writes it.
-    pub from: String,
-    /// The items, in the order of the rows.
-    pub items: Vec<SampleItem>,
-    /// What becomes of rows whose items have expired.
-    #[serde(skip)]
-    pub on_expiry: Expired,
-    /// The items of such rows, where they are not loaded, in the order of the rows.
-    pub expired: Vec<SampleItem>,
-    /// The rows that became no item.
-    pub rejects: Vec<SampleReject>,
-    /// The rows that were read, those that the item type's `where` leaves out not counted.
-    #[serde(skip)]
-    pub read: u64,
-    /// Whether fewer rows were read than were asked for and are there: the items were large.
-    #[serde(skip)]
-    pub is_cut: bool,
-}
-
-/// An item of a sample.
-#[derive(Debug, Clone, Serialize)]
-pub struct SampleItem {
-    /// The row: row key columns and their values, as a JSON object.
-    pub row: Box<RawValue>,
-    /// Bytes that DynamoDB counts for it.
-    pub size: usize,
-    /// Write capacity units, index entries included.
-    #[serde(rename = "write_units")]
-    pub units: u64,
-    /// The attributes that were compressed, because the item was too large otherwise.
-    #[serde(serialize_with = "names")]
-    pub compressed: Vec<Arc<str>>,
-    /// The item.
-    #[serde(serialize_with = "dynamodb_json")]
-    pub item: Item,
-}
-
-/// A row of a sample that became no item.
-#[derive(Debug, Clone, Serialize)]
-pub struct SampleReject {
-    /// The row: row key columns and their values, as a JSON object.
-    pub row: Box<RawValue>,
-    /// What is wrong with it.
-    #[serde(flatten)]
-    pub reject: Reject,
-}
-
-fn names<S: Serializer>(names: &[Arc<str>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(names.iter().map(|name| &**name))
-}
-
-fn dynamodb_json<S: Serializer>(item: &Item, serializer: S) -> Result<S::Ok, S::Error> {
-    item_value(item).serialize(serializer)
-}
 
 /// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
 /// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
@@ -216,7 +155,7 @@ fn sampled(folded: Folded, row: Box<RawValue>) -> SampleItem {
 
 fn duplicate(model: &Model, item: Item) -> Reject {
     Reject {
-        code: "duplicate-key".into(),
+        code: DUPLICATE_KEY.into(),
         message: "the item has the same key as that of an earlier row".to_owned(),
         help: Some("make the key template tell these rows apart".to_owned()),
         attribute: Some(model.table.partition.name.to_string()),

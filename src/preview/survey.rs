@@ -10,15 +10,14 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use super::forecast::{
-    Collections, Forecast, ForecastOutcome, Hot, LargeItem, PlaceKind, SizeClass,
-};
+use super::forecast::{Collections, Forecast, ForecastOutcome, LargeItem, SizeClass};
 use super::places::{NAMED, Place, heaviness, hot, text};
 use super::run::Run;
 use super::sketch::Sketch;
 use crate::dynamodb::{Item, Table, partition_fingerprint, write_item, write_units};
 use crate::item::{Folded, Folder};
 use crate::load::{Cancel, Failure, Progress, RowKey, Step, count, raw, row_json};
+use crate::mapping::forecast::{Hot, PlaceKind};
 use crate::mapping::model::{ItemType, Model};
 use crate::mapping::template::Context;
 use crate::proof;

@@ -14,7 +14,7 @@ use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{catalog, mapping, prices, progress, target};
 use crate::diagnostic::{Diagnostic, to_json};
-use crate::document::{Definition, Examples, Ground, Warning, define};
+use crate::document::{Definition, Examples, Ground, Totals, Warning, define};
 use crate::mapping::model::Model;
 use crate::mapping::template::Context;
 use crate::preview::{
@@ -105,7 +105,10 @@ pub(super) async fn gather(
         examples,
         shown: usize::from(arguments.limit),
         answers: found,
-        forecast: forecast.as_ref(),
+        forecast: forecast.as_ref().map(|forecast| Totals {
+            item_types: &forecast.item_types,
+            places: &forecast.places,
+        }),
         target: &asked_table(arguments),
         prices: &prices,
         warnings,

@@ -7,7 +7,7 @@ use crate::dynamodb::{Table, write_units};
 use crate::format::{float, rounded, whole};
 use crate::item::Folder;
 use crate::mapping::model::ItemType;
-use crate::preview::ItemTypeSample;
+use crate::mapping::sample::ItemTypeSample;
 use crate::scan::Relation;
 
 /// What the sampled items of one type come to in one place.

@@ -9,8 +9,8 @@ use super::{Ground, places};
 use crate::catalog::Family;
 use crate::dynamodb::{Table, partition_fingerprint, readable};
 use crate::mapping::model::{Expired, Node};
+use crate::mapping::sample::{ItemTypeSample, SampleItem};
 use crate::mapping::{PatternProof, SizeProof, model};
-use crate::preview::{ItemTypeSample, SampleItem};
 use crate::scan::{Match, Relation, ScanColumn};
 
 /// All item types, in the order of the mapping.

@@ -14,9 +14,10 @@ use crate::catalog::Catalog;
 use crate::dynamodb::price::Prices;
 use crate::item::Folder;
 use crate::mapping::Proofs;
+use crate::mapping::forecast::{ItemTypeForecast, PlaceForecast};
 use crate::mapping::model::Model;
+use crate::mapping::sample::ItemTypeSample;
 use crate::mapping::template::Context;
-use crate::preview::{Forecast, ItemTypeSample};
 use items::Choice;
 
 pub use places::cells;
@@ -45,7 +46,7 @@ pub struct Ground<'g> {
     /// For each access pattern what it answered; may be empty.
     pub answers: Vec<Option<Answer>>,
     /// What all rows come to, if they were read.
-    pub forecast: Option<&'g Forecast>,
+    pub forecast: Option<Totals<'g>>,
     /// The options by which `query` is told which table was asked; empty where it is not known.
     pub target: &'g [(&'static str, String)],
     /// What units cost.
@@ -54,6 +55,15 @@ pub struct Ground<'g> {
     pub warnings: Vec<Warning>,
     /// Those that the mapping accepts.
     pub accepted: Vec<Warning>,
+}
+
+/// What all rows come to.
+#[derive(Debug, Clone, Copy)]
+pub struct Totals<'g> {
+    /// Each item type, in the order of the mapping.
+    pub item_types: &'g [ItemTypeForecast],
+    /// The table and its indexes.
+    pub places: &'g [PlaceForecast],
 }
 
 /// Says what a mapping defines.
@@ -69,7 +79,7 @@ pub fn define(mut ground: Ground<'_>) -> Definition {
     let own = coverage::own(&ground);
     let folder = Folder::new(ground.model, ground.context.clone());
     let figures = match ground.forecast {
-        Some(forecast) => sums::figures(forecast, &ground, &patterns),
+        Some(totals) => sums::figures(totals, &ground, &patterns),
         None => estimate::figures(&folder, &ground, &patterns),
     };
     Definition {

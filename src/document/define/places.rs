@@ -10,10 +10,10 @@ use crate::dynamodb::{
     readable, sort_order,
 };
 use crate::format::count;
+use crate::mapping::forecast::PlaceKind;
 use crate::mapping::model::{AccessPattern, Part, Template};
 use crate::mapping::template::Filter;
 use crate::mapping::{IndexProof, MembershipProof};
-use crate::preview::PlaceKind;
 
 /// The table, its global indexes, its local ones.
 pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {

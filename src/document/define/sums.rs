@@ -1,12 +1,12 @@
 //! Figures from all rows, and what all figures come to.
 
-use super::Ground;
+use super::{Ground, Totals};
 use crate::document::definition::{
     Basis, Figures, HotPlace, Pattern, PlaceFigures, SteadyPlace, Total, TypeFigures,
 };
 use crate::dynamodb::price::{Monthly, Prices, Rates, monthly};
 use crate::format::{count, counted, float};
-use crate::preview::{Forecast, PlaceForecast};
+use crate::mapping::forecast::PlaceForecast;
 
 /// Bytes that DynamoDB adds to each item and index entry where it bills storage.
 const OVERHEAD: u64 = 100;
@@ -16,8 +16,8 @@ const NAMED: usize = 5;
 const MUCH: f64 = 0.01;
 
 /// What all rows come to.
-pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
-    let item_types = forecast.item_types.iter().map(|each| TypeFigures {
+pub(super) fn figures(totals: Totals<'_>, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
+    let item_types = totals.item_types.iter().map(|each| TypeFigures {
         name: each.item_type.clone(),
         items: Some(each.made),
         at_most: false,
@@ -27,13 +27,13 @@ pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Patt
         bytes: Some(each.bytes),
         write_units: Some(each.write_units),
     });
-    let places = forecast.places.iter().map(|place| PlaceFigures {
+    let places = totals.places.iter().map(|place| PlaceFigures {
         name: place.name.clone(),
         items: place.items,
         bytes: place.bytes,
         write_units: place.write_units,
     });
-    let writes: Vec<f64> = forecast
+    let writes: Vec<f64> = totals
         .places
         .iter()
         .map(|place| {
@@ -44,7 +44,7 @@ pub(super) fn figures(forecast: &Forecast, ground: &Ground<'_>, patterns: &[Patt
         })
         .collect();
     let shows = ground.examples.is_some();
-    let hot = forecast.places.iter().filter_map(|place| hot(place, shows));
+    let hot = totals.places.iter().filter_map(|place| hot(place, shows));
     completed(
         Basis::AllRows,
         item_types.collect(),
@@ -194,7 +194,7 @@ pub(super) fn completed(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::preview::{Heaviness, Hot, PlaceKind};
+    use crate::mapping::forecast::{Heaviness, Hot, PlaceKind};
 
     /// What is said of keys with so many of 1,000 write units, each perhaps with `error` more.
     fn told(weights: &[u64], error: u64) -> Vec<String> {

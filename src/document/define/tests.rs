@@ -8,9 +8,9 @@ use crate::dynamodb::price::{Prices, SHIPPED};
 use crate::dynamodb::{Attribute, Item};
 use crate::item::text_of;
 use crate::mapping::model::{Expired, Model};
+use crate::mapping::sample::{ItemTypeSample, SampleItem};
 use crate::mapping::template::Context;
 use crate::mapping::{Described, Proofs, Raw, resolve};
-use crate::preview::{ItemTypeSample, SampleItem};
 
 const MAPPING: &str = r#"
 dynafold: 1

@@ -17,7 +17,7 @@ mod yaml;
 use jiff::Timestamp;
 
 use crate::mapping::model::Model;
-use crate::preview::ItemTypeSample;
+use crate::mapping::sample::ItemTypeSample;
 use infrastructure::Infrastructure;
 
 /// What an export is written as.

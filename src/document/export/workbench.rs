@@ -16,7 +16,7 @@ use crate::access::object;
 use crate::catalog::Family;
 use crate::dynamodb::{Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value};
 use crate::mapping::model::{ItemType, Model};
-use crate::preview::ItemTypeSample;
+use crate::mapping::sample::ItemTypeSample;
 
 /// What a table has in the Workbench that is paid for by request.
 const UNPAID: Throughput = Throughput { read: 5, write: 5 };

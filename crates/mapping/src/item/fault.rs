@@ -11,6 +11,8 @@ use super::RenderError;
 
 /// The code of a NULL in a key of the table.
 pub const KEY_NULL: &str = "key-null";
+/// The code of a row whose item has the key of another row's.
+pub const DUPLICATE_KEY: &str = "duplicate-key";
 
 /// A row that became no item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

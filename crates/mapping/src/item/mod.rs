@@ -13,7 +13,6 @@ pub use compress::same_unpacked;
 pub use convert::{ConvertError, to_attribute, to_set};
 pub use expiry::Expiry;
 pub use explode::Elements;
-pub use fault::KEY_NULL;
-pub use fault::Reject;
+pub use fault::{DUPLICATE_KEY, KEY_NULL, Reject};
 pub use fold::{Folded, Folder, Refused, find};
 pub use render::{RenderError, TextError, evaluate, text_of};

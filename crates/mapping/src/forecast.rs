@@ -1,0 +1,167 @@
+//! What all rows come to, for each item type and for each place that they are written to. Plain data: `preview` fills it
+//! in, and the definition document is made from it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::item::DUPLICATE_KEY;
+
+/// What the rows of one item type come to.
+///
+/// `rows_read + expanded = filtered + empty + expired + archived + rejected + made`, once the keys
+/// are proved.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct ItemTypeForecast {
+    /// The item type's name.
+    pub item_type: String,
+    /// What its rows are read from, as the mapping writes it.
+    pub from: String,
+    /// Rows of that relation.
+    pub rows_read: u64,
+    /// Rows left out by the item type's `where`.
+    pub filtered: u64,
+    /// Rows whose arrays to explode have no elements.
+    pub empty: u64,
+    /// Elements beyond the first of their rows, where rows are exploded.
+    pub expanded: u64,
+    /// Children of embeds that have no parent.
+    pub orphans: u64,
+    /// Children of embeds beyond their `$limit`.
+    pub cut: u64,
+    /// Rows and elements that are skipped because their items have expired.
+    pub expired: u64,
+    /// Rows and elements whose items have expired and go to the archive.
+    pub archived: u64,
+    /// Items that are compressed, because they are too large otherwise.
+    pub compressed: u64,
+    /// Rows and elements that became no item, those with the key of an earlier one among them.
+    pub rejected: u64,
+    /// The rejects by their codes.
+    pub rejects_by_code: BTreeMap<String, u64>,
+    /// Items.
+    pub made: u64,
+    /// Their bytes, as DynamoDB counts them; like the units with those of rows that share keys.
+    pub bytes: u64,
+    /// Write units, those of index entries included.
+    pub write_units: u64,
+    /// Bytes of the largest item.
+    pub largest: u64,
+}
+
+impl ItemTypeForecast {
+    /// Adds another item type; names are left aside.
+    pub fn add(&mut self, other: &Self) {
+        self.rows_read += other.rows_read;
+        self.filtered += other.filtered;
+        self.empty += other.empty;
+        self.expanded += other.expanded;
+        self.orphans += other.orphans;
+        self.cut += other.cut;
+        self.expired += other.expired;
+        self.archived += other.archived;
+        self.compressed += other.compressed;
+        self.rejected += other.rejected;
+        for (code, count) in &other.rejects_by_code {
+            *self.rejects_by_code.entry(code.clone()).or_default() += count;
+        }
+        self.made += other.made;
+        self.bytes += other.bytes;
+        self.write_units += other.write_units;
+        self.largest = self.largest.max(other.largest);
+    }
+
+    /// Counts rejects of a code.
+    pub fn reject(&mut self, code: &str, count: u64) {
+        self.rejected += count;
+        match self.rejects_by_code.get_mut(code) {
+            Some(counted) => *counted += count,
+            None => {
+                self.rejects_by_code.insert(code.to_owned(), count);
+            }
+        }
+    }
+
+    /// Mean bytes of an item; 0 without items.
+    #[must_use]
+    pub fn mean_bytes(&self) -> u64 {
+        let sharing = self
+            .rejects_by_code
+            .get(DUPLICATE_KEY)
+            .copied()
+            .unwrap_or(0);
+        self.bytes.checked_div(self.made + sharing).unwrap_or(0)
+    }
+}
+
+/// What something is that holds items and has a partition key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// The table.
+    Table,
+    /// A global secondary index.
+    GlobalIndex,
+    /// A local secondary index. Its entries lie in the table's partitions.
+    LocalIndex,
+}
+
+/// What is written to the table or to an index.
+#[derive(Debug, Clone, Serialize)]
+pub struct PlaceForecast {
+    /// The table's or the index's name.
+    pub name: String,
+    /// What it is.
+    pub kind: PlaceKind,
+    /// Items or entries.
+    pub items: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Write units that loading them takes.
+    pub write_units: u64,
+    /// The hottest partition key values, by write units; `None` for local indexes, whose units
+    /// count to the table's partitions.
+    pub hottest: Option<Heaviness>,
+    /// The hottest partition key values by the item types' write rates; `None` without rates.
+    pub rated: Option<Rated>,
+}
+
+/// The heaviest keys, with what is guaranteed of them.
+#[derive(Debug, Clone, Serialize)]
+pub struct Heaviness {
+    /// What is shared out: write units, or bytes.
+    pub total: u64,
+    /// By how much the weight of a key may be too low. 0: all figures are exact.
+    pub error: u64,
+    /// How many keys there are, where that is known.
+    pub distinct: Option<u64>,
+    /// The heaviest keys, the heaviest first: those of which it is certain that no key that was
+    /// forgotten is heavier.
+    pub keys: Vec<Hot>,
+    /// No other key weighs more than this.
+    pub others_at_most: u64,
+}
+
+/// A heavy key. Its weight lies between `least` and `most`.
+#[derive(Debug, Clone, Serialize)]
+pub struct Hot {
+    /// The partition key's value; several attributes are joined by ` | `.
+    pub key: String,
+    /// Its weight at least.
+    pub least: u64,
+    /// Its weight at most.
+    pub most: u64,
+    /// `least` as a share of the total, 0 to 1.
+    pub share: f64,
+}
+
+/// Expected writes, from the item types' `write_rate`: each write is of a row taken at random.
+#[derive(Debug, Clone, Serialize)]
+pub struct Rated {
+    /// Write units a second, all partitions together.
+    pub units_per_second: f64,
+    /// By how many write units a second a key may be too low. 0: exact.
+    pub error: f64,
+    /// The hottest keys: write units a second, at least.
+    pub keys: Vec<(String, f64)>,
+}
