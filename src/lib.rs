@@ -42,7 +42,9 @@
 //! ```
 
 // The crates below, under the names by which programs use them.
+pub use dynafold_document as document;
 pub use dynafold_dynamodb as dynamodb;
+pub use dynafold_engine::{load, preview, proof, verify};
 use dynafold_format as format;
 pub use dynafold_format::address;
 pub use dynafold_mapping as mapping;
@@ -54,8 +56,3 @@ pub use dynafold_target as target;
 pub use dynafold_target::{retry, throttle};
 
 pub mod cli;
-pub mod document;
-pub mod load;
-pub mod preview;
-pub mod proof;
-pub mod verify;

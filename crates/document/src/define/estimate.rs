@@ -1,0 +1,183 @@
+//! Figures from what the first rows of each item type measure and how many rows the catalog counts.
+
+use dynafold_dynamodb::{Table, write_units};
+use dynafold_format::{float, rounded, whole};
+use dynafold_mapping::item::Folder;
+use dynafold_mapping::model::ItemType;
+use dynafold_mapping::sample::ItemTypeSample;
+use dynafold_relational::scan::Relation;
+
+use super::Ground;
+use super::sums::{completed, steady};
+use crate::definition::{Basis, Figures, HotPlace, Pattern, PlaceFigures, TypeFigures};
+
+/// What the sampled items of one type come to in one place.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    items: u64,
+    bytes: u64,
+    units: u64,
+}
+
+impl Sum {
+    fn add(&mut self, bytes: usize) {
+        self.items += 1;
+        self.bytes += whole(bytes);
+        self.units += write_units(bytes);
+    }
+
+    /// The same of so many items as there are, by what was sampled of them.
+    fn scaled(self, items: u64, sampled: u64) -> Self {
+        let of_all = |sum: u64| match sampled {
+            0 => 0,
+            sampled => rounded(float(sum) * float(items) / float(sampled)),
+        };
+        Self {
+            items: of_all(self.items),
+            bytes: of_all(self.bytes),
+            units: of_all(self.units),
+        }
+    }
+}
+
+/// Estimates them.
+pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]) -> Figures {
+    let table = &ground.model.table;
+    let names = names(table);
+    let mut item_types = Vec::new();
+    let mut places: Vec<PlaceFigures> = names
+        .into_iter()
+        .map(|name| PlaceFigures {
+            name,
+            items: 0,
+            bytes: 0,
+            write_units: 0,
+        })
+        .collect();
+    // The write units a second in each place, at the declared rates.
+    let mut writes = vec![0.0; places.len()];
+    let mut is_known = !ground.samples.is_empty();
+    for (index, item_type) in ground.model.item_types.iter().enumerate() {
+        let sample = ground.samples.get(index);
+        let sums = measured(folder, sample, places.len());
+        let sampled = sample.map_or(0, |sample| whole(sample.items.len()));
+        let mut figures = counted(ground, item_type, sample);
+        let rate = item_type.write_rate.unwrap_or(0.0);
+        for (writes, sum) in writes.iter_mut().zip(&sums) {
+            *writes += rate * (float(sum.units) / float(sampled.max(1)));
+        }
+        figures.mean_bytes = (sums.first()).and_then(|own| own.bytes.checked_div(own.items));
+        if let (Some(items), Some(_)) = (figures.items, sample) {
+            let all = sums.iter().map(|sum| sum.scaled(items, sampled));
+            let all: Vec<Sum> = all.collect();
+            figures.bytes = all.first().map(|own| own.bytes);
+            figures.write_units = Some(all.iter().map(|sum| sum.units).sum());
+            for (place, sum) in places.iter_mut().zip(all) {
+                place.items += sum.items;
+                place.bytes += sum.bytes;
+                place.write_units += sum.units;
+            }
+        } else {
+            is_known = false;
+        }
+        item_types.push(figures);
+    }
+    if !is_known {
+        places.clear();
+    }
+    let basis = if ground.samples.is_empty() {
+        Basis::Nothing
+    } else {
+        Basis::Estimate
+    };
+    let rates = steady(ground, patterns, &writes);
+    completed(
+        basis,
+        item_types,
+        places,
+        rates,
+        single(ground),
+        ground.prices,
+    )
+}
+
+/// The names of the table, its global indexes, its local ones.
+pub(super) fn names(table: &Table) -> Vec<String> {
+    let indexes = table.all_indexes().map(|index| index.name.clone());
+    std::iter::once(table.name.clone()).chain(indexes).collect()
+}
+
+/// What the sampled items of a type come to, place by place.
+fn measured(folder: &Folder, sample: Option<&ItemTypeSample>, places: usize) -> Vec<Sum> {
+    let mut sums = vec![Sum::default(); places];
+    for item in sample.iter().flat_map(|sample| &sample.items) {
+        let entries = folder.entries(&item.item, item.size);
+        let held = std::iter::once(Some(item.size)).chain(entries);
+        for (sum, held) in sums.iter_mut().zip(held) {
+            if let Some(bytes) = held {
+                sum.add(bytes);
+            }
+        }
+    }
+    sums
+}
+
+/// How many items a type has, as far as anything tells; there may be fewer where a condition leaves rows out.
+fn counted(
+    ground: &Ground<'_>,
+    item_type: &ItemType,
+    sample: Option<&ItemTypeSample>,
+) -> TypeFigures {
+    let pass = ground.model.passes.get(item_type.pass);
+    let rows = match pass.map(|pass| &pass.scan.from) {
+        Some(Relation::Table(name)) => ground.catalog.table(name).and_then(|t| t.estimated_rows),
+        _ => None,
+    };
+    let figures = TypeFigures {
+        name: item_type.name.to_string(),
+        items: rows,
+        at_most: item_type.condition.is_some(),
+        ..TypeFigures::default()
+    };
+    let Some(sample) = sample else {
+        return figures;
+    };
+    let made = whole(sample.items.len());
+    if sample.read < ground.rows && !sample.is_cut {
+        return TypeFigures {
+            items: Some(made),
+            at_most: false,
+            ..figures
+        };
+    }
+    // Each row gives as many as the rows that were read; where these gave none, others may.
+    let of_all =
+        |rows: u64| rounded(float(rows.max(sample.read)) * float(made) / float(sample.read.max(1)));
+    TypeFigures {
+        items: rows.filter(|_| made > 0).map(of_all),
+        about: !sample.expired.is_empty() || !sample.rejects.is_empty(),
+        ..figures
+    }
+}
+
+/// Indexes where all items of a type lie under one partition key value.
+fn single(ground: &Ground<'_>) -> Vec<HotPlace> {
+    let places = ground.proofs.indexes.iter().map(|index| {
+        let lines = index.items.iter().filter_map(|item| {
+            let value = item.single_partition.as_ref()?;
+            let meeting = match item.when.as_str() {
+                "" => "",
+                _ => " that is in it",
+            };
+            Some(format!(
+                "every {}{meeting} has the partition key {value}",
+                item.item_type
+            ))
+        });
+        HotPlace {
+            name: index.index.clone(),
+            lines: lines.collect(),
+        }
+    });
+    places.filter(|place| !place.lines.is_empty()).collect()
+}

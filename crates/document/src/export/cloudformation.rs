@@ -1,0 +1,278 @@
+//! CloudFormation templates: `AWS::DynamoDB::Table`, or `AWS::DynamoDB::GlobalTable` where there are
+//! replicas, with what scales their capacity and keeps what expires. What does not depend on the mapping
+//! stands in the files of `cloudformation/`, as the template has it.
+
+use dynafold_dynamodb::{Index, KeyAttribute, TableClass, Throughput};
+use serde_json::{Value, json};
+
+use super::infrastructure::{Bounds, Capacity, Infrastructure, key_schema, policy};
+use super::names::Names;
+use super::yaml::{document, scalar};
+use super::{ARCHIVE_FUNCTION, Export, ExportError, filled, indented};
+
+/// Bytes of a template that CloudFormation takes without a bucket.
+const INLINE: usize = 51_200;
+/// What has to be known where capacity follows the load.
+const SCALING: &str = "\
+# Before an event that is to find its capacity ready, pause scaling in: update the stack with
+# PauseScaleIn=true, raise the capacity, and set PauseScaleIn=false when the event is over.
+";
+
+pub(super) fn write(wanted: &Infrastructure<'_>) -> Result<Export, ExportError> {
+    refuse_resolved(wanted)?;
+    let name = wanted.table.name.as_str();
+    let is_global = !wanted.table.settings.replicas.is_empty();
+    let follows = if wanted.scales() { SCALING } else { "" };
+    let head = [
+        ("scaling", follows),
+        ("table", name),
+        ("name", &scalar(name)),
+    ];
+    let mut text = filled(include_str!("cloudformation/head.yaml"), &head);
+    if wanted.scales() {
+        text.push_str(include_str!("cloudformation/pause.yaml"));
+    }
+    let table = if is_global {
+        kept("AWS::DynamoDB::GlobalTable", &global_table(wanted))
+    } else {
+        kept("AWS::DynamoDB::Table", &regional_table(wanted))
+    };
+    text.push('\n');
+    text.push_str(&document(&json!({ "Resources": { "Table": table } })));
+    if !is_global {
+        push_scaling(&mut text, wanted);
+    }
+    if wanted.archives {
+        let function = indented(ARCHIVE_FUNCTION, "          ");
+        let archive = include_str!("cloudformation/archive.yaml");
+        text.push_str(&filled(archive, &[("function", &function)]));
+    }
+    text.push('\n');
+    text.push_str(include_str!("cloudformation/outputs.yaml"));
+    if wanted.stream.is_some() {
+        text.push_str(include_str!("cloudformation/outputs_stream.yaml"));
+    }
+    if wanted.archives {
+        text.push_str(include_str!("cloudformation/outputs_archive.yaml"));
+    }
+    let mut warnings = wanted.warnings.clone();
+    if is_global {
+        warnings.push(
+            "the table is a global one: let the stack be in another region than its replicas"
+                .to_owned(),
+        );
+    }
+    if text.len() > INLINE {
+        warnings.push(format!(
+            "the template has {} bytes, and CloudFormation takes {INLINE} from a file: give `aws cloudformation deploy` an --s3-bucket",
+            text.len()
+        ));
+    }
+    Ok(Export { text, warnings })
+}
+
+/// Refuses texts in whose place CloudFormation would put something else.
+fn refuse_resolved(wanted: &Infrastructure<'_>) -> Result<(), ExportError> {
+    let table = wanted.table;
+    let attributes = wanted.attributes.iter().map(|key| key.name.as_ref());
+    let indexes = table.all_indexes();
+    let projected = indexes.flat_map(|index| index.projection.service_words().1);
+    let names = attributes
+        .chain(projected.map(String::as_str))
+        .chain(table.ttl.as_deref());
+    let named = names.map(|name| (name, format!("the attribute `{name}`")));
+    let tags = table.settings.tags.iter().flat_map(|(key, value)| {
+        [key, value].map(|text| (text.as_str(), format!("the tag `{key}`")))
+    });
+    match named
+        .chain(tags)
+        .find(|(text, _)| text.contains("{{resolve:"))
+    {
+        Some((_, what)) => Err(ExportError::Resolved { what }),
+        None => Ok(()),
+    }
+}
+
+/// What a table and a global table have alike: names, keys, expiry.
+fn common(wanted: &Infrastructure<'_>) -> Value {
+    let table = wanted.table;
+    let own = std::slice::from_ref(&table.partition);
+    let definitions = wanted
+        .attributes
+        .iter()
+        .map(|key| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() }));
+    let ttl = table.ttl.as_ref();
+    let local = table.local_indexes.iter();
+    let local = local.map(|index| index_of(index, own, Value::Null));
+    let warm = table.settings.warm_throughput;
+    json!({
+        "TableName": { "Ref": "TableName" },
+        "AttributeDefinitions": definitions.collect::<Value>(),
+        "KeySchema": schema(own, table.sort.as_slice()),
+        "BillingMode": table.billing.service_word(),
+        "TimeToLiveSpecification": ttl.map(|name| json!({ "AttributeName": name, "Enabled": true })),
+        "StreamSpecification": wanted.stream.map(|view| json!({ "StreamViewType": view.service_word() })),
+        "LocalSecondaryIndexes": local.collect::<Value>(),
+        "WarmThroughput": warm.map(|units| json!({
+            "ReadUnitsPerSecond": units.read,
+            "WriteUnitsPerSecond": units.write,
+        })),
+    })
+}
+
+/// An index of either kind, with what it has besides.
+fn index_of(index: &Index, partition: &[KeyAttribute], further: Value) -> Value {
+    let (kind, names) = index.projection.service_words();
+    let index = json!({
+        "IndexName": index.name,
+        "KeySchema": schema(partition, &index.sort),
+        "Projection": { "ProjectionType": kind, "NonKeyAttributes": names },
+    });
+    merged([index, further])
+}
+
+fn schema(partition: &[KeyAttribute], sort: &[KeyAttribute]) -> Value {
+    let elements = key_schema(partition, sort);
+    elements
+        .map(|(name, role)| json!({ "AttributeName": name, "KeyType": role }))
+        .collect()
+}
+
+/// The tags, the class and the guards of a table, or of each replica.
+fn guards(wanted: &Infrastructure<'_>) -> Value {
+    let settings = &wanted.table.settings;
+    let tags = settings.tags.iter();
+    let recovery = settings.point_in_time_recovery;
+    json!({
+        "PointInTimeRecoverySpecification":
+            recovery.map(|on| json!({ "PointInTimeRecoveryEnabled": on })),
+        "DeletionProtectionEnabled": settings.deletion_protection,
+        "TableClass": settings.class.map(TableClass::service_word),
+        "Tags": tags.map(|(key, value)| json!({ "Key": key, "Value": value })).collect::<Value>(),
+    })
+}
+
+/// A resource that outlives its stack, since it holds data.
+fn kept(kind: &str, properties: &Value) -> Value {
+    json!({
+        "Type": kind,
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": properties,
+    })
+}
+
+/// One map of several.
+fn merged(maps: impl IntoIterator<Item = Value>) -> Value {
+    let maps = maps.into_iter().filter_map(|map| match map {
+        Value::Object(map) => Some(map),
+        _ => None,
+    });
+    Value::Object(maps.flatten().collect())
+}
+
+/// A table in one region.
+fn regional_table(wanted: &Infrastructure<'_>) -> Value {
+    let units = |units: Throughput| json!({ "ReadCapacityUnits": units.read, "WriteCapacityUnits": units.write });
+    let indexes = wanted.table.indexes.iter().map(|index| {
+        let own = wanted.provisioned_of(index).map(units);
+        index_of(
+            index,
+            &index.partition,
+            json!({ "ProvisionedThroughput": own }),
+        )
+    });
+    let capacity = json!({
+        "ProvisionedThroughput": wanted.table.billing.provisioned().map(units),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+    });
+    merged([common(wanted), capacity, guards(wanted)])
+}
+
+/// The targets and policies that scale the capacity of a table in one region.
+fn push_scaling(text: &mut String, wanted: &Infrastructure<'_>) {
+    let mut names = Names::default();
+    for scaling in &wanted.scaling {
+        let words = scaling.words();
+        let own = [
+            ("aim", names.camel(&format!("{words}-target"))),
+            ("policy", names.camel(&format!("{words}-policy"))),
+        ];
+        let template = filled(include_str!("cloudformation/scaling.yaml"), &own);
+        text.push_str(&filled(&template, &scaling.values()));
+    }
+}
+
+/// A table with replicas: writes are provisioned for all of them, reads for each.
+fn global_table(wanted: &Infrastructure<'_>) -> Value {
+    let indexes = wanted.table.indexes.iter().map(|index| {
+        let writes = wanted
+            .provisioned_of(index)
+            .map(|units| writes(wanted, Some(index), units));
+        let further = json!({ "WriteProvisionedThroughputSettings": writes });
+        index_of(index, &index.partition, further)
+    });
+    let own = std::iter::once(json!({ "Ref": "AWS::Region" }));
+    let others = wanted
+        .table
+        .settings
+        .replicas
+        .iter()
+        .map(|region| json!(region));
+    let replicas = own.chain(others).map(|region| replica(wanted, &region));
+    let further = json!({
+        "WriteProvisionedThroughputSettings":
+            wanted.table.billing.provisioned().map(|units| writes(wanted, None, units)),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+        "Replicas": replicas.collect::<Value>(),
+    });
+    merged([common(wanted), further])
+}
+
+fn replica(wanted: &Infrastructure<'_>, region: &Value) -> Value {
+    let indexes = wanted.table.indexes.iter().filter_map(|index| {
+        let reads = reads(wanted, Some(index), wanted.provisioned_of(index)?);
+        Some(json!({ "IndexName": index.name, "ReadProvisionedThroughputSettings": reads }))
+    });
+    let replica = json!({
+        "Region": region,
+        "ReadProvisionedThroughputSettings":
+            wanted.table.billing.provisioned().map(|units| reads(wanted, None, units)),
+        "GlobalSecondaryIndexes": indexes.collect::<Value>(),
+    });
+    merged([replica, guards(wanted)])
+}
+
+/// The service takes no write capacity that does not follow the load: one that stays as it is has
+/// equal bounds.
+fn writes(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
+    let settings = follows(wanted, index, Capacity::Write, units.write);
+    json!({ "WriteCapacityAutoScalingSettings": settings })
+}
+
+fn reads(wanted: &Infrastructure<'_>, index: Option<&Index>, units: Throughput) -> Value {
+    if policy(wanted.table, index).is_none() {
+        return json!({ "ReadCapacityUnits": units.read });
+    }
+    let settings = follows(wanted, index, Capacity::Read, units.read);
+    json!({ "ReadCapacityAutoScalingSettings": settings })
+}
+
+fn follows(
+    wanted: &Infrastructure<'_>,
+    index: Option<&Index>,
+    what: Capacity,
+    first: u64,
+) -> Value {
+    let policy = policy(wanted.table, index);
+    let bounds = Bounds::of(policy, first);
+    json!({
+        "MinCapacity": bounds.min,
+        "MaxCapacity": bounds.max,
+        "SeedCapacity": (what == Capacity::Write).then_some(first),
+        "TargetTrackingScalingPolicyConfiguration": {
+            "TargetValue": bounds.target,
+            "DisableScaleIn": policy.map(|_| json!({ "Ref": "PauseScaleIn" })),
+        },
+    })
+}

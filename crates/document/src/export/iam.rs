@@ -1,0 +1,563 @@
+//! IAM policies: what a migration does to this one table, and what an application asks it.
+
+use dynafold_dynamodb::KeyType;
+use dynafold_mapping::model::{AccessPattern, Model, Part, Placeholder, Template};
+use dynafold_mapping::template::Filter;
+use serde_json::{Value, json};
+
+use super::names::Names;
+use super::{Export, ExportError, ExportOptions, Tenant};
+
+/// Characters without white space that a managed policy may have.
+const MANAGED: usize = 6_144;
+
+/// A statement that allows something. All actions are of DynamoDB.
+fn statement(sid: &str, actions: &[&str], resources: &[String], condition: Option<Value>) -> Value {
+    let actions = actions.iter().map(|action| format!("dynamodb:{action}"));
+    let mut statement = json!({
+        "Sid": sid,
+        "Effect": "Allow",
+        "Action": actions.collect::<Value>(),
+        "Resource": resources,
+    });
+    if let (Some(condition), Some(members)) = (condition, statement.as_object_mut()) {
+        members.insert("Condition".to_owned(), condition);
+    }
+    statement
+}
+
+/// The ARN of a table in a region, else in that of the options; or of one of its indexes.
+fn arn(table: &str, options: &ExportOptions, region: Option<&str>, index: Option<&str>) -> String {
+    let region = region.or(options.region.as_deref()).unwrap_or("*");
+    let account = options.account.as_deref().unwrap_or("*");
+    let index = index.map_or_else(String::new, |index| format!("/index/{index}"));
+    format!("arn:aws:dynamodb:{region}:{account}:table/{table}{index}")
+}
+
+/// The policy of these statements.
+fn policy(statements: &[Value]) -> Export {
+    let policy = json!({ "Version": "2012-10-17", "Statement": statements });
+    let text = format!("{policy:#}\n");
+    let counted = text.chars().filter(|c| !c.is_whitespace()).count();
+    let mut warnings = Vec::new();
+    if counted > MANAGED {
+        warnings.push(format!(
+            "the policy has {counted} characters, and a managed policy takes {MANAGED}: cut it between two statements"
+        ));
+    }
+    Export { text, warnings }
+}
+
+// The policy of an application that asks the access patterns, and does nothing else.
+//
+// One statement for each action on the table and on each index that is asked. `dynamodb:LeadingKeys`
+// binds it to the partition key values that the patterns can ask for: text stands for itself, a
+// parameter for anything, a shard for its digits, and the tenant's parameter for the caller's tag. Where the
+// condition key cannot tell a value (numbers, binary, multi-attribute keys) there is no condition,
+// and it is said.
+
+pub(super) fn application(model: &Model, options: &ExportOptions) -> Result<Export, ExportError> {
+    if model.patterns.is_empty() {
+        return Err(ExportError::NoPatterns);
+    }
+    let (tenant, notes) = tenant(model, &options.tenant)?;
+    let mut asked: Vec<Asked> = Vec::new();
+    for pattern in &model.patterns {
+        let (action, keys) = (action(pattern), Keys::of(pattern, tenant.as_deref()));
+        let index = pattern.index.as_deref();
+        let found = asked
+            .iter_mut()
+            .find(|asked| asked.action == action && asked.index == index);
+        match found {
+            Some(asked) => asked.keys.push(keys),
+            None => asked.push(Asked {
+                action,
+                index,
+                keys: vec![keys],
+            }),
+        }
+    }
+    let (mut names, mut statements) = (Names::default(), Vec::new());
+    for asked in &asked {
+        let arn = arn(&model.table.name, options, None, asked.index);
+        asked.allow(&[arn], &mut names, &mut statements);
+    }
+    let mut export = policy(&statements);
+    export.warnings.extend(notes);
+    export.warnings.extend(untold(&asked));
+    Ok(export)
+}
+
+/// What is asked of the table or of one index by one action.
+struct Asked<'m> {
+    action: &'static str,
+    index: Option<&'m str>,
+    keys: Vec<Keys>,
+}
+
+/// The action by which a pattern is asked, as `access::plan` decides it.
+fn action(pattern: &AccessPattern) -> &'static str {
+    let is_get = pattern.is_whole_key() && pattern.filter.is_none() && pattern.shards.is_none();
+    if is_get { "GetItem" } else { "Query" }
+}
+
+impl Asked<'_> {
+    /// Adds the statements that allow it.
+    fn allow(&self, resources: &[String], names: &mut Names, statements: &mut Vec<Value>) {
+        let whole = self
+            .index
+            .map_or_else(|| "table".to_owned(), |index| format!("index-{index}"));
+        let mut add = |condition: Option<Value>| {
+            let sid = names.camel(&format!("Dynafold-application-{}-on-{whole}", self.action));
+            statements.push(statement(&sid, &[self.action], resources, condition));
+        };
+        let told: Option<Vec<(String, bool)>> = self.keys.iter().map(Keys::condition).collect();
+        let Some(mut told) = told else {
+            add(None);
+            return;
+        };
+        told.sort_unstable();
+        told.dedup();
+        for (operator, wanted) in [("StringEquals", false), ("StringLike", true)] {
+            let texts = told.iter().filter(|(_, is_like)| *is_like == wanted);
+            let texts: Vec<&str> = texts.map(|(text, _)| text.as_str()).collect();
+            if !texts.is_empty() {
+                let operator = format!("ForAllValues:{operator}");
+                add(Some(json!({ operator: { "dynamodb:LeadingKeys": texts } })));
+            }
+        }
+    }
+}
+
+/// Where the condition key tells nothing.
+fn untold(asked: &[Asked<'_>]) -> impl Iterator<Item = String> {
+    let untold = asked
+        .iter()
+        .filter(|asked| asked.keys.contains(&Keys::Untold));
+    untold.map(|asked| {
+        let whole = asked
+            .index
+            .map_or_else(|| "the table".to_owned(), |index| format!("index {index}"));
+        format!(
+            "`dynamodb:LeadingKeys` does not tell the partition keys of {whole}, which are not one text: nothing binds who asks there to some of them"
+        )
+    })
+}
+
+// The policy of whoever runs `migrate`, `verify` and `query`: what these call, on this table alone.
+
+/// What every run needs of a table that is there: see `target::dynamodb`.
+const LOAD: [&str; 8] = [
+    "BatchGetItem",
+    "BatchWriteItem",
+    "DeleteItem",
+    "DescribeTable",
+    "DescribeTimeToLive",
+    "PutItem",
+    "Query",
+    "Scan",
+];
+/// What DynamoDB does in the caller's name where it makes a replica.
+const REPLICATE: [&str; 10] = [
+    "BatchWriteItem",
+    "CreateTable",
+    "CreateTableReplica",
+    "DeleteItem",
+    "DescribeTable",
+    "GetItem",
+    "PutItem",
+    "Query",
+    "Scan",
+    "UpdateItem",
+];
+
+pub(super) fn migration(model: &Model, options: &ExportOptions) -> Export {
+    let (table, settings) = (&model.table, &model.table.settings);
+    let statement = |sid: &str, actions: &[&str], resources: &[String]| {
+        statement(&format!("DynafoldMigration{sid}"), actions, resources, None)
+    };
+    let mut load = LOAD.to_vec();
+    let mut make = vec!["CreateTable"];
+    if table.ttl.is_some() {
+        make.push("UpdateTimeToLive");
+    }
+    if settings.point_in_time_recovery.is_some() {
+        load.push("DescribeContinuousBackups");
+        make.push("UpdateContinuousBackups");
+    }
+    if !settings.tags.is_empty() {
+        load.push("ListTagsOfResource");
+        make.push("TagResource");
+    }
+    if !settings.replicas.is_empty() {
+        make.extend(["UpdateTable", "CreateTableReplica"]);
+    }
+    load.sort_unstable();
+    make.sort_unstable();
+    let mut asked: Vec<String> = Vec::new();
+    for pattern in &model.patterns {
+        let resource = arn(&table.name, options, None, pattern.index.as_deref());
+        if !asked.contains(&resource) {
+            asked.push(resource);
+        }
+    }
+    let own = [arn(&table.name, options, None, None)];
+    let mut statements = vec![
+        statement("LoadAndVerify", &load, &own),
+        statement("MakeTheTable", &make, &own),
+        statement("ReplaceTheTable", &["DeleteTable"], &own),
+    ];
+    if !asked.is_empty() {
+        statements.push(statement("AskThePatterns", &["GetItem", "Query"], &asked));
+    }
+    if !settings.replicas.is_empty() {
+        let others = settings.replicas.iter();
+        let all = own
+            .into_iter()
+            .chain(others.map(|region| arn(&table.name, options, Some(region), None)));
+        statements.push(statement("Replicate", &REPLICATE, &all.collect::<Vec<_>>()));
+    }
+    let mut export = policy(&statements);
+    if !settings.replicas.is_empty() {
+        export.warnings.push(
+            "the first global table of an account needs its service-linked role too: allow `iam:CreateServiceLinkedRole` for replication.dynamodb.amazonaws.com, or let somebody make it"
+                .to_owned(),
+        );
+    }
+    export
+}
+
+// The partition key values that an access pattern asks for, as `dynamodb:LeadingKeys` tells them.
+//
+// A value is made of pieces: text stands for itself, the tenant for the caller's tag, a shard for its
+// digits, and whatever else a caller gives for anything.
+
+/// Which partition key values are asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Keys {
+    /// Those of this shape.
+    Shaped(Vec<Piece>),
+    /// All of them.
+    Any,
+    /// Those of which the condition key tells nothing.
+    Untold,
+}
+
+/// A piece of a partition key value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    /// Text that stands for itself.
+    Text(String),
+    /// The caller's tag of this name.
+    Tag(String),
+    /// As many digits.
+    Digits(usize),
+    /// Any text.
+    Any,
+}
+
+impl Piece {
+    /// What stands for itself in it.
+    fn text(&self) -> &str {
+        match self {
+            Self::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    fn is_wild(&self) -> bool {
+        matches!(self, Self::Digits(_) | Self::Any)
+    }
+}
+
+impl Keys {
+    fn of(pattern: &AccessPattern, tenant: Option<&str>) -> Self {
+        let Some(template) = told(pattern) else {
+            return Self::Untold;
+        };
+        let mut pieces: Vec<Piece> = Vec::new();
+        for part in &template.parts {
+            let piece = match part {
+                Part::Text(text) => Piece::Text(text.clone()),
+                Part::Value(value) => of_value(pattern, value, tenant),
+                Part::Optional(_) => Piece::Any,
+            };
+            if piece != Piece::Any || pieces.last() != Some(&Piece::Any) {
+                pieces.push(piece);
+            }
+        }
+        if pieces == [Piece::Any] {
+            return Self::Any;
+        }
+        Self::Shaped(pieces)
+    }
+
+    /// Whether only a tenant's own are asked for.
+    fn are_bound(&self) -> bool {
+        matches!(self, Self::Shaped(pieces) if pieces.iter().any(|piece| matches!(piece, Piece::Tag(_))))
+    }
+
+    /// Whether a wildcard stands straight beside the tag, so that one tenant's are like another's.
+    fn run_into_the_tag(&self) -> bool {
+        let Self::Shaped(pieces) = self else {
+            return false;
+        };
+        let is_tag = |piece: &Piece| matches!(piece, Piece::Tag(_));
+        pieces.windows(2).any(|pair| match pair {
+            [one, other] => {
+                (is_tag(one) && other.text().is_empty()) || (one.text().is_empty() && is_tag(other))
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether values of both may be one: neither their beginnings nor their ends tell them apart.
+    fn may_meet(&self, other: &Self) -> bool {
+        fn ends(pieces: &[Piece]) -> (&str, &str) {
+            let (first, last) = (pieces.first(), pieces.last());
+            (first.map_or("", Piece::text), last.map_or("", Piece::text))
+        }
+        let (Self::Shaped(one), Self::Shaped(other)) = (self, other) else {
+            return true;
+        };
+        let ((first, last), (others_first, others_last)) = (ends(one), ends(other));
+        let begin = first.starts_with(others_first) || others_first.starts_with(first);
+        let end = last.ends_with(others_last) || others_last.ends_with(last);
+        begin && end
+    }
+
+    /// The value of a condition, and whether `*` and `?` count in it; `None` where there is none.
+    fn condition(&self) -> Option<(String, bool)> {
+        let Self::Shaped(pieces) = self else {
+            return None;
+        };
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(literal) => push_literal(&mut text, literal),
+                Piece::Tag(name) => text.push_str(&format!("${{aws:PrincipalTag/{name}}}")),
+                Piece::Digits(width) => text.extend(std::iter::repeat_n('?', *width)),
+                Piece::Any => text.push('*'),
+            }
+        }
+        Some((text, pieces.iter().any(Piece::is_wild)))
+    }
+}
+
+/// The template of a partition key that the condition key tells: one text.
+fn told(pattern: &AccessPattern) -> Option<&Template> {
+    match pattern.partition.as_slice() {
+        [(key, template)] if key.key_type == KeyType::S => Some(template),
+        _ => None,
+    }
+}
+
+/// The parameter of a value.
+fn parameter<'m>(pattern: &'m AccessPattern, value: &Placeholder) -> Option<&'m str> {
+    let parameter = pattern.parameters.get(value.place.column)?;
+    Some(&parameter.name)
+}
+
+/// Whether the filters make different texts of different values, so that a tag can hold what is made.
+fn keep_apart(filters: &[Filter]) -> bool {
+    let keeps = |filter: &Filter| matches!(filter, Filter::Pad { .. } | Filter::String);
+    filters.iter().all(keeps)
+}
+
+fn of_value(pattern: &AccessPattern, value: &Placeholder, tenant: Option<&str>) -> Piece {
+    if let Some(Filter::Shard(shards)) = value.filters.last() {
+        return Piece::Digits(shards.saturating_sub(1).to_string().len());
+    }
+    let name = parameter(pattern, value).filter(|name| Some(*name) == tenant);
+    match name.filter(|_| keep_apart(&value.filters)) {
+        Some(name) => Piece::Tag(name.to_owned()),
+        None => Piece::Any,
+    }
+}
+
+/// Adds a text that stands for itself: what a condition would read as more is a variable of its own.
+fn push_literal(out: &mut String, text: &str) {
+    for c in text.chars() {
+        match c {
+            '*' | '?' | '$' => out.extend(['$', '{', c, '}']),
+            c => out.push(c),
+        }
+    }
+}
+
+// Whom partitions belong to: the parameter whose value is a caller's tag, and why there may be none.
+//
+// A tenant binds only where a caller can reach no other's partition: its value stands in the partition
+// key as its tag has it, nothing but text stands beside it, and no other pattern that asks the same
+// table or index reaches in. What was named and does not bind is refused; what would have been
+// inferred is not, and it is said.
+
+/// The tenant's parameter, if there is one, and what has to be known of it.
+fn tenant(model: &Model, wanted: &Tenant) -> Result<(Option<String>, Vec<String>), ExportError> {
+    match wanted {
+        Tenant::Nobody => Ok((None, Vec::new())),
+        Tenant::Inferred => Ok(inferred(model)),
+        Tenant::Parameter(name) => {
+            let notes = named(model, name)?;
+            Ok((Some(name.clone()), notes))
+        }
+    }
+}
+
+/// The one parameter by which all patterns find their partition, with the same text before it and
+/// nothing behind: then the partition is a tenant's.
+fn inferred(model: &Model) -> (Option<String>, Vec<String>) {
+    let mut found: Option<(&str, &str)> = None;
+    for pattern in &model.patterns {
+        let reason = match (alone(pattern), found) {
+            (Ok(this), None) => {
+                found = Some(this);
+                continue;
+            }
+            (Ok(this), Some(other)) if this == other => continue,
+            (Ok(_), Some(_)) => "since it finds its partition otherwise than those before it",
+            (Err(reason), _) => reason,
+        };
+        let by_parameters = model.patterns.iter().any(|p| !finders(p).is_empty());
+        let note = format!(
+            "the policy binds no caller to a tenant: the access pattern `{}` tells none, {reason}",
+            pattern.name
+        );
+        return (None, by_parameters.then_some(note).into_iter().collect());
+    }
+    let Some((_, name)) = found else {
+        return (None, Vec::new());
+    };
+    let mut notes = vec![format!(
+        "every access pattern finds its partition by `{name}`, so the policy binds a caller to the partition of its tag `{name}`; where the partition is nobody's own, say --tenant none"
+    )];
+    notes.extend(held(model, name));
+    (Some(name.to_owned()), notes)
+}
+
+/// What a pattern's partition key begins with, and the parameter that is all the rest of it.
+fn alone(pattern: &AccessPattern) -> Result<(&str, &str), &'static str> {
+    let template =
+        told(pattern).ok_or("since `dynamodb:LeadingKeys` does not tell its partition key")?;
+    let (prefix, value) = match template.parts.as_slice() {
+        [Part::Text(text), Part::Value(value)] => (text.as_str(), value),
+        [Part::Value(value)] => ("", value),
+        _ => return Err("since its partition key is not one parameter behind a text"),
+    };
+    if !keep_apart(&value.filters) {
+        return Err("since a filter makes one text of several values in its partition key");
+    }
+    match parameter(pattern, value).filter(|name| is_tag(name)) {
+        Some(name) => Ok((prefix, name)),
+        None => Err("since no tag can be called like its parameter"),
+    }
+}
+
+/// Fails unless the parameter binds; tells what has to be known.
+fn named(model: &Model, name: &str) -> Result<Vec<String>, ExportError> {
+    let mut known: Vec<String> = model.patterns.iter().flat_map(finders).collect();
+    known.sort_unstable();
+    known.dedup();
+    if !known.iter().any(|known| known == name) {
+        let name = name.to_owned();
+        return Err(ExportError::UnknownTenant { name, known });
+    }
+    let unbound = |pattern: &AccessPattern, reason: String| ExportError::Unbound {
+        name: name.to_owned(),
+        pattern: pattern.name.to_string(),
+        reason,
+    };
+    let mut notes = Vec::new();
+    for pattern in &model.patterns {
+        let keys = Keys::of(pattern, Some(name));
+        if let Some(reason) = fault(model, pattern, &keys, name) {
+            return Err(unbound(pattern, reason));
+        }
+        if !keys.are_bound() {
+            notes.push(format!(
+                "the access pattern `{}` is not bound to a tenant: its partitions are everybody's",
+                pattern.name
+            ));
+        }
+    }
+    notes.extend(held(model, name));
+    Ok(notes)
+}
+
+/// Why a pattern would let a caller reach the partitions of others.
+fn fault(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
+    let lossy = values(pattern, name).find(|value| !keep_apart(&value.filters));
+    let reason = match (keys, lossy) {
+        (Keys::Untold, _) => {
+            "`dynamodb:LeadingKeys` does not tell its partition key, which is not one text"
+                .to_owned()
+        }
+        (_, Some(value)) if matches!(value.filters.last(), Some(Filter::Shard(_))) => {
+            format!("its partition key has a shard's number made from `{name}`, which others share")
+        }
+        (_, Some(_)) => {
+            format!("a filter makes one text of several values of `{name}` in its partition key")
+        }
+        (Keys::Any, None) => "it asks for any partition, so that nothing is bound there".to_owned(),
+        (Keys::Shaped(_), None) if keys.run_into_the_tag() => format!(
+            "no text stands between `{name}` and another value of its partition key: the tenant `a` would reach what `ab` has"
+        ),
+        (Keys::Shaped(_), None) if keys.are_bound() => return None,
+        (Keys::Shaped(_), None) if values(pattern, name).next().is_some() => {
+            format!("`{name}` stands in a part of its partition key that may be left out")
+        }
+        (Keys::Shaped(_), None) => return reaches(model, pattern, keys, name),
+    };
+    Some(reason)
+}
+
+/// Why a pattern that is not bound would let a caller reach the partitions of tenants.
+fn reaches(model: &Model, pattern: &AccessPattern, keys: &Keys, name: &str) -> Option<String> {
+    let (text, is_like) = keys.condition()?;
+    if !is_like {
+        return None;
+    }
+    let same = model.patterns.iter().filter(|p| p.index == pattern.index);
+    let tenants = same.map(|other| (other, Keys::of(other, Some(name))));
+    let mut tenants = tenants.filter(|(_, tenants)| tenants.are_bound());
+    let (other, _) = tenants.find(|(_, tenants)| tenants.may_meet(keys))?;
+    Some(format!(
+        "it asks for `{text}`, and so reaches every tenant's partition of `{}`",
+        other.name
+    ))
+}
+
+/// What else than the plain value the tag has to hold.
+fn held(model: &Model, name: &str) -> Option<String> {
+    let mut all = model.patterns.iter().flat_map(|p| values(p, name));
+    all.any(|value| !value.filters.is_empty() || value.escape.is_some())
+        .then(|| {
+            format!(
+                "the tag `{name}` has to hold the value as it stands in the key: padded or escaped as there"
+            )
+        })
+}
+
+/// Where a parameter stands in a pattern's partition key.
+fn values<'m>(pattern: &'m AccessPattern, name: &str) -> impl Iterator<Item = &'m Placeholder> {
+    partition(pattern).filter(move |value| parameter(pattern, value) == Some(name))
+}
+
+/// The parameters by which a pattern finds its partition.
+fn finders(pattern: &AccessPattern) -> Vec<String> {
+    let names = partition(pattern).filter_map(|value| parameter(pattern, value));
+    let names = names.filter(|name| is_tag(name));
+    names.map(str::to_owned).collect()
+}
+
+/// The values that a pattern's partition key takes.
+fn partition(pattern: &AccessPattern) -> impl Iterator<Item = &Placeholder> {
+    let templates = pattern.partition.iter();
+    templates.flat_map(|(_, template)| template.placeholders())
+}
+
+/// Whether a tag can have this key.
+fn is_tag(name: &str) -> bool {
+    name.chars()
+        .all(|c| c.is_ascii_alphanumeric() || "_.:/=+-@".contains(c))
+}

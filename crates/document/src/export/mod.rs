@@ -1,0 +1,213 @@
+//! Infrastructure made from a mapping: one small writer for each format, all of one model.
+//!
+//! [`infrastructure`] says what is to be there, in no format's words; [`yaml`] and [`hcl`] know how
+//! a format is written and nothing of DynamoDB; a format's own file puts the two together. What a
+//! format cannot say is a warning or a refusal, never left out in silence. Pure and deterministic:
+//! no clock, no names made up by chance.
+
+mod cloudformation;
+mod hcl;
+mod iam;
+mod infrastructure;
+mod names;
+mod terraform;
+mod workbench;
+mod yaml;
+
+use dynafold_mapping::model::Model;
+use dynafold_mapping::sample::ItemTypeSample;
+use jiff::Timestamp;
+
+use infrastructure::Infrastructure;
+
+/// What an export is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// A CloudFormation template.
+    Cloudformation,
+    /// A Terraform configuration.
+    Terraform,
+    /// A NoSQL Workbench data model.
+    Workbench,
+    /// The IAM policy that loads, verifies and asks the table.
+    IamMigration,
+    /// The IAM policy of the application, which asks the access patterns.
+    IamApplication,
+}
+
+impl ExportFormat {
+    /// What stands near the beginning of each export of this format.
+    #[must_use]
+    pub fn marker(self) -> &'static str {
+        match self {
+            Self::Cloudformation | Self::Terraform => "# Written by `dynafold docs`",
+            Self::Workbench => r#""Author": "dynafold docs""#,
+            Self::IamMigration => r#""Sid": "DynafoldMigration"#,
+            Self::IamApplication => r#""Sid": "DynafoldApplication"#,
+        }
+    }
+}
+
+/// What an export needs besides the mapping.
+#[derive(Debug, Clone, Default)]
+pub struct ExportOptions {
+    /// The region in ARNs; any without it.
+    pub region: Option<String>,
+    /// The account in ARNs; any without it.
+    pub account: Option<String>,
+    /// Whom a partition belongs to.
+    pub tenant: Tenant,
+    /// The date of a Workbench model, which has to have one; 1970 without it.
+    pub now: Option<Timestamp>,
+}
+
+/// Whom the partitions that an application asks for belong to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Tenant {
+    /// To the one parameter by which all access patterns find their partition, where there is one.
+    #[default]
+    Inferred,
+    /// To the parameter of this name.
+    Parameter(String),
+    /// To nobody.
+    Nobody,
+}
+
+/// An export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Export {
+    /// The file's text.
+    pub text: String,
+    /// What the format cannot say, and what has to be known to use it.
+    pub warnings: Vec<String>,
+}
+
+/// Why there is no export.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// When a text holds what CloudFormation puts something else in place of.
+    #[error(
+        "CloudFormation takes the place of `{{{{resolve:…}}}}` in {what}, and has no way to write it as it is"
+    )]
+    Resolved {
+        /// Where the text stands.
+        what: String,
+    },
+    /// When a mapping has no access pattern, and an application therefore asks nothing.
+    #[error("the mapping has no access patterns, so there is nothing to allow")]
+    NoPatterns,
+    /// When `--tenant` names what no access pattern finds its partition by.
+    #[error("no access pattern finds its partition by `{name}`")]
+    UnknownTenant {
+        /// The parameter.
+        name: String,
+        /// Those by which partitions are found.
+        known: Vec<String>,
+    },
+    /// When `--tenant` names a parameter that does not keep callers to their own partitions.
+    #[error("`--tenant {name}` does not bind the access pattern `{pattern}`: {reason}")]
+    Unbound {
+        /// The parameter.
+        name: String,
+        /// The access pattern.
+        pattern: String,
+        /// What it reaches.
+        reason: String,
+    },
+    /// When a table with replicas has write capacity that stays as it is.
+    #[error(
+        "DynamoDB makes replicas of a provisioned table only where its write capacity follows the load"
+    )]
+    FixedReplicas,
+    /// When the provider of Terraform does not take a warm throughput.
+    #[error(
+        "Terraform takes a warm throughput of {WARM_READ} reads and {WARM_WRITE} writes a second and more, and the mapping says {read} and {write}"
+    )]
+    ColdThroughput {
+        /// Reads a second.
+        read: u64,
+        /// Writes a second.
+        write: u64,
+    },
+}
+
+/// The least warm throughput that the provider of Terraform takes: reads a second.
+const WARM_READ: u64 = 12_000;
+/// Writes a second.
+const WARM_WRITE: u64 = 4_000;
+
+impl ExportError {
+    /// What can be done about it.
+    #[must_use]
+    pub fn help(&self) -> String {
+        match self {
+            Self::Resolved { .. } => {
+                "write the text otherwise, or export to Terraform, which takes it as it is"
+                    .to_owned()
+            }
+            Self::NoPatterns => {
+                "say under `access_patterns` what the application asks for".to_owned()
+            }
+            Self::UnknownTenant { known, .. } if known.is_empty() => {
+                "none finds its partition by a parameter: say --tenant none".to_owned()
+            }
+            Self::UnknownTenant { known, .. } => {
+                format!("say one of {}, or none", known.join(", "))
+            }
+            Self::Unbound { .. } => {
+                "say --tenant none, or keep what reaches further in a mapping of its own: its policy is another role's"
+                    .to_owned()
+            }
+            Self::FixedReplicas => {
+                "give `billing` an `autoscale`, or say `billing: on-demand`".to_owned()
+            }
+            Self::ColdThroughput { .. } => {
+                "raise `warm_throughput`, leave it out, or export to CloudFormation".to_owned()
+            }
+        }
+    }
+}
+
+/// What keeps expired items, a function of AWS Lambda: the table's stream → the function, which is
+/// called only for what DynamoDB itself deleted → one object in S3 for each batch, a line of DynamoDB
+/// JSON for each item, as in the archive that `migrate` writes. What fails is tried again for as
+/// long as the stream keeps it.
+const ARCHIVE_FUNCTION: &str = include_str!("archive.py");
+
+/// A template with values in place of its `@names@`.
+fn filled(template: &str, values: &[(&str, impl AsRef<str>)]) -> String {
+    let mut text = template.to_owned();
+    for (name, value) in values {
+        text = text.replace(&format!("@{name}@"), value.as_ref());
+    }
+    text
+}
+
+/// Lines below a line that is indented less.
+fn indented(lines: &str, by: &str) -> String {
+    let lines = lines.lines().map(|line| match line {
+        "" => "\n".to_owned(),
+        line => format!("{by}{line}\n"),
+    });
+    lines.collect()
+}
+
+/// Writes an export. `samples` are example items; only a Workbench model holds any.
+///
+/// # Errors
+///
+/// [`ExportError`] when the format cannot say what the mapping says.
+pub fn export(
+    format: ExportFormat,
+    model: &Model,
+    samples: &[ItemTypeSample],
+    options: &ExportOptions,
+) -> Result<Export, ExportError> {
+    match format {
+        ExportFormat::Cloudformation => cloudformation::write(&Infrastructure::of(model)),
+        ExportFormat::Terraform => terraform::write(&Infrastructure::of(model)),
+        ExportFormat::Workbench => Ok(workbench::write(model, samples, options)),
+        ExportFormat::IamMigration => Ok(iam::migration(model, options)),
+        ExportFormat::IamApplication => iam::application(model, options),
+    }
+}

@@ -1,0 +1,285 @@
+//! NoSQL Workbench data models, version 3.0: the table, its global indexes, and one facet for each
+//! item type with its sampled items.
+//!
+//! The format has no published reference; what is written here is what models in public have in
+//! common. What they never say is told as a warning.
+
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Attribute, Billing, Index, KeyAttribute, Table, Throughput, item_value};
+use dynafold_mapping::access::object;
+use dynafold_mapping::model::{ItemType, Model};
+use dynafold_mapping::sample::ItemTypeSample;
+use dynafold_relational::catalog::Family;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde_json::{Value, json};
+
+use super::infrastructure::{Bounds, policy};
+use super::{Export, ExportOptions};
+
+/// What a table has in the Workbench that is paid for by request.
+const UNPAID: Throughput = Throughput { read: 5, write: 5 };
+/// The role that scales capacity.
+const ROLE: &str = "AWSServiceRoleForApplicationAutoScaling_DynamoDBTable";
+
+pub(super) fn write(model: &Model, samples: &[ItemTypeSample], options: &ExportOptions) -> Export {
+    let table = &model.table;
+    let mut warnings = unsaid(table);
+    let attributes = attributes(model, samples, &mut warnings);
+    let typed: Vec<Value> = attributes
+        .iter()
+        .filter(|(name, _)| !table.is_key(name))
+        .map(|(name, kind)| json!({ "AttributeName": name.as_ref(), "AttributeType": kind }))
+        .collect();
+    let facets = model.item_types.iter().map(|item_type| {
+        let sample = samples.iter().find(|s| s.item_type == *item_type.name);
+        facet(table, item_type, sample)
+    });
+    let date = date(options.now);
+    let text = json!({
+        "ModelName": table.name,
+        "ModelMetadata": {
+            "Author": "dynafold docs",
+            "DateCreated": date,
+            "DateLastModified": date,
+            "Description": format!("The DynamoDB table {}", table.name),
+            "AWSService": "Amazon DynamoDB",
+            "Version": "3.0",
+        },
+        "DataModel": [{
+            "TableName": table.name,
+            "KeyAttributes": key(&table.partition, table.sort.as_ref()),
+            "NonKeyAttributes": typed,
+            "TableFacets": facets.collect::<Vec<Value>>(),
+            "GlobalSecondaryIndexes": table.indexes.iter().filter_map(index).collect::<Vec<Value>>(),
+            "TableData": [],
+            "DataAccess": { "MySql": {} },
+            "BillingMode": "PROVISIONED",
+            "ProvisionedCapacitySettings": capacity(table),
+        }],
+    });
+    Export {
+        text: format!("{text:#}\n"),
+        warnings,
+    }
+}
+
+/// What the format cannot say of a table.
+fn unsaid(table: &Table) -> Vec<String> {
+    let settings = &table.settings;
+    let mut warnings = Vec::new();
+    if let Some(names) = named(&table.indexes, is_wide) {
+        warnings.push(format!(
+            "NoSQL Workbench knows no key of several attributes: the model is without {names}"
+        ));
+    }
+    if let Some(names) = named(&table.local_indexes, |_| true) {
+        warnings.push(format!(
+            "a Workbench model says nothing of local indexes: it is without {names}"
+        ));
+    }
+    if table.billing == Billing::OnDemand {
+        warnings.push(format!(
+            "a Workbench model knows no way to pay by request: it says {} read and {} write units, the Workbench's own default",
+            UNPAID.read, UNPAID.write
+        ));
+    }
+    if let Some(names) = named(&table.indexes, |index| index.throughput.is_some()) {
+        warnings.push(format!(
+            "a Workbench model says nothing of an index's own capacity: that of {names} is left out"
+        ));
+    }
+    let further = [
+        ("ttl", table.ttl.is_some()),
+        ("stream", settings.stream.is_some()),
+        (
+            "point_in_time_recovery",
+            settings.point_in_time_recovery.is_some(),
+        ),
+        (
+            "deletion_protection",
+            settings.deletion_protection.is_some(),
+        ),
+        ("class", settings.class.is_some()),
+        ("tags", !settings.tags.is_empty()),
+        ("warm_throughput", settings.warm_throughput.is_some()),
+        ("replicas", !settings.replicas.is_empty()),
+    ];
+    let further = further.into_iter().filter(|(_, is_said)| *is_said);
+    let further: Vec<String> = further.map(|(name, _)| format!("`{name}`")).collect();
+    if !further.is_empty() {
+        warnings.push(format!(
+            "a Workbench model says nothing of {}",
+            further.join(", ")
+        ));
+    }
+    warnings
+}
+
+/// The names of those of the indexes that are meant, if there are any.
+fn named(indexes: &[Index], is_meant: impl Fn(&Index) -> bool) -> Option<String> {
+    let names = indexes.iter().filter(|index| is_meant(index));
+    let names: Vec<String> = names.map(|index| format!("`{}`", index.name)).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// Whether an index's key has more attributes than the format knows.
+fn is_wide(index: &Index) -> bool {
+    index.partition.len() > 1 || index.sort.len() > 1
+}
+
+fn key(partition: &KeyAttribute, sort: Option<&KeyAttribute>) -> Value {
+    let attribute = |key: &KeyAttribute| json!({ "AttributeName": &*key.name, "AttributeType": key.key_type.word() });
+    object([
+        ("PartitionKey", Some(attribute(partition))),
+        ("SortKey", sort.map(attribute)),
+    ])
+}
+
+fn index(index: &Index) -> Option<Value> {
+    let [partition] = index.partition.as_slice() else {
+        return None;
+    };
+    let sort = match index.sort.as_slice() {
+        [] => None,
+        [sort] => Some(sort),
+        _ => return None,
+    };
+    let (kind, names) = index.projection.service_words();
+    let projection = object([
+        ("ProjectionType", Some(json!(kind))),
+        (
+            "NonKeyAttributes",
+            (!names.is_empty()).then(|| json!(names)),
+        ),
+    ]);
+    Some(json!({
+        "IndexName": index.name,
+        "KeyAttributes": key(partition, sort),
+        "Projection": projection,
+    }))
+}
+
+/// An item type: how its key is made, which attributes it has, and its items.
+fn facet(table: &Table, item_type: &ItemType, sample: Option<&ItemTypeSample>) -> Value {
+    let alias = |key: &KeyAttribute| {
+        let made = item_type.template(&key.name);
+        json!(made.map_or_else(|| key.name.to_string(), ToString::to_string))
+    };
+    let aliases = object([
+        ("PartitionKeyAlias", Some(alias(&table.partition))),
+        ("SortKeyAlias", table.sort.as_ref().map(alias)),
+    ]);
+    let items = sample.iter().flat_map(|sample| &sample.items);
+    let items: Vec<Value> = items.map(|item| item_value(&item.item)).collect();
+    let mut names: Vec<&str> = item_type
+        .attributes
+        .iter()
+        .map(|(name, _)| name.as_ref())
+        .collect();
+    let spread = sample.iter().flat_map(|sample| &sample.items);
+    for (name, _) in spread.flat_map(|item| &item.item.attributes) {
+        if !names.contains(&name.as_ref()) {
+            names.push(name);
+        }
+    }
+    names.retain(|name| !table.is_key(name));
+    json!({
+        "FacetName": &*item_type.name,
+        "KeyAttributeAlias": aliases,
+        "TableData": items,
+        "NonKeyAttributes": names,
+        "DataAccess": { "MySql": {} },
+    })
+}
+
+/// All attributes with their types: what key attributes must be, what sampled items show, what the
+/// mapping tells.
+fn attributes(
+    model: &Model,
+    samples: &[ItemTypeSample],
+    warnings: &mut Vec<String>,
+) -> Vec<(Arc<str>, &'static str)> {
+    let mut known: Vec<(Arc<str>, &'static str)> = Vec::new();
+    let mut mixed: Vec<String> = Vec::new();
+    let mut add = |name: &Arc<str>, kind: &'static str| {
+        match known.iter().find(|(other, _)| other == name) {
+            None => known.push((name.clone(), kind)),
+            // NULL stands for a value of any type.
+            Some((_, other)) if *other == kind || kind == "NULL" => {}
+            Some(_) => {
+                if !mixed.contains(&format!("`{name}`")) {
+                    mixed.push(format!("`{name}`"));
+                }
+            }
+        }
+    };
+    for index in &model.table.indexes {
+        for key in index.partition.iter().chain(&index.sort) {
+            add(&key.name, key.key_type.word());
+        }
+    }
+    for item_type in &model.item_types {
+        let sample = samples.iter().find(|s| s.item_type == *item_type.name);
+        let items = || sample.iter().flat_map(|sample| &sample.items);
+        for (name, node) in &item_type.attributes {
+            let values = items().filter_map(|item| item.item.get(name));
+            let mut seen = values.map(Attribute::type_name);
+            let seen = seen.find(|kind| *kind != "NULL");
+            add(name, seen.unwrap_or_else(|| node.type_name(&of_family)));
+        }
+        for (name, value) in items().flat_map(|item| &item.item.attributes) {
+            add(name, value.type_name());
+        }
+    }
+    if !mixed.is_empty() {
+        warnings.push(format!(
+            "an attribute has one type in a Workbench model: the first of {}, which item types use with several",
+            mixed.join(", ")
+        ));
+    }
+    known
+}
+
+/// The type of a value of the source; text where only the rows tell it.
+fn of_family(family: Family) -> &'static str {
+    match family {
+        Family::Number => "N",
+        Family::Boolean => "BOOL",
+        Family::Binary => "B",
+        Family::List => "L",
+        Family::Map | Family::Document => "M",
+        Family::Set => "SS",
+        Family::Text | Family::Time | Family::Any => "S",
+    }
+}
+
+fn capacity(table: &Table) -> Value {
+    let units = table.billing.provisioned().unwrap_or(UNPAID);
+    let scaling = |first: u64| {
+        let bounds = Bounds::of(policy(table, None), first);
+        json!({
+            "ScalableTargetRequest": {
+                "MinCapacity": bounds.min,
+                "MaxCapacity": bounds.max,
+                "ServiceRole": ROLE,
+            },
+            "ScalingPolicyConfiguration": { "TargetValue": bounds.target },
+        })
+    };
+    json!({
+        "ProvisionedThroughput": {
+            "ReadCapacityUnits": units.read,
+            "WriteCapacityUnits": units.write,
+        },
+        "AutoScalingRead": scaling(units.read),
+        "AutoScalingWrite": scaling(units.write),
+    })
+}
+
+/// A date as the Workbench writes it: `May 17, 2021, 03:17 PM`.
+fn date(now: Option<Timestamp>) -> String {
+    let time = now.unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC);
+    time.strftime("%b %d, %Y, %I:%M %p").to_string()
+}

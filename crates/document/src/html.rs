@@ -1,0 +1,356 @@
+//! The document as a page: one file that needs no network, can be read without its script, and
+//! prints whole. Every text is escaped; the page forbids itself to load or to send anything.
+
+use dynafold_format::counted;
+use dynafold_relational::catalog;
+use maud::{DOCTYPE, Markup, PreEscaped, html as markup};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::definition::{Cell, Definition, Part, SourceTable};
+use super::erd::{Shown, draw};
+use super::sections::{fate, sections};
+use super::tree::{About, Article, Block, Line, Link, Piece, Row, Section, Table, prose};
+
+/// What a page of the document has near its beginning.
+pub const HTML_MARKER: &str = r#"<meta name="generator" content="dynafold docs">"#;
+
+const STYLE: &str = include_str!("html/page.css");
+const SCRIPT: &str = include_str!("html/page.js");
+/// Nothing is loaded and nothing is sent: what rows hold can do no harm.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; \
+     base-uri 'none'; form-action 'none'";
+/// Most tables that are drawn though nothing touches them.
+const DIMMED: usize = 60;
+/// Widest drawing that can be read on a page that stands upright.
+const UPRIGHT: u32 = 1_000;
+/// Names with fewer characters are not broken.
+const SHORT: usize = 18;
+/// What of a name does not stand in an anchor as it is.
+const ODD: &AsciiSet = &NON_ALPHANUMERIC.remove(b'_').remove(b'-');
+
+/// The document as one self-contained page.
+#[must_use]
+pub fn html(definition: &Definition) -> String {
+    let sections = sections(definition);
+    let page = markup! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                (PreEscaped(HTML_MARKER))
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (definition.table) " – DynamoDB table definition" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a.skip href="#main" { "Skip to the content" }
+                header.top {
+                    p.kind { "DynamoDB table definition" }
+                    h1 { (definition.table) }
+                    div.tools hidden {
+                        button #expand type="button" { "Expand all" }
+                        button #theme type="button" { "Theme: system" }
+                    }
+                }
+                (contents(&sections))
+                main #main tabindex="-1" {
+                    @for each in &sections { (section(definition, each)) }
+                }
+                footer {
+                    "Written by dynafold docs from " code { (definition.mapping) }
+                    ". It is made again; edit the mapping instead."
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// The table of contents.
+fn contents(sections: &[Section]) -> Markup {
+    let link = |block: &Block| match block {
+        Block::Article(article) => Some(article.link.clone()),
+        _ => None,
+    };
+    markup! {
+        nav.contents aria-label="Contents" {
+            ul {
+                @for section in sections {
+                    @let links: Vec<Link> = section.blocks.iter().filter_map(link).collect();
+                    li {
+                        a href={ "#" (section.anchor) } { (section.title) }
+                        @if !links.is_empty() {
+                            ul { @for link in links { li { (piece(&Piece::Link(link))) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section(definition: &Definition, section: &Section) -> Markup {
+    let title = format!("{}-title", section.anchor);
+    markup! {
+        section id=(section.anchor) aria-labelledby=(title) {
+            h2 id=(title) { (section.title) }
+            p.intro { (line(&prose(section.intro))) }
+            (blocks(definition, &section.blocks))
+        }
+    }
+}
+
+fn blocks(definition: &Definition, blocks: &[Block]) -> Markup {
+    markup! { @for each in blocks { (block(definition, each)) } }
+}
+
+fn block(definition: &Definition, block: &Block) -> Markup {
+    markup! {
+        @match block {
+            Block::Drawing => (erd(definition)),
+            Block::Filter(rows) => {
+                p.filter hidden {
+                    label for="filter" { "Filter" }
+                    input #filter type="search" placeholder="subscriptions service" autocomplete="off"
+                        aria-describedby="filter-count";
+                    span #filter-count role="status" { (counted(*rows, "access pattern")) }
+                }
+            },
+            Block::Heading(title) => { h3 { (title) } },
+            Block::Subheading(title) => { h4 { (title) } },
+            Block::Paragraph(text) => { p { (line(text)) } },
+            Block::Note(text) => { p.note { (line(text)) } },
+            Block::Facts(facts) => {
+                dl.facts { @for (name, fact) in facts { div { dt { (name) } dd { (line(fact)) } } } }
+            },
+            Block::List(lines) => { ul { @for each in lines { li { (line(each)) } } } },
+            Block::Table(one) => (wide(&one.caption, &table(one))),
+            Block::Views(what, views) => {
+                (wide(what, &markup! { div.views { @for view in views { (table(view)) } } }))
+            },
+            Block::Code(_, text) => { pre tabindex="0" { code { (text) } } },
+            // The script folds it away at first. Without it, and on paper, it is open.
+            Block::Folded(summary, within) => {
+                details.fold open { summary { (summary) } (blocks(definition, within)) }
+            },
+            Block::Article(Article { link, sources, blocks: within }) => {
+                article id=(id(link)) data-sources=(list(sources)) {
+                    h3 { (name(&link.name)) }
+                    (blocks(definition, within))
+                }
+            },
+        }
+    }
+}
+
+/// Content that is wide: it scrolls by itself, with the keyboard too.
+fn wide(label: &str, content: &Markup) -> Markup {
+    markup! { div.wide role="region" aria-label=(label) tabindex="0" { (content) } }
+}
+
+fn table(table: &Table) -> Markup {
+    markup! {
+        table.(table.class)[!table.class.is_empty()] {
+            caption { (table.caption) }
+            thead {
+                tr {
+                    @for column in &table.columns {
+                        th.number[column.is_number] scope="col" { (column.title) }
+                    }
+                }
+            }
+            tbody { @for each in &table.rows { (row(table, each)) } }
+            @if let Some(sum) = &table.sum { tfoot { (row(table, sum)) } }
+        }
+    }
+}
+
+fn row(table: &Table, row: &Row) -> Markup {
+    let sources = (!row.sources.is_empty()).then(|| list(&row.sources));
+    let skipped = usize::from(row.span == 0);
+    let rowspan = Some(row.span).filter(|span| *span > 1);
+    let columns = table.columns.iter().enumerate().skip(skipped);
+    markup! {
+        tr data-sources=[sources] data-search=[Some(&row.search).filter(|text| !text.is_empty())] {
+            @for ((at, column), cell) in columns.zip(&row.cells) {
+                @if at == 0 && table.has_row_heads {
+                    th scope=(if rowspan.is_some() { "rowgroup" } else { "row" }) rowspan=[rowspan] { (line(cell)) }
+                } @else if column.is_number {
+                    td.number data-label=(column.title) { (line(cell)) }
+                } @else {
+                    td { (line(cell)) }
+                }
+            }
+        }
+    }
+}
+
+fn line(pieces: &Line) -> Markup {
+    markup! { @for each in pieces { (piece(each)) } }
+}
+
+fn piece(piece: &Piece) -> Markup {
+    markup! {
+        @match piece {
+            Piece::Text(text) => (text),
+            Piece::Code(text) => { code { (text) } },
+            Piece::Value(text) => (value(text)),
+            Piece::Type(kind) => { abbr.type title=(type_title(kind)) { (kind) } },
+            Piece::Marked(class, text) => { span.(class) { (name(text)) } },
+            Piece::Sub(within) => { " " span.sub { (line(within)) } },
+            Piece::Link(link) => { a href={ "#" (id(link)) } { (name(&link.name)) } },
+            Piece::Attributes(cells) => (attributes(cells)),
+            Piece::Break => { br; },
+        }
+    }
+}
+
+/// A value of a row, which may break behind the signs that part its elements. What it holds of signs
+/// that turn the writing round ends with it.
+fn value(value: &str) -> Markup {
+    let parts = broken(value, &|last, next| last == '#' && next != '#');
+    markup! { bdi.value { (parts) } }
+}
+
+/// A name that may break between its words: `findUserByUserId` has five.
+fn name(name: &str) -> Markup {
+    let is_long = name.chars().count() > SHORT;
+    let between =
+        |last: char, next: char| (last.is_lowercase() && next.is_uppercase()) || last == '_';
+    broken(name, &|last, next| is_long && between(last, next))
+}
+
+fn broken(text: &str, between: &dyn Fn(char, char) -> bool) -> Markup {
+    let mut parts = vec![String::new()];
+    let mut last = ' ';
+    for sign in text.chars() {
+        if between(last, sign) {
+            parts.push(String::new());
+        }
+        if let Some(part) = parts.last_mut() {
+            part.push(sign);
+        }
+        last = sign;
+    }
+    markup! {
+        @for (at, part) in parts.iter().enumerate() {
+            @if at > 0 { wbr; }
+            (part)
+        }
+    }
+}
+
+/// An item's attributes, names above values.
+fn attributes(cells: &[Cell]) -> Markup {
+    markup! {
+        @if cells.is_empty() {
+            span.none { "no other attributes" }
+        } @else {
+            dl.attributes {
+                @for cell in cells {
+                    div {
+                        dt { (cell.name) " " abbr.type title=(type_title(cell.data_type)) { (cell.data_type) } }
+                        dd { bdi { (cell.value) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A DynamoDB type in words.
+fn type_title(name: &str) -> &'static str {
+    match name {
+        "S" => "string",
+        "N" => "number",
+        "B" => "binary",
+        "BOOL" => "boolean",
+        "NULL" => "null",
+        "L" => "list",
+        "M" => "map",
+        "SS" => "string set",
+        "NS" => "number set",
+        "BS" => "binary set",
+        "set" => "set of what is in it",
+        _ => "as the document has it",
+    }
+}
+
+/// An anchor that stays when the mapping grows.
+fn id(link: &Link) -> String {
+    let what = match link.about {
+        About::ItemType => "item",
+        About::Pattern => "pattern",
+    };
+    format!("{what}-{}", utf8_percent_encode(&link.name, ODD))
+}
+
+/// Several names as a JSON list, for the script.
+fn list(names: &[String]) -> String {
+    serde_json::to_string(names).unwrap_or_default()
+}
+
+/// The ERD. Without the script the list below it says the same.
+fn erd(definition: &Definition) -> Markup {
+    markup! {
+        @if !definition.catalog.tables.is_empty() {
+            @let drawing = drawn(definition);
+            div.erd.broad[is_broad(&drawing)] { (PreEscaped(drawing)) }
+        }
+        p.hint hidden { "Choose a table to see what becomes of it." }
+        div.fates aria-live="polite" {
+            @for source in definition.sources.iter().filter(|source| is_drawn(source)) {
+                div.fate data-fate=(source.id.to_string()) {
+                    h3 { (source.name) }
+                    (blocks(definition, &fate(source)))
+                }
+            }
+        }
+    }
+}
+
+/// The drawing: what nothing touches is dimmed, and left out where there is much of it.
+fn drawn(definition: &Definition) -> String {
+    let sources = &definition.sources;
+    let untouched = sources.iter().filter(|source| source.part == Part::Unread);
+    let few = untouched.filter(|source| is_drawn(source)).count() <= DIMMED;
+    let shown = |table: &catalog::Table| match sources.iter().find(|one| one.id == table.name) {
+        Some(source) if !is_drawn(source) => Shown::Hidden,
+        Some(source) if source.part == Part::Unread && few => Shown::Dimmed,
+        Some(source) if source.part == Part::Unread => Shown::Hidden,
+        _ => Shown::Full,
+    };
+    draw(&definition.catalog, &shown)
+}
+
+/// Whether a drawing is printed larger on a page that lies than on one that stands upright.
+fn is_broad(drawing: &str) -> bool {
+    let first = |name: &str| -> Option<u32> {
+        let text = drawing.split(name).nth(1)?;
+        text.split('"').next()?.parse().ok()
+    };
+    match (first(" width=\""), first(" height=\"")) {
+        (Some(width), Some(height)) => width > UPRIGHT && width * 5 > height * 7,
+        _ => false,
+    }
+}
+
+/// Views that nothing reads are left out.
+fn is_drawn(source: &SourceTable) -> bool {
+    source.kind.is_none() || source.part == Part::Read
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_turns_the_writing_round_ends_with_its_value() {
+        let turned = "a\u{202e}b#c";
+        let expected = "<bdi class=\"value\">a\u{202e}b#<wbr>c</bdi>";
+        assert_eq!(value(turned).into_string(), expected);
+    }
+}

@@ -1,0 +1,260 @@
+//! The document as Markdown, for review in a pull request: the same mapping, schema and rows give the
+//! same bytes. Whatever a text holds, it stands there as it is and breaks no table.
+
+use dynafold_relational::catalog::TableName;
+
+use super::definition::{Definition, Part};
+use super::schema::mermaid;
+use super::sections::sections;
+use super::tree::{Article, Block, Line, Piece, Row, Table, prose};
+
+/// What a Markdown document begins with.
+pub const MARKDOWN_MARKER: &str = "<!-- Written by `dynafold docs`";
+
+/// The document as Markdown.
+#[must_use]
+pub fn markdown(definition: &Definition) -> String {
+    let sections = sections(definition);
+    let mut out = format!(
+        "{MARKDOWN_MARKER} from {}. It is made again; edit the mapping instead. -->\n\n# DynamoDB table {}\n\n",
+        definition.mapping.replace("--", "- -"),
+        code(&definition.table)
+    );
+    for section in &sections {
+        let title = section.title;
+        out.push_str(&format!("- [{title}](#{})\n", slug(title)));
+    }
+    for section in &sections {
+        let intro = line(&prose(section.intro));
+        out.push_str(&format!("\n## {}\n\n{intro}\n\n", section.title));
+        blocks(&mut out, definition, &section.blocks);
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+    out
+}
+
+fn blocks(out: &mut String, definition: &Definition, blocks: &[Block]) {
+    for each in blocks {
+        block(out, definition, each);
+    }
+}
+
+fn block(out: &mut String, definition: &Definition, block: &Block) {
+    match block {
+        Block::Drawing => erd(out, definition),
+        Block::Filter(_) => {}
+        Block::Heading(title) => out.push_str(&format!("### {title}\n\n")),
+        Block::Subheading(title) => out.push_str(&format!("#### {title}\n\n")),
+        Block::Paragraph(text) | Block::Note(text) => out.push_str(&format!("{}\n\n", line(text))),
+        Block::Facts(facts) => {
+            for (name, fact) in facts {
+                out.push_str(&format!("- {name}: {}\n", line(fact)));
+            }
+            out.push('\n');
+        }
+        Block::List(lines) => {
+            for each in lines {
+                out.push_str(&format!("- {}\n", line(each)));
+            }
+            out.push('\n');
+        }
+        Block::Table(one) => table(out, one),
+        Block::Views(_, views) => {
+            for view in views {
+                out.push_str(&format!("#### {}\n\n", text(&view.caption)));
+                table(out, view);
+            }
+        }
+        Block::Code(language, text) => fenced(out, language, text),
+        Block::Folded(summary, within) => {
+            let summary = text(summary);
+            out.push_str(&format!("<details><summary>{summary}</summary>\n\n"));
+            blocks(out, definition, within);
+            out.push_str("</details>\n\n");
+        }
+        Block::Article(Article {
+            link,
+            blocks: within,
+            ..
+        }) => {
+            let name = text(&link.name);
+            out.push_str(&format!("### {} {name}\n\n", link.about.noun()));
+            blocks(out, definition, within);
+        }
+    }
+}
+
+/// The tables that the mapping or its foreign keys touch.
+fn erd(out: &mut String, definition: &Definition) {
+    let is_touched = |name: &TableName| {
+        let mut sources = definition.sources.iter();
+        sources.any(|source| source.id == *name && source.part != Part::Unread)
+    };
+    let mut shown = definition.catalog.clone();
+    shown.tables.retain(|table| is_touched(&table.name));
+    for table in &mut shown.tables {
+        table.foreign_keys.retain(|key| is_touched(&key.references));
+    }
+    fenced(out, "mermaid", &mermaid(&shown));
+    let others = definition.sources.iter();
+    let others = others.filter(|source| source.part == Part::Unread);
+    let others: Vec<String> = others.map(|source| code(&source.name)).collect();
+    if !others.is_empty() {
+        let others = others.join(", ");
+        out.push_str(&format!("Not read, and not drawn: {others}.\n\n"));
+    }
+}
+
+fn table(out: &mut String, table: &Table) {
+    if table.columns.is_empty() {
+        return;
+    }
+    let titles = table.columns.iter().map(|column| text(&column.title));
+    cells(out, titles);
+    cells(out, table.columns.iter().map(|_| "---".to_owned()));
+    for Row {
+        cells: own, span, ..
+    } in table.rows.iter().chain(&table.sum)
+    {
+        let reached = (*span == 0).then(String::new);
+        cells(out, reached.into_iter().chain(own.iter().map(line)));
+    }
+    out.push('\n');
+}
+
+/// A row of a table. What escapes a `|` is the table's, also within code.
+fn cells(out: &mut String, cells: impl Iterator<Item = String>) {
+    out.push('|');
+    for cell in cells {
+        out.push_str(&format!(" {} |", cell.replace('|', "\\|")));
+    }
+    out.push('\n');
+}
+
+fn line(pieces: &Line) -> String {
+    pieces.iter().map(piece).collect()
+}
+
+fn piece(piece: &Piece) -> String {
+    match piece {
+        Piece::Text(plain) | Piece::Type(plain) => text(plain),
+        Piece::Marked("place", name) => code(name),
+        Piece::Marked(_, plain) => text(plain),
+        Piece::Code(value) | Piece::Value(value) => code(value),
+        Piece::Sub(within) => format!(" – {}", line(within)),
+        Piece::Link(link) => {
+            let heading = format!("{} {}", link.about.noun(), link.name);
+            format!("[{}](#{})", text(&link.name), slug(&heading))
+        }
+        Piece::Attributes(cells) => {
+            let cells = cells.iter();
+            let cells = cells.map(|cell| format!("<br>{} {}", text(&cell.name), code(&cell.value)));
+            cells.collect()
+        }
+        Piece::Break => "<br>".to_owned(),
+    }
+}
+
+/// Text outside of code. Newlines become spaces.
+fn text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for sign in text.chars() {
+        match sign {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '~' | '$' => {
+                out.push('\\');
+                out.push(sign);
+            }
+            sign if sign.is_control() => out.push(' '),
+            sign => out.push(sign),
+        }
+    }
+    out
+}
+
+/// Text as code.
+fn code(text: &str) -> String {
+    if text.is_empty() {
+        return String::new();
+    }
+    let plain = |sign: char| sign != '`' && !sign.is_control();
+    if text.chars().all(plain) && text.trim() == text && !text.contains("\\|") {
+        return format!("`{text}`");
+    }
+    // A code span cannot hold all of these in a table.
+    let mut out = String::from("<code>");
+    for sign in text.chars() {
+        match sign {
+            sign if sign.is_alphanumeric() || " .,:;/=-\"'".contains(sign) => out.push(sign),
+            '\n' => out.push_str("<br>"),
+            sign if sign.is_control() => out.push(' '),
+            sign => out.push_str(&format!("&#{};", u32::from(sign))),
+        }
+    }
+    out.push_str("</code>");
+    out
+}
+
+/// A block of code.
+fn fenced(out: &mut String, language: &str, text: &str) {
+    let mut fence = "```".to_owned();
+    while text.contains(&fence) {
+        fence.push('`');
+    }
+    out.push_str(&format!(
+        "{fence}{language}\n{}\n{fence}\n\n",
+        text.trim_end()
+    ));
+}
+
+/// The anchor that GitHub gives a heading.
+fn slug(heading: &str) -> String {
+    let kept = heading.chars().filter_map(|sign| match sign {
+        ' ' => Some('-'),
+        '-' | '_' => Some(sign),
+        sign if sign.is_alphanumeric() => Some(sign),
+        _ => None,
+    });
+    kept.flat_map(char::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stands_as_it_is() {
+        assert_eq!(
+            text("a|b <i>*x*</i>\n_y_"),
+            "a|b &lt;i&gt;\\*x\\*&lt;/i&gt; \\_y\\_"
+        );
+        assert_eq!(code("USER#{id}"), "`USER#{id}`");
+        assert_eq!(code("a`<b>\n"), "<code>a&#96;&#60;b&#62;<br></code>");
+        assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
+        assert_eq!(code(""), "");
+        assert_eq!(line(&prose("is `a_b` a_b?")), "is `a_b` a\\_b?");
+    }
+
+    #[test]
+    fn a_cell_ends_where_it_should() {
+        let mut out = String::new();
+        let rows = vec![Row::new(vec![vec![Piece::Code("{a | pad(3)}".to_owned())]])];
+        table(&mut out, &Table::new("", &["x"], rows));
+        assert_eq!(out, "| x |\n| --- |\n| `{a \\| pad(3)}` |\n\n");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_those_within() {
+        let mut out = String::new();
+        fenced(&mut out, "sql", "SELECT '```'");
+        assert_eq!(out, "````sql\nSELECT '```'\n````\n\n");
+    }
+
+    #[test]
+    fn anchors_are_those_of_github() {
+        assert_eq!(slug("Item type `ORDER LINE`"), "item-type-order-line");
+    }
+}

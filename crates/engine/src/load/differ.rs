@@ -1,0 +1,178 @@
+//! Looks at what the table holds, a page of items at a time: before anything is written, where only
+//! what differs is to be written, and for `verify`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Item, Table, fingerprint};
+use dynafold_mapping::item::{Expiry, Folded, Folder, same_unpacked};
+use dynafold_target::{Key, Target};
+use tokio::task::JoinSet;
+
+use super::ending::{Failure, Halt};
+
+/// Keys that one request may ask for.
+const KEYS: usize = 100;
+/// Bytes of items after which a request is sent with fewer keys.
+const BYTES: usize = 4 << 20;
+/// Requests on their way, of one worker of a load.
+pub(super) const REQUESTS: usize = 8;
+
+/// What the table holds under an item's key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Known {
+    /// The item, as it should be; or it has expired and DynamoDB has deleted it already.
+    Same,
+    /// Another item.
+    Different,
+    /// Nothing.
+    Missing,
+}
+
+/// Says what is known of an item of a type, from what the table holds under its key.
+pub(crate) type Judge<K> = Arc<dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync>;
+
+/// An item that was looked for, and where it comes from.
+type Expected<O> = (usize, Folded, O);
+
+/// What came of a page: its items with what is known of them, or why there is nothing known; no
+/// failure where the run's caller waits no longer.
+pub(crate) type Looked<O, K> =
+    Result<Vec<(usize, Folded, O, K)>, (Vec<(usize, O)>, Option<Failure>)>;
+
+/// Asks the table, a page at a time.
+pub(crate) struct Differ<O, K> {
+    target: Arc<dyn Target>,
+    table: Arc<Table>,
+    folder: Arc<Folder>,
+    judge: Judge<K>,
+    most_requests: usize,
+    halt: Halt,
+    page: Vec<Expected<O>>,
+    bytes: usize,
+    requests: JoinSet<Looked<O, K>>,
+}
+
+impl<O: Send + 'static, K: Send + 'static> Differ<O, K> {
+    pub(crate) fn new(
+        target: Arc<dyn Target>,
+        table: &Table,
+        folder: Folder,
+        judge: Judge<K>,
+        most_requests: usize,
+        halt: Halt,
+    ) -> Self {
+        Self {
+            target,
+            table: Arc::new(table.clone()),
+            folder: Arc::new(folder),
+            judge,
+            most_requests,
+            halt,
+            page: Vec::new(),
+            bytes: 0,
+            requests: JoinSet::new(),
+        }
+    }
+
+    /// Takes an item; `true` where the page is full and should be asked for.
+    pub(crate) fn push(&mut self, item_type: usize, folded: Folded, origin: O) -> bool {
+        let key = folded.fingerprint;
+        // No request may ask for one key twice.
+        if self
+            .page
+            .iter()
+            .any(|(_, other, _)| other.fingerprint == key)
+        {
+            self.ask();
+        }
+        self.bytes += folded.size;
+        self.page.push((item_type, folded, origin));
+        self.page.len() >= KEYS || self.bytes >= BYTES
+    }
+
+    /// Sends the page's request.
+    pub(crate) fn ask(&mut self) {
+        if self.page.is_empty() {
+            return;
+        }
+        self.bytes = 0;
+        let page = std::mem::take(&mut self.page);
+        let (target, table) = (self.target.clone(), self.table.clone());
+        let (folder, judge) = (self.folder.clone(), self.judge.clone());
+        let halt = self.halt.clone();
+        self.requests
+            .spawn(async move { look(&*target, &table, &folder, &*judge, &halt, page).await });
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.requests.len() >= self.most_requests
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.page.is_empty() && self.requests.is_empty()
+    }
+
+    /// The next page that was answered; `None` where none is under way.
+    pub(crate) async fn next(&mut self) -> Option<Looked<O, K>> {
+        match self.requests.join_next().await? {
+            Ok(looked) => Some(looked),
+            Err(_) => Some(Err((
+                Vec::new(),
+                Some(Failure::internal("a request's task died")),
+            ))),
+        }
+    }
+}
+
+async fn look<O, K>(
+    target: &dyn Target,
+    table: &Table,
+    folder: &Folder,
+    judge: &(dyn Fn(usize, &Folded, Option<Item>) -> K + Send + Sync),
+    halt: &Halt,
+    page: Vec<Expected<O>>,
+) -> Looked<O, K> {
+    let keys = page
+        .iter()
+        .filter_map(|(_, folded, _)| folder.key(&folded.item));
+    let keys: Vec<Key> = keys.collect();
+    let read = tokio::select! {
+        biased;
+        read = target.read(table, &keys) => read.map_err(|error| Some(Failure::from(&error))),
+        () = halt.closed() => Err(None),
+    };
+    let read = match read {
+        Ok(read) => read,
+        Err(failure) => {
+            let origins = page.into_iter().map(|(index, _, origin)| (index, origin));
+            return Err((origins.collect(), failure));
+        }
+    };
+    let mut found: HashMap<u128, Item> = HashMap::with_capacity(read.len());
+    for item in read {
+        if let Some((partition, sort)) = folder.key(&item) {
+            found.insert(fingerprint(&partition, sort.as_ref()), item);
+        }
+    }
+    let known = page.into_iter().map(|(index, folded, origin)| {
+        let known = judge(index, &folded, found.remove(&folded.fingerprint));
+        (index, folded, origin, known)
+    });
+    Ok(known.collect())
+}
+
+/// Whether the table's item is the one that was made, compressed attributes by what is in them.
+pub(crate) fn is_same(folded: &Folded, item: &Item) -> bool {
+    folded.item.same(item) || same_unpacked(&folded.item, item, &folded.compressed)
+}
+
+/// What a load has to know of an item.
+pub(super) fn known(folded: &Folded, found: Option<&Item>) -> Known {
+    match found {
+        None if folded.expiry == Expiry::Past => Known::Same,
+        None => Known::Missing,
+        Some(item) if is_same(folded, item) => Known::Same,
+        Some(_) => Known::Different,
+    }
+}

@@ -1,0 +1,247 @@
+//! The files beside the table: rejects, and the items of rows that have expired already.
+//!
+//! Each is made when it gets its first line, never in the place of a file that holds something
+//! else. A line that cannot be written ends the run: a reject that nobody sees would be a lost row. Lines
+//! are on disk before the state counts them; what a killed run wrote beyond is cut off
+//! when it goes on. Archived items go to `FILE.part`, which takes the archive's place when the run
+//! has read everything: a run that is cut short leaves the archive of an earlier one as it was.
+
+use std::path::{Path, PathBuf};
+
+use dynafold_dynamodb::Table;
+use dynafold_relational::value::quote;
+
+use super::ending::Failure;
+use super::ledger::Lines;
+use super::rejects::{self, refuse_unless};
+use super::state::{Annex, AnnexError, Extent, sync_folder, with};
+
+/// Which of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Which {
+    Rejects,
+    Archive,
+}
+
+impl Which {
+    /// Its name in the state.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Rejects => "rejects",
+            Self::Archive => "archive",
+        }
+    }
+
+    fn code(self) -> String {
+        format!("{}-file", self.name())
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Rejects => {
+                "make room or name another file with --rejects; without it a rejected row would be lost"
+            }
+            Self::Archive => {
+                "make room or name another file with --archive; without it an item would be nowhere"
+            }
+        }
+    }
+}
+
+/// One of the files.
+#[derive(Debug)]
+pub(crate) struct LineFile {
+    which: Which,
+    /// Where people look for it.
+    path: PathBuf,
+    /// How each of its lines begins.
+    beginning: String,
+    open: Option<Annex>,
+    /// Whether lines of it were lost, which its failure tells: nobody is sent to look for them.
+    broken: bool,
+}
+
+impl LineFile {
+    fn new(which: Which, path: PathBuf, beginning: String) -> Self {
+        Self {
+            which,
+            path,
+            beginning,
+            open: None,
+            broken: false,
+        }
+    }
+
+    pub(crate) fn rejects(path: PathBuf) -> Self {
+        Self::new(Which::Rejects, path, rejects::BEGINNING.to_owned())
+    }
+
+    /// No file: its lines are dropped.
+    pub(super) fn nowhere() -> Self {
+        Self::rejects(PathBuf::new())
+    }
+
+    pub(super) fn archive(path: PathBuf, table: &Table) -> Self {
+        Self::new(Which::Archive, path, beginning(table))
+    }
+
+    pub(super) fn which(&self) -> Which {
+        self.which
+    }
+
+    /// Goes on where an earlier attempt's lines end that count.
+    pub(super) fn resume(&mut self, extent: &Extent) -> Result<(), Failure> {
+        self.open = None;
+        let place = self.place();
+        let moved = || {
+            // It was in its place already when the run was killed.
+            let length = std::fs::metadata(&self.path).map_or(0, |found| found.len());
+            place != self.path && !place.exists() && length == extent.length
+        };
+        let resumed = if extent.length == 0 {
+            self.clear(&place).map(|()| None)
+        } else if moved() && Annex::resume(&self.path, extent).is_ok() {
+            std::fs::rename(&self.path, &place)
+                .map_err(|cause| AnnexError::unwritable(&place, cause))
+                .and_then(|()| Annex::resume(&place, extent).map(Some))
+        } else {
+            Annex::resume(&place, extent).map(Some)
+        };
+        self.open = resumed.map_err(|error| self.failure(&error))?;
+        Ok(())
+    }
+
+    /// Takes lines away of which none counts.
+    fn clear(&self, place: &Path) -> Result<(), AnnexError> {
+        let is_file = std::fs::metadata(place).is_ok_and(|metadata| metadata.is_file());
+        if is_file && refuse_unless(&self.beginning, "", place).is_ok() {
+            return std::fs::remove_file(place)
+                .map_err(|cause| AnnexError::unwritable(place, cause));
+        }
+        Ok(())
+    }
+
+    /// Appends the lines of a chunk; they are on disk afterwards. After a failure there are no more.
+    pub(super) fn append(&mut self, lines: &mut Lines) -> Result<(), Failure> {
+        let lines = lines.take().map_err(|error| Failure::scratch(&error))?;
+        let Some(lines) = lines else { return Ok(()) };
+        self.write(|annex| annex.append_committed(lines).map(drop))
+    }
+
+    /// Appends one line as it comes, which is on disk when the file is closed. After a failure there are no
+    /// more.
+    pub(crate) fn append_line(&mut self, line: &str) -> Result<(), Failure> {
+        self.write(|annex| annex.append_uncommitted(line.as_bytes()))
+    }
+
+    fn write(
+        &mut self,
+        append: impl FnOnce(&mut Annex) -> Result<(), AnnexError>,
+    ) -> Result<(), Failure> {
+        if self.path.as_os_str().is_empty() || self.broken {
+            return Ok(());
+        }
+        let annex = match self.open.take() {
+            Some(annex) => Ok(annex),
+            None => self.make(),
+        };
+        let appended = annex.and_then(|annex| {
+            let annex = self.open.insert(annex);
+            append(annex).map_err(|error| failure(self.which, &error))
+        });
+        self.broken = appended.is_err();
+        appended
+    }
+
+    /// How far it counts; `None` without lines.
+    pub(super) fn extent(&self) -> Option<Extent> {
+        self.open.as_ref().map(Annex::extent)
+    }
+
+    /// Ends it. `finished`: everything was read. Gives its path, where it has lines, and all of them.
+    pub(crate) fn close(&mut self, finished: bool) -> Result<Option<PathBuf>, Failure> {
+        let Some(annex) = self.open.take().filter(|_| !self.broken) else {
+            return Ok(None);
+        };
+        let place = annex.path().to_owned();
+        annex.commit().map_err(|error| self.failure(&error))?;
+        drop(annex);
+        if finished && place != self.path {
+            // The state says that the run is complete only when the archive is in its place for
+            // good.
+            std::fs::rename(&place, &self.path)
+                .and_then(|()| sync_folder(&self.path))
+                .map_err(|cause| self.failure(&AnnexError::unwritable(&self.path, cause)))?;
+            return Ok(Some(self.path.clone()));
+        }
+        Ok(Some(place))
+    }
+
+    fn make(&self) -> Result<Annex, Failure> {
+        let place = self.place();
+        let why = "the file is there and holds something else";
+        refuse_unless(&self.beginning, why, &place)
+            .map_err(|cause| AnnexError::unwritable(&place, cause))
+            .and_then(|()| Annex::create(&place))
+            .map_err(|error| self.failure(&error))
+    }
+
+    /// The file that is written: the archive's own only where that is a pipe or a device.
+    fn place(&self) -> PathBuf {
+        let special = std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file());
+        match self.which {
+            Which::Archive if !special => part(&self.path),
+            _ => self.path.clone(),
+        }
+    }
+
+    fn failure(&self, error: &AnnexError) -> Failure {
+        failure(self.which, error)
+    }
+}
+
+/// The rejects file could not be looked at or removed.
+pub(super) fn rejects_failure(path: &Path, cause: std::io::Error) -> Failure {
+    failure(Which::Rejects, &AnnexError::unwritable(path, cause))
+}
+
+fn failure(which: Which, error: &AnnexError) -> Failure {
+    match error {
+        AnnexError::Unread { cause } => Failure::scratch(cause),
+        AnnexError::Unwritable { path, .. } => {
+            let mut failure = Failure::new(&which.code(), error, Some(which.help()));
+            failure.message = format!("cannot write the {} file {}", which.name(), path.display());
+            failure
+        }
+        other => Failure::new(&which.code(), other, Some(other.help())),
+    }
+}
+
+/// The file beside the archive that a run writes.
+fn part(path: &Path) -> PathBuf {
+    with(path, ".part")
+}
+
+/// How every line of a table's archive begins: with the item's partition key.
+fn beginning(table: &Table) -> String {
+    let mut out = String::from("{");
+    quote(&mut out, &table.partition.name);
+    out.push_str(&format!(":{{\"{:?}\":", table.partition.key_type));
+    out
+}
+
+/// Refuses an archive file that holds something else than an earlier archive of the table: a
+/// mistyped `--archive` must not cost the mapping, or a `SQLite` source.
+///
+/// # Errors
+///
+/// [`Failure`] when the file, or the one beside it that a run writes, is there and holds something
+/// else.
+pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
+    let beginning = beginning(table);
+    [path, &part(path)].into_iter().try_for_each(|path| {
+        let why = "the file is there and holds no archive of this table";
+        refuse_unless(&beginning, why, path)
+            .map_err(|cause| failure(Which::Archive, &AnnexError::unwritable(path, cause)))
+    })
+}

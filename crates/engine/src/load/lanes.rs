@@ -1,0 +1,401 @@
+//! Lanes: connections that read chunks side by side, on one snapshot.
+//!
+//! What `migrate`, `verify` and the proof of keys have in common. Each lane takes the next chunk,
+//! reads it and hands on its rows in blocks, through a channel that is bounded in blocks. A chunk
+//! whose connection breaks is read again from its beginning by a new connection, where the
+//! snapshot still stands; whoever takes the blocks is told to forget the first attempt.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use dynafold_mapping::model::{Model, Pass};
+use dynafold_relational::scan::Scan;
+use dynafold_source::{Chunk, LeftBehind, Source, SourceError};
+use futures_util::StreamExt as _;
+use parking_lot::Mutex;
+use tokio::sync::{Mutex as Turn, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
+
+use super::ending::{Cancel, Failure, Halt, Why};
+use super::ledger::ChunkId;
+use super::report::Progress;
+use super::start::{Part, Plan, scan_of};
+
+/// Blocks that wait for the fold. A block has about a megabyte at most.
+const BLOCKS_AHEAD: usize = 8;
+/// How often a chunk is read again because its connection broke.
+const ATTEMPTS: u32 = 3;
+
+/// What lanes hand on. Everything of one attempt at a chunk bears the same ticket.
+#[derive(Debug)]
+pub(crate) enum Read<T> {
+    /// Rows of a chunk, the blocks numbered from 0.
+    Rows { ticket: T, block: u64, rows: Chunk },
+    /// The chunk has been read to its end.
+    End { ticket: T, end: End },
+    /// The chunk will be read again from its beginning, under another ticket.
+    Again { ticket: T },
+    /// A source failed; nothing of use follows.
+    Failed(SourceError),
+}
+
+/// What is known of a chunk once its rows are read.
+#[derive(Debug, Default)]
+pub(crate) struct End {
+    /// Rows that the database left out because they meet no condition.
+    pub(crate) left_out: u64,
+    /// Children without parents, for the columns that are embeds.
+    pub(crate) orphans: Vec<(usize, LeftBehind)>,
+}
+
+/// Makes the ticket of an attempt at a chunk.
+pub(crate) type Issue<T> = Arc<dyn Fn(ChunkId) -> T + Send + Sync>;
+
+/// The lanes of a run.
+pub(crate) struct Lanes<T> {
+    reads: mpsc::Receiver<Read<T>>,
+    tasks: JoinSet<Box<dyn Source>>,
+    cancel: Cancel,
+    spare: Spare,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+struct Lane<T> {
+    model: Arc<Model>,
+    queue: Arc<Mutex<VecDeque<(ChunkId, Part)>>>,
+    issue: Issue<T>,
+    sender: mpsc::Sender<Read<T>>,
+    cancel: Cancel,
+    spare: Spare,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+/// The connection that holds the snapshot, where others can be opened onto it.
+type Spare = Arc<Turn<Option<Box<dyn Source>>>>;
+
+impl<T: Clone + Send + Sync + 'static> Lanes<T> {
+    /// Begins to read. `source` has the snapshot open; `lanes` connections are opened onto it
+    /// where the database allows more than one.
+    pub(crate) async fn open(
+        mut source: Box<dyn Source>,
+        model: Arc<Model>,
+        chunks: impl IntoIterator<Item = (ChunkId, Part)>,
+        lanes: usize,
+        issue: Issue<T>,
+    ) -> Result<Self, SourceError> {
+        let queue: VecDeque<_> = chunks.into_iter().collect();
+        let lanes = lanes.min(queue.len()).max(1);
+        let mut sources = Vec::new();
+        while lanes > 1 && sources.len() < lanes {
+            match source.fork().await? {
+                Some(fork) => sources.push(fork),
+                None => break,
+            }
+        }
+        let spare = if sources.is_empty() {
+            sources.push(source);
+            None
+        } else {
+            Some(source)
+        };
+        let spare = Arc::new(Turn::new(spare));
+        let (sender, reads) = mpsc::channel(BLOCKS_AHEAD);
+        let queue = Arc::new(Mutex::new(queue));
+        let cancel = Cancel::default();
+        let warnings = Arc::default();
+        let mut tasks = JoinSet::new();
+        for source in sources {
+            let lane = Lane {
+                model: model.clone(),
+                queue: queue.clone(),
+                issue: issue.clone(),
+                sender: sender.clone(),
+                cancel: cancel.clone(),
+                spare: spare.clone(),
+                warnings: Arc::clone(&warnings),
+            };
+            tasks.spawn(lane.run(source));
+        }
+        Ok(Self {
+            reads,
+            tasks,
+            cancel,
+            spare,
+            warnings,
+        })
+    }
+
+    /// The next thing read; `None` when everything is.
+    pub(crate) async fn next(&mut self) -> Option<Read<T>> {
+        self.reads.recv().await
+    }
+
+    /// Ends the reading, cancelling on the server what goes on there. Gives the connection that
+    /// has the snapshot open, good for more where everything was read, and what the sources had to
+    /// say.
+    pub(crate) async fn finish(mut self) -> (Option<Box<dyn Source>>, Vec<String>) {
+        self.cancel.cancel();
+        self.reads.close();
+        while self.reads.recv().await.is_some() {}
+        let mut source = None;
+        while let Some(ended) = self.tasks.join_next().await {
+            source = ended.ok().or(source);
+        }
+        let source = self.spare.lock().await.take().or(source);
+        let mut warnings = self.warnings.lock();
+        (source, std::mem::take(&mut *warnings))
+    }
+}
+
+/// How an attempt at a chunk ended.
+enum Attempt {
+    Read,
+    /// Nobody listens any more.
+    Unheard,
+    Failed(SourceError),
+}
+
+impl<T: Clone + Send + Sync + 'static> Lane<T> {
+    async fn run(self, source: Box<dyn Source>) -> Box<dyn Source> {
+        let source = self.chunks(source).await;
+        let mut warnings = self.warnings.lock();
+        for warning in source.warnings() {
+            if !warnings.contains(&warning) {
+                warnings.push(warning);
+            }
+        }
+        drop(warnings);
+        source
+    }
+
+    /// Reads chunks until there are no more.
+    async fn chunks(&self, mut source: Box<dyn Source>) -> Box<dyn Source> {
+        while let Some((id, part)) = self.take() {
+            let Some(pass) = self.model.passes.get(id.pass) else {
+                break;
+            };
+            let mut attempts = 1;
+            loop {
+                let ticket = (self.issue)(id);
+                match self.chunk(source.as_mut(), pass, &part, &ticket).await {
+                    Attempt::Read => break,
+                    Attempt::Unheard => return source,
+                    Attempt::Failed(error) if error.is_lost() && attempts < ATTEMPTS => {
+                        attempts += 1;
+                        let Some(fork) = self.fork().await else {
+                            let _ = self.sender.send(Read::Failed(error)).await;
+                            return source;
+                        };
+                        source = fork;
+                        if self.sender.send(Read::Again { ticket }).await.is_err() {
+                            return source;
+                        }
+                    }
+                    Attempt::Failed(error) => {
+                        let _ = self.sender.send(Read::Failed(error)).await;
+                        return source;
+                    }
+                }
+            }
+        }
+        let confirmed = tokio::select! {
+            confirmed = source.confirm() => confirmed,
+            () = self.cancel.cancelled() => return source,
+        };
+        if let Err(error) = confirmed {
+            let _ = self.sender.send(Read::Failed(error)).await;
+        }
+        source
+    }
+
+    fn take(&self) -> Option<(ChunkId, Part)> {
+        self.queue.lock().pop_front()
+    }
+
+    /// Another connection onto the snapshot, where it still stands.
+    async fn fork(&self) -> Option<Box<dyn Source>> {
+        let mut spare = self.spare.lock().await;
+        spare.as_mut()?.fork().await.ok().flatten()
+    }
+
+    async fn chunk(
+        &self,
+        source: &mut dyn Source,
+        pass: &Pass,
+        part: &Part,
+        ticket: &T,
+    ) -> Attempt {
+        let canceller = source.canceller();
+        let attempt = tokio::select! {
+            attempt = self.read(source, pass, part, ticket) => attempt,
+            () = self.cancel.cancelled() => Attempt::Unheard,
+        };
+        if matches!(attempt, Attempt::Unheard)
+            && let Some(canceller) = canceller
+        {
+            canceller.cancel().await;
+        }
+        attempt
+    }
+
+    async fn read(&self, source: &mut dyn Source, pass: &Pass, part: &Part, ticket: &T) -> Attempt {
+        let end = match scan_of(pass, part) {
+            None => source.orphans(&pass.scan).await.map(|orphans| End {
+                orphans,
+                ..End::default()
+            }),
+            Some(scan) => match self.rows(source, &scan, ticket).await {
+                Ok(rows) => left_out(source, &scan, rows).await,
+                Err(attempt) => return attempt,
+            },
+        };
+        let end = match end {
+            Ok(end) => end,
+            Err(error) => return Attempt::Failed(error),
+        };
+        let ticket = ticket.clone();
+        match self.sender.send(Read::End { ticket, end }).await {
+            Ok(()) => Attempt::Read,
+            Err(_) => Attempt::Unheard,
+        }
+    }
+
+    /// Hands on the rows of a scan and counts them.
+    async fn rows(&self, source: &mut dyn Source, scan: &Scan, ticket: &T) -> Result<u64, Attempt> {
+        let mut blocks = source.scan(scan);
+        let (mut block, mut count) = (0, 0);
+        while let Some(rows) = blocks.next().await {
+            let rows = rows.map_err(Attempt::Failed)?;
+            count += u64::try_from(rows.rows.len()).unwrap_or(u64::MAX);
+            let ticket = ticket.clone();
+            let sent = self.sender.send(Read::Rows {
+                ticket,
+                block,
+                rows,
+            });
+            sent.await.map_err(|_| Attempt::Unheard)?;
+            block += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// Counts the rows that the database left out by itself.
+async fn left_out(source: &mut dyn Source, scan: &Scan, rows: u64) -> Result<End, SourceError> {
+    if scan.conditions.is_empty() || scan.keep_unmatched {
+        return Ok(End::default());
+    }
+    let all = match scan.range {
+        None => source.count(&scan.from).await?,
+        Some(_) => source.count_range(scan).await?,
+    };
+    Ok(End {
+        left_out: all.saturating_sub(rows),
+        ..End::default()
+    })
+}
+
+/// The chunks of a plan, in an order that keeps neighbours apart: lanes that read side by side do
+/// not read side by side in a table, so that they write to different partition keys.
+pub(crate) fn spread(plan: &Plan, lanes: usize) -> Vec<(ChunkId, Part)> {
+    let all: Vec<(ChunkId, Part)> = plan.chunks().map(|(id, part)| (id, part.clone())).collect();
+    let stride = all.len().div_ceil(lanes.max(1)).max(1);
+    let order = (0..stride).flat_map(|first| (first..all.len()).step_by(stride));
+    order.filter_map(|at| all.get(at).cloned()).collect()
+}
+
+// What the lanes of a run read, on its way to the workers.
+
+/// A block of rows.
+#[derive(Debug)]
+pub(crate) struct Block<T> {
+    pub(crate) ticket: T,
+    pub(crate) number: u64,
+    pub(crate) rows: Chunk,
+}
+
+/// Hands blocks to the workers of a run, and tells who listens which pass is read.
+pub(crate) struct Reader<'r, T> {
+    pub(crate) model: &'r Model,
+    /// About how many rows each pass has, for progress.
+    pub(crate) estimates: &'r [Option<u64>],
+    pub(crate) progress: &'r dyn Progress,
+    pub(crate) cancel: &'r Cancel,
+    pub(crate) halt: &'r Halt,
+    /// The pass that a ticket's chunk is of.
+    pub(crate) pass: fn(&T) -> usize,
+    /// The workers end when it is dropped.
+    pub(crate) blocks: mpsc::Sender<Block<T>>,
+}
+
+impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
+    /// Reads until the source or the run ends. `enter` hears of all that is read before a worker does.
+    /// Gives the time of waiting for rows; what fails is in the halt.
+    pub(crate) async fn read(
+        self,
+        lanes: &mut Lanes<T>,
+        mut enter: impl FnMut(&Read<T>),
+    ) -> Duration {
+        let mut told = vec![false; self.model.passes.len()];
+        let mut waited = Duration::ZERO;
+        loop {
+            let from = Instant::now();
+            let read = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => {
+                    self.halt.set(Why::Cancelled);
+                    return waited;
+                }
+                () = self.halt.stopped() => return waited,
+                read = lanes.next() => read,
+            };
+            waited += from.elapsed();
+            let Some(read) = read else { return waited };
+            if let Read::Rows { ticket, .. } | Read::End { ticket, .. } = &read {
+                self.tell((self.pass)(ticket), &mut told);
+            }
+            enter(&read);
+            let failure = match read {
+                Read::End { .. } | Read::Again { .. } => continue,
+                Read::Failed(error) => Failure::from(&error),
+                Read::Rows {
+                    ticket,
+                    block: number,
+                    rows,
+                } => {
+                    let block = Block {
+                        ticket,
+                        number,
+                        rows,
+                    };
+                    tokio::select! {
+                        biased;
+                        () = self.halt.stopped() => return waited,
+                        sent = self.blocks.send(block) => match sent {
+                            Ok(()) => continue,
+                            // Workers end early only where the run is to end.
+                            Err(_) if self.halt.is_set() => return waited,
+                            Err(_) => Failure::internal("the workers ended early"),
+                        }
+                    }
+                }
+            };
+            self.halt.set(Why::Failed(failure));
+            return waited;
+        }
+    }
+
+    /// Tells that a pass begins, once.
+    fn tell(&self, pass: usize, told: &mut [bool]) {
+        let Some(told) = told.get_mut(pass).filter(|told| !**told) else {
+            return;
+        };
+        *told = true;
+        if let Some(this) = self.model.passes.get(pass) {
+            let estimate = self.estimates.get(pass).copied().flatten();
+            let progress = self.progress;
+            progress.pass(pass, &this.name, &this.item_types, estimate);
+        }
+    }
+}

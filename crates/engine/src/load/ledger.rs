@@ -1,0 +1,521 @@
+//! The ledger: the tickets that are out, and what is entered for good.
+//!
+//! Chunks are entered by a thread of their own, several at a time where they come fast: their
+//! rejects and archived items are appended to their files first, then the state counts them as
+//! done, with the files' lengths. So a run that is killed at any moment counts nothing twice and
+//! nothing that is not on disk.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use dynafold_mapping::model::Model;
+use dynafold_target::{Action, Throttle};
+use parking_lot::{Mutex, MutexGuard};
+use serde::{Deserialize, Serialize};
+use tempfile::SpooledTempFile;
+
+use super::ending::{Failure, Halt, Why};
+use super::files::LineFile;
+use super::prove::Told;
+use super::rejects::{NOTED, Rejected, line, note};
+use super::report::{Books, RejectNote, Traffic};
+use super::state::State;
+
+/// The ledger of a run.
+pub(super) struct Ledger {
+    inner: Arc<Mutex<Inner>>,
+    entering: Mutex<Option<Keeper>>,
+    attempts: AtomicU64,
+    rejected: AtomicU64,
+    max_rejects: Option<u64>,
+}
+
+/// The way to the thread that enters tickets, and the thread.
+type Keeper = (Sender<Arc<Ticket>>, JoinHandle<()>);
+
+/// What the tasks of a run and its keeper share.
+struct Inner {
+    live: HashMap<ChunkId, Arc<Ticket>>,
+    /// The attempts of tickets that were forgotten.
+    forgotten: HashSet<u64>,
+    /// The books of what is entered, by item type.
+    entered: Vec<Books>,
+    notes: Vec<RejectNote>,
+    traffic: Traffic,
+    /// How often each reason was given for throttling, and for what.
+    reasons: BTreeMap<(String, String), u64>,
+    rejects: LineFile,
+    archive: LineFile,
+    state: Option<State>,
+}
+
+/// What is left when a run has ended.
+#[derive(Default)]
+pub(crate) struct Closed {
+    /// By item type.
+    pub(crate) books: Vec<Books>,
+    pub(crate) traffic: Traffic,
+    pub(super) reasons: BTreeMap<(String, String), u64>,
+    /// The first rejects.
+    pub(crate) notes: Vec<RejectNote>,
+    pub(super) rejects_file: Option<PathBuf>,
+    pub(super) archive_file: Option<PathBuf>,
+    pub(super) state: Option<State>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// What a ledger is opened with.
+pub(super) struct Opening {
+    pub(super) rejects: LineFile,
+    pub(super) archive: LineFile,
+    pub(super) state: Option<State>,
+    /// The books of chunks that earlier attempts have entered.
+    pub(super) entered: Vec<Books>,
+    pub(super) max_rejects: Option<u64>,
+}
+
+impl Opening {
+    /// Without a state.
+    pub(super) fn new(
+        model: &Model,
+        rejects: LineFile,
+        archive: LineFile,
+        max_rejects: Option<u64>,
+    ) -> Self {
+        let item_types = 0..model.item_types.len();
+        Self {
+            rejects,
+            archive,
+            state: None,
+            entered: item_types.map(|index| Books::of(model, index)).collect(),
+            max_rejects,
+        }
+    }
+}
+
+impl Ledger {
+    pub(super) fn open(opening: Opening, halt: &Halt) -> Self {
+        let rejected = opening.entered.iter().map(|books| books.rejected).sum();
+        let inner = Arc::new(Mutex::new(Inner {
+            live: HashMap::new(),
+            forgotten: HashSet::new(),
+            entered: opening.entered,
+            notes: Vec::new(),
+            traffic: Traffic::default(),
+            reasons: BTreeMap::new(),
+            rejects: opening.rejects,
+            archive: opening.archive,
+            state: opening.state,
+        }));
+        let (sender, tickets) = channel();
+        let keeper = {
+            let (inner, halt) = (inner.clone(), halt.clone());
+            std::thread::spawn(move || keep(&inner, &tickets, &halt))
+        };
+        Self {
+            inner,
+            entering: Mutex::new(Some((sender, keeper))),
+            attempts: AtomicU64::new(0),
+            rejected: AtomicU64::new(rejected),
+            max_rejects: opening.max_rejects,
+        }
+    }
+
+    /// Hands out the ticket of an attempt at a chunk.
+    pub(super) fn issue(&self, model: &Model, id: ChunkId, again: bool) -> Arc<Ticket> {
+        let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let ticket = Ticket::new(model, id, attempt, again);
+        self.inner.lock().live.insert(id, ticket.clone());
+        ticket
+    }
+
+    /// Hands out a ticket for items of all types that stands beside the plan: for what is deleted. It is
+    /// never entered into the state.
+    pub(super) fn issue_beside(&self, model: &Model) -> Arc<Ticket> {
+        let (pass, chunk) = (usize::MAX, 0);
+        self.issue(model, ChunkId { pass, chunk }, false)
+    }
+
+    /// Forgets a ticket whose chunk is read again under another one.
+    pub(super) fn forget(&self, ticket: &Ticket) {
+        self.take_back(ticket.forget());
+        let mut inner = self.inner.lock();
+        inner.forgotten.insert(ticket.attempt);
+        let current = inner.live.get(&ticket.id);
+        if current.is_some_and(|current| current.attempt == ticket.attempt) {
+            inner.live.remove(&ticket.id);
+        }
+    }
+
+    /// The attempts of tickets that were forgotten: what they made was made again under others.
+    pub(super) fn forgotten(&self) -> HashSet<u64> {
+        self.inner.lock().forgotten.clone()
+    }
+
+    /// Has a ticket entered that nobody holds any more.
+    pub(super) fn done(&self, ticket: &Arc<Ticket>) {
+        let entering = self.entering.lock();
+        if let Some((sender, _)) = &*entering {
+            // The keeper lives until the sender is gone.
+            let _ = sender.send(ticket.clone());
+        }
+    }
+
+    pub(super) fn traffic(&self, change: impl FnOnce(&mut Traffic)) {
+        change(&mut self.inner.lock().traffic);
+    }
+
+    /// Counts the reasons that the service gave for throttling.
+    pub(super) fn reasons(&self, throttles: &[Throttle]) {
+        if throttles.is_empty() {
+            return;
+        }
+        let mut inner = self.inner.lock();
+        for throttle in throttles {
+            let key = (throttle.reason.clone(), throttle.resource.clone());
+            *inner.reasons.entry(key).or_default() += 1;
+        }
+    }
+
+    /// Bytes of the largest item that was made.
+    pub(super) fn largest(&self) -> Option<u64> {
+        let inner = self.inner.lock();
+        let of = |books: &Books| books.largest.as_ref().map(|largest| largest.bytes);
+        let entered = inner.entered.iter().filter_map(of).max();
+        let live = inner.live.values();
+        let live = live.filter_map(|t| t.page().books.iter().filter_map(|(_, b)| of(b)).max());
+        live.max().max(entered)
+    }
+
+    /// Counts a reject; `false`, and the run is to end, where it was one too many.
+    pub(super) fn reject(&self, halt: &Halt) -> bool {
+        let rejected = self.rejected.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.max_rejects.is_some_and(|most| rejected > most) {
+            halt.set(Why::TooManyRejects);
+            return false;
+        }
+        true
+    }
+
+    /// Counts rejects no more, of a ticket that was forgotten.
+    pub(super) fn take_back(&self, rejects: u64) {
+        self.rejected.fetch_sub(rejects, Ordering::Relaxed);
+    }
+
+    /// Writes and notes the rejects of a run that does not begin; the books know nothing of them.
+    pub(super) fn tell(&self, halt: &Halt, told: Told) {
+        let Told { notes, mut lines } = told;
+        let mut inner = self.inner.lock();
+        inner.notes.extend(notes);
+        if let Err(failure) = inner.rejects.append(&mut lines) {
+            halt.set(Why::Failed(failure));
+        }
+    }
+
+    /// Enters an item that the service refused to do something with into its ticket.
+    pub(super) fn refused(
+        &self,
+        halt: &Halt,
+        model: &Model,
+        ticket: &Ticket,
+        action: Action,
+        reject: &Rejected,
+    ) {
+        if !self.reject(halt) {
+            // The next attempt must come upon it again, and not go on as if it were allowed.
+            ticket.spoil();
+        }
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        let mut page = ticket.page();
+        if let Some(books) = page.books(reject.item_type) {
+            books.reject(&reject.code);
+            match action {
+                Action::Put => books.rejected_by_service += 1,
+                Action::Delete => books.undeleted += 1,
+            }
+        }
+        page.note(std::iter::once(note(model, reject)));
+        if let Err(error) = page.rejects.append(&text) {
+            halt.set(Why::Failed(Failure::scratch(&error)));
+        }
+    }
+
+    /// Waits until every ticket is entered that nobody holds any more, or one cannot be: then the run
+    /// has not finished, whatever was known before.
+    pub(super) fn enter_rest(&self) {
+        let entering = self.entering.lock().take();
+        if let Some((sender, keeper)) = entering {
+            drop(sender);
+            let _ = keeper.join();
+        }
+    }
+
+    /// Ends the ledger. What tickets are still out are counted as far as they got; their rejects
+    /// and archived items are in the files, but a next run cuts them off and finds them again.
+    /// `finished`: everything was read.
+    pub(super) fn close(&self, finished: bool) -> Closed {
+        self.enter_rest();
+        let mut inner = self.inner.lock();
+        let inner = &mut *inner;
+        let mut failure = None;
+        let mut live: Vec<_> = inner.live.drain().map(|(_, ticket)| ticket).collect();
+        live.sort_by_key(|ticket| ticket.id);
+        for ticket in live {
+            let mut page = ticket.page();
+            let page = &mut *page;
+            let files = [
+                (&mut page.rejects, &mut inner.rejects),
+                (&mut page.archive, &mut inner.archive),
+            ];
+            for (lines, file) in files {
+                failure = failure.or(file.append(lines).err());
+            }
+            add(&mut inner.entered, &mut inner.notes, page);
+        }
+        let closed = [inner.rejects.close(true), inner.archive.close(finished)];
+        let [rejects_file, archive_file] = closed.map(|closed| match closed {
+            Ok(path) => path,
+            Err(error) => {
+                failure.get_or_insert(error);
+                None
+            }
+        });
+        Closed {
+            books: std::mem::take(&mut inner.entered),
+            traffic: inner.traffic,
+            reasons: std::mem::take(&mut inner.reasons),
+            notes: std::mem::take(&mut inner.notes),
+            rejects_file,
+            archive_file,
+            state: inner.state.take(),
+            failure,
+        }
+    }
+}
+
+fn add(entered: &mut [Books], notes: &mut Vec<RejectNote>, page: &mut Page) {
+    for (index, books) in std::mem::take(&mut page.books) {
+        if let Some(all) = entered.get_mut(index) {
+            all.take(books);
+        }
+    }
+    let room = NOTED.saturating_sub(notes.len());
+    notes.extend(std::mem::take(&mut page.notes).into_iter().take(room));
+}
+
+// The ledger's thread: enters tickets for good, several at a time where they come fast. Files first,
+// then the state.
+
+/// Enters tickets until no more can come.
+fn keep(inner: &Mutex<Inner>, tickets: &Receiver<Arc<Ticket>>, halt: &Halt) {
+    while let Ok(first) = tickets.recv() {
+        let mut all = vec![first];
+        all.extend(tickets.try_iter());
+        if let Err(failure) = enter(inner, &all) {
+            // What is not entered stays among the tickets that are out.
+            halt.set(Why::Failed(failure));
+            return;
+        }
+    }
+}
+
+fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
+    // Held while the disk works: writers that settle requests wait, a millisecond at a time.
+    let mut inner = inner.lock();
+    let inner = &mut *inner;
+    let mut done = Vec::with_capacity(tickets.len());
+    for ticket in tickets {
+        let mut page = ticket.page();
+        inner.rejects.append(&mut page.rejects)?;
+        inner.archive.append(&mut page.archive)?;
+        done.push((ticket.id, page.books.clone()));
+    }
+    if let Some(state) = &mut inner.state {
+        let files = [&inner.rejects, &inner.archive].into_iter();
+        let extents =
+            files.filter_map(|file| Some((file.which().name().to_owned(), file.extent()?)));
+        let entered = state.chunks_done(done, extents.collect());
+        entered.map_err(|error| Failure::of_state(&error))?;
+    }
+    for ticket in tickets {
+        inner.live.remove(&ticket.id);
+        add(&mut inner.entered, &mut inner.notes, &mut ticket.page());
+    }
+    Ok(())
+}
+
+// Lines that blocks of rows leave behind, put back into the blocks' order.
+//
+// Blocks are folded at the same time and end in any order. What they leave goes to memory first,
+// and to a file without a name when it is more than a little.
+
+/// Bytes of lines in memory.
+const MEMORY: usize = 1 << 20;
+
+/// The lines of one chunk.
+#[derive(Debug)]
+pub(super) struct Lines {
+    /// The block whose turn it is.
+    next: u64,
+    early: BTreeMap<u64, String>,
+    text: SpooledTempFile,
+    length: u64,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        Self {
+            next: 0,
+            early: BTreeMap::new(),
+            text: SpooledTempFile::new(MEMORY),
+            length: 0,
+        }
+    }
+}
+
+impl Lines {
+    /// Takes all that a block leaves behind, be it nothing.
+    pub(super) fn put(&mut self, block: u64, lines: String) -> std::io::Result<()> {
+        self.early.insert(block, lines);
+        while let Some(lines) = self.early.remove(&self.next) {
+            self.next += 1;
+            self.append(&lines)?;
+        }
+        Ok(())
+    }
+
+    /// Takes a line that belongs to no block: one of an item that the service refused.
+    pub(super) fn append(&mut self, lines: &str) -> std::io::Result<()> {
+        self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        self.text.write_all(lines.as_bytes())
+    }
+
+    /// All lines, those of blocks whose turn never came too, to be read; `None` without any. They
+    /// may be as many as a chunk has rows, and are not held in memory.
+    pub(super) fn take(&mut self) -> std::io::Result<Option<SpooledTempFile>> {
+        for (_, lines) in std::mem::take(&mut self.early) {
+            self.append(&lines)?;
+        }
+        let Self {
+            mut text, length, ..
+        } = std::mem::take(self);
+        text.seek(SeekFrom::Start(0))?;
+        Ok((length > 0).then_some(text))
+    }
+}
+
+// Tickets: what became of one chunk, until all of it is known.
+//
+// A ticket is held by whoever reads the chunk, by each block of rows on its way to the fold, and
+// by each item on its way to the table. When nobody holds it any more, the chunk is done: its
+// books, its rejects and its archived items are entered at one time, or never.
+
+/// Which part of the source a ticket is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ChunkId {
+    /// Index of the pass.
+    pub(crate) pass: usize,
+    /// Index of the chunk in its pass.
+    pub(crate) chunk: usize,
+}
+
+/// The ticket of a chunk.
+#[derive(Debug)]
+pub(crate) struct Ticket {
+    pub(super) id: ChunkId,
+    /// Which attempt at it: no two tickets of a run have one number.
+    pub(super) attempt: u64,
+    /// Whether the chunk was done before, and is read again because the source may have changed.
+    pub(super) again: bool,
+    holders: AtomicU64,
+    page: Mutex<Page>,
+}
+
+/// What is known of a chunk so far.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The books of the pass's item types, by their indices.
+    pub(super) books: Vec<(usize, Books)>,
+    pub(super) rejects: Lines,
+    pub(super) archive: Lines,
+    /// The first rejects, for the report.
+    pub(super) notes: Vec<RejectNote>,
+    /// Whether something of the chunk is missing: it cannot be done any more.
+    spoiled: bool,
+    /// Whether the chunk is read again under another ticket, and nothing of this one counts.
+    pub(super) forgotten: bool,
+}
+
+impl Page {
+    /// The books of an item type.
+    pub(super) fn books(&mut self, item_type: usize) -> Option<&mut Books> {
+        let mut books = self.books.iter_mut();
+        books
+            .find(|(index, _)| *index == item_type)
+            .map(|(_, books)| books)
+    }
+
+    /// Keeps the first rejects for the report.
+    pub(super) fn note(&mut self, notes: impl Iterator<Item = RejectNote>) {
+        let room = NOTED.saturating_sub(self.notes.len());
+        self.notes.extend(notes.take(room));
+    }
+}
+
+impl Ticket {
+    /// A ticket with one holder, for items of a pass; for those of all types where there is no such pass.
+    pub(super) fn new(model: &Model, id: ChunkId, attempt: u64, again: bool) -> Arc<Self> {
+        let pass = model.passes.get(id.pass);
+        let served = |index: &usize| pass.is_none_or(|pass| pass.item_types.contains(index));
+        let item_types = (0..model.item_types.len()).filter(served);
+        let books = item_types.map(|index| (index, Books::of(model, index)));
+        Arc::new(Self {
+            id,
+            attempt,
+            again,
+            holders: AtomicU64::new(1),
+            page: Mutex::new(Page {
+                books: books.collect(),
+                rejects: Lines::default(),
+                archive: Lines::default(),
+                notes: Vec::new(),
+                spoiled: false,
+                forgotten: false,
+            }),
+        })
+    }
+
+    pub(super) fn page(&self) -> MutexGuard<'_, Page> {
+        self.page.lock()
+    }
+
+    /// Adds a holder.
+    pub(super) fn hold(&self) {
+        self.holders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Takes holders away; `true` when these were the last and nothing is missing.
+    #[must_use]
+    pub(super) fn release(&self, holders: u64) -> bool {
+        self.holders.fetch_sub(holders, Ordering::AcqRel) == holders && !self.page().spoiled
+    }
+
+    /// Says that nothing of it counts. Gives the rejects that were counted.
+    pub(super) fn forget(&self) -> u64 {
+        let mut page = self.page();
+        page.spoiled = true;
+        page.forgotten = true;
+        page.books.iter().map(|(_, books)| books.rejected).sum()
+    }
+
+    /// Says that something of the chunk is missing: it will be read again.
+    pub(super) fn spoil(&self) {
+        self.page().spoiled = true;
+    }
+}

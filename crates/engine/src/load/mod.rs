@@ -1,0 +1,219 @@
+//! The load: reads the source, folds rows into items, writes them, and keeps the books.
+//!
+//! # Shape
+//!
+//! The source's passes are cut into chunks ([`plan`]). [`lanes`] read them side by side on one
+//! snapshot; workers ([`worker`]) fold the rows into items and gather these into batches; writers
+//! ([`writer`]) deliver the batches at the pace that the table takes ([`pace`]), and items of
+//! partitions that take no more wait apart ([`park`]). Every chunk has a ticket ([`ticket`]) that
+//! follows its rows and items; when all of them are accounted for, the [`ledger`] enters the chunk
+//! into the state, with its books and rejects, at one time. Nothing grows with the data.
+//!
+//! Before the first write the keys are proved to differ: by `check`, from the schema, or else by a
+//! pass over the same snapshot ([`prove`]). Only then ([`begun`]) the caller makes the table, or
+//! deletes one that is to be replaced: no table is lost to a load that cannot be.
+//!
+//! # Ends
+//!
+//! A run ends at the end of the source, at one reject too many, at the caller's [`Cancel`], or at
+//! a failure. In all cases but the last what was in flight is delivered first; in all cases the
+//! target's load is finished, the rejects are on disk and the books are true. A run with a state
+//! goes on where it ended, or was killed.
+
+mod claims;
+mod differ;
+mod ending;
+mod feed;
+mod files;
+mod journal;
+mod lanes;
+mod ledger;
+mod mend;
+mod pace;
+mod parcel;
+mod park;
+mod probe;
+mod prove;
+mod prune;
+mod rejects;
+mod report;
+mod run;
+mod start;
+pub mod state;
+mod table;
+mod worker;
+mod writer;
+
+pub use ending::Cancel;
+pub use ending::Failure;
+pub use files::check_archive;
+pub use rejects::clear_rejects;
+pub use report::{Books, Largest, UNCLEAR_WHY};
+pub use report::{KeysReport, Left, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
+pub use report::{Progress, Silent, Step};
+pub use start::{Begun, Ready, begin, run};
+pub use table::{Ensured, TableError, ensure_table};
+pub use worker::{Doing, Selection};
+
+pub(crate) use claims::subject;
+pub(crate) use differ::{Differ, Looked, is_same};
+pub(crate) use ending::{Halt, Why};
+pub(crate) use feed::{Fate, RowKey, Sieve, Walk, meets, row_key, take_row_key};
+pub(crate) use files::LineFile;
+pub(crate) use lanes::{Block, Issue, Lanes, Read as Reading, Reader, spread};
+pub(crate) use ledger::{ChunkId, Closed, Ticket};
+pub(crate) use mend::{Mender, Mending};
+pub(crate) use prove::{Contest, Keys as KeyPass, Unproved, shares_key};
+pub(crate) use prune::{Owners, Unowned};
+pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected};
+pub(crate) use rejects::{NOTED, Rejected, key_json, line, note, raw, row_json};
+pub(crate) use report::rate;
+pub(crate) use start::{Part, Plan};
+pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
+pub(crate) use worker::{Work, crew};
+pub(crate) use writer::count;
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dynafold_mapping::model::Model;
+use dynafold_mapping::template::Context;
+use dynafold_source::Source;
+use dynafold_target::Target;
+use dynafold_target::retry::Policy;
+use dynafold_target::throttle::Settings;
+use serde::Serialize;
+
+use crate::proof;
+
+/// A load to be run. Its table is not looked at before [`begin`] has proved that it can be: see
+/// [`ensure_table`].
+pub struct Load {
+    /// The source; `None` once the run has it.
+    pub source: Option<Box<dyn Source>>,
+    /// Whether the source's snapshot is open already.
+    pub begun: bool,
+    /// The target.
+    pub target: Arc<dyn Target>,
+    /// The mapping.
+    pub model: Arc<Model>,
+    /// What templates need besides the row.
+    pub context: Context,
+    /// How to load.
+    pub options: Options,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
+    /// What is remembered from one attempt to the next; `None` for a run that cannot be resumed.
+    pub state: Option<state::Opened>,
+}
+
+/// How it is known that no two items have one key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyCheck {
+    /// It was proved from the schema.
+    Proved,
+    /// By reading all keys before the first write.
+    #[default]
+    First,
+    /// By comparing all keys after the last write: one item may have overwritten another.
+    Late,
+}
+
+/// Which stale items are deleted: items of the mapping that no row makes any more.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Prune {
+    /// Delete those too whose rows `where` leaves out, or a view, a query or a table with row security does not return.
+    pub filtered: bool,
+}
+
+/// How to load.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Rejects that are allowed; `None`: any number.
+    pub max_rejects: Option<u64>,
+    /// Where rejects go. The file is made when there is one. A plan makes neither file.
+    pub rejects_file: PathBuf,
+    /// Where the items of expired rows go that are to be archived; `FILE.part` while the run goes
+    /// on. The file is made when there is one.
+    pub archive_file: PathBuf,
+    /// Batches in flight; `None`: what the target advises.
+    pub writers: Option<usize>,
+    /// About how many rows each pass has, for progress.
+    pub estimates: Vec<Option<u64>>,
+    /// The columns in which each pass's table never has NULL, by their names.
+    pub never_null: Vec<BTreeSet<String>>,
+    /// Item types whose rows come from a view, a query or a table with row security, or are joined to one: a row
+    /// that it does not return may be there still.
+    pub selecting: BTreeSet<String>,
+    /// When to send again, and when to give up.
+    pub retry: Policy,
+    /// How shared keys are found.
+    pub keys: KeyCheck,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+    /// What is done with items.
+    pub doing: Doing,
+    /// Which rows and items the run is about.
+    pub selection: Selection,
+    /// Whether stale items are deleted, and which.
+    pub prune: Option<Prune>,
+    /// How this run makes its keys: what a state remembers when it has ended well.
+    pub remember: Option<state::Selection>,
+    /// Connections that read side by side; `None`: as many as the machine has processors for.
+    pub readers: Option<usize>,
+    /// About how many rows a chunk has; `None`: as the tables' sizes suggest.
+    pub chunk_rows: Option<u64>,
+    /// Most write units a second, indexes included.
+    pub ceiling: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            max_rejects: Some(0),
+            rejects_file: PathBuf::from("rejects.ndjson"),
+            archive_file: PathBuf::from("archive.ndjson"),
+            writers: None,
+            estimates: Vec::new(),
+            never_null: Vec::new(),
+            selecting: BTreeSet::new(),
+            retry: Policy::default(),
+            keys: KeyCheck::default(),
+            proof: proof::Options::default(),
+            doing: Doing::default(),
+            selection: Selection::default(),
+            prune: None,
+            remember: None,
+            readers: None,
+            chunk_rows: None,
+            ceiling: None,
+        }
+    }
+}
+
+impl Options {
+    /// Connections that read side by side.
+    fn lanes(&self) -> usize {
+        self.readers.unwrap_or_else(processors).max(1)
+    }
+
+    /// `start`: write units a second to begin with, where the table takes no more at first.
+    fn throttle(&self, writers: usize, start: Option<f64>) -> Settings {
+        Settings {
+            ceiling: self.ceiling,
+            start,
+            most_in_flight: writers,
+        }
+    }
+}
+
+/// Tasks that fold side by side, and connections that read.
+pub(crate) fn processors() -> usize {
+    let all = std::thread::available_parallelism().map_or(1, usize::from);
+    // More of them gain nothing: the database, or the table, is slower.
+    all.min(8)
+}

@@ -1,0 +1,234 @@
+//! The throttle between tasks: one gate and one record of hot partitions, shared by all writers.
+//!
+//! The decisions are those of [`dynafold_target::throttle`], which knows no clock and no task; this gives it
+//! the time and wakes those who wait.
+
+use dynafold_dynamodb::{Table, write_units};
+use dynafold_target::throttle::{Admission, Answer, Gate, Heat, Kind, Settings, Summary, Toll};
+use dynafold_target::{Action, Consumed, Entry};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant, sleep};
+
+use super::writer::count;
+
+/// How long a writer waits at most before it asks again: what it waits for may have been lost.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// Of what was reserved, what is so little that those who wait should ask again.
+const UNUSED: f64 = 0.8;
+
+/// The pace of a run.
+#[derive(Debug)]
+pub(super) struct Pace {
+    begun: Instant,
+    inner: Mutex<Inner>,
+    turn: tokio::sync::Mutex<()>,
+    freed: Notify,
+    /// Much that was reserved was not used.
+    refunded: Notify,
+}
+
+#[derive(Debug)]
+struct Inner {
+    gate: Gate,
+    heat: Heat,
+    /// What deletions cost, where there are some.
+    toll: Option<Toll>,
+    /// Indexes of the table.
+    indexes: usize,
+    /// Whether no answer has told less than what the table itself takes for what was written.
+    is_believed: bool,
+}
+
+/// The turn to ask.
+pub(super) struct Turn<'p>(
+    #[expect(dead_code, reason = "it is held")] tokio::sync::MutexGuard<'p, ()>,
+);
+
+/// Write units of a request or of several.
+pub(super) fn units<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> f64 {
+    let units = entries.into_iter().map(|entry| entry.units);
+    units.map(of).sum()
+}
+
+/// Units as the throttle counts them.
+pub(super) fn of(units: u64) -> f64 {
+    u32::try_from(units).map_or(f64::from(u32::MAX), f64::from)
+}
+
+/// Write units that the table itself takes at least for what was written, without its indexes.
+fn of_table(entries: &[Entry]) -> f64 {
+    let units = entries.iter().map(|entry| match entry.action {
+        Action::Put => of(write_units(entry.size)),
+        Action::Delete => 1.0,
+    });
+    units.sum()
+}
+
+/// The units that a request used: what the table takes at least, or more where the answer says so;
+/// and those of its indexes as the answer tells them, where it names them all. Those that it does not
+/// name may be untouched, or it may not tell of them: they are thought to be written.
+fn used(accepted: &[Entry], indexes: usize, told: Option<Consumed>) -> f64 {
+    let least = of_table(accepted);
+    let reckoned = (units(accepted) - least).max(0.0);
+    let told = told.unwrap_or_default();
+    let of_indexes = if told.named >= indexes {
+        told.indexes
+    } else {
+        told.indexes.max(reckoned)
+    };
+    let of_table = told.table.unwrap_or(0.0).max(least);
+    (of_table + of_indexes).max(told.total)
+}
+
+impl Inner {
+    /// What an answer tells, as long as none has told what cannot be.
+    fn believed(&mut self, accepted: &[Entry], told: Option<Consumed>) -> Option<Consumed> {
+        let told = told?;
+        self.is_believed &= told.total >= of_table(accepted);
+        self.is_believed.then_some(told)
+    }
+}
+
+impl Pace {
+    pub(super) fn new(settings: Settings, table: &Table) -> Self {
+        Self {
+            begun: Instant::now(),
+            inner: Mutex::new(Inner {
+                gate: Gate::new(settings),
+                heat: Heat::default(),
+                toll: None,
+                indexes: table.indexes.len() + table.local_indexes.len(),
+                is_believed: true,
+            }),
+            turn: tokio::sync::Mutex::default(),
+            freed: Notify::new(),
+            refunded: Notify::new(),
+        }
+    }
+
+    /// Time since the run's begin, as the throttle counts it.
+    pub(super) fn now(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Waits for the turn to be let in: one asks, and the others wait in the order in which they
+    /// came, so that what becomes free does not wake all of them.
+    pub(super) async fn turn(&self) -> Turn<'_> {
+        Turn(self.turn.lock().await)
+    }
+
+    /// Waits until a request of so many units may be sent. Every request that is let in must be
+    /// answered to [`Pace::answered`].
+    pub(super) async fn admit(&self, _turn: Turn<'_>, units: f64) {
+        self.wait(|inner, now| inner.gate.admit(now, units)).await;
+    }
+
+    /// Waits until a request to one hot partition may be sent. It waits behind no others than
+    /// those of its partition: it is slower than they are anyway.
+    pub(super) async fn admit_hot(&self, partition: u64, units: f64) {
+        self.wait(|inner, now| inner.heat.admit(now, partition, units))
+            .await;
+        self.wait(|inner, now| inner.gate.admit(now, units)).await;
+    }
+
+    async fn wait(&self, ask: impl Fn(&mut Inner, Duration) -> Admission) {
+        loop {
+            let (freed, refunded) = (self.freed.notified(), self.refunded.notified());
+            let now = self.now();
+            let admission = ask(&mut self.inner.lock(), now);
+            let most = match admission {
+                Admission::Go => return,
+                Admission::At(at) => at.saturating_sub(now),
+                Admission::Full => PATIENCE,
+            };
+            tokio::select! {
+                () = freed, if admission == Admission::Full => {}
+                () = refunded => {}
+                () = sleep(most) => {}
+            }
+        }
+    }
+
+    /// Enters how a request of so many estimated units was answered, and what became of its items.
+    pub(super) fn answered(
+        &self,
+        kind: Kind,
+        estimated: f64,
+        latency: Duration,
+        consumed: Option<Consumed>,
+        accepted: &[Entry],
+        refused: &[Entry],
+    ) {
+        let pairs = |entries: &[Entry]| -> Vec<(u64, f64)> {
+            entries
+                .iter()
+                .map(|entry| (entry.partition, of(entry.units)))
+                .collect()
+        };
+        let now = self.now();
+        let reserved = units(accepted);
+        let used = {
+            let mut inner = self.inner.lock();
+            let mut blamed = 0.0;
+            if !refused.is_empty() || inner.heat.is_watching() {
+                let (accepted, refused) = (pairs(accepted), pairs(refused));
+                blamed = inner.heat.judge(now, latency, &accepted, &refused);
+            }
+            let consumed = inner.believed(accepted, consumed);
+            let used = (kind == Kind::Took).then(|| used(accepted, inner.indexes, consumed));
+            let answer = Answer {
+                estimated,
+                consumed: used,
+                refused: units(refused),
+                latency,
+                kind,
+            };
+            inner.gate.answered(now, &answer, blamed);
+            if let (Some(toll), Some(consumed)) = (&mut inner.toll, consumed) {
+                let deleted = accepted.iter().filter(|e| e.action == Action::Delete);
+                toll.answered(of(count(deleted.count())), consumed.total);
+            }
+            used
+        };
+        self.freed.notify_one();
+        if used.is_some_and(|used| used < reserved * UNUSED) {
+            self.refunded.notify_waiters();
+        }
+    }
+
+    /// Says that deletions follow, of items that cost so much each.
+    pub(super) fn expect_deletions(&self, least: u64, most: u64) {
+        self.inner.lock().toll = Some(Toll::new(of(least), of(most)));
+    }
+
+    /// What one is thought to cost.
+    pub(super) fn deletion_units(&self) -> u64 {
+        self.inner.lock().toll.as_ref().map_or(1, Toll::units)
+    }
+
+    /// Whether a partition is paced on its own.
+    pub(super) fn is_hot(&self, partition: u64) -> bool {
+        self.inner.lock().heat.is_hot(partition)
+    }
+
+    /// Whether any partition is.
+    pub(super) fn any_hot(&self) -> bool {
+        self.inner.lock().heat.any_hot()
+    }
+
+    /// The most units that a batch should hold as things stand.
+    pub(super) fn batch_units(&self) -> f64 {
+        self.inner.lock().gate.batch_units()
+    }
+
+    /// The most units that a batch of a hot partition should hold as things stand.
+    pub(super) fn hot_batch_units(&self, partition: u64) -> f64 {
+        self.inner.lock().heat.batch_units(partition)
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        self.inner.lock().gate.summary()
+    }
+}

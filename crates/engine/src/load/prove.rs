@@ -1,0 +1,599 @@
+//! The proof that no two items have one key, made before the first write.
+//!
+//! Where `check` has not proved it from the schema, the same snapshot is read once for the keys
+//! alone ([`super::narrow`]); their fingerprints go to sorted runs on disk ([`crate::proof`]). Only what
+//! is an item has a key: where keys are shared, all rows are read again and folded whole, and the keys
+//! of items alone are compared. If some are shared still, the rows are looked for by reading once more,
+//! so that both can be named.
+//!
+//! Rows that make no item are counted on the way, and noted: a load that may not reject so many ends
+//! here, before anything is written.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use dynafold_dynamodb::Item;
+use dynafold_mapping::item::{DUPLICATE_KEY, Folded, Folder};
+use dynafold_mapping::model::{Expired, Gather, ItemType, Model, Node, Pass};
+use dynafold_mapping::template::Context;
+use dynafold_relational::scan::{Scan, ScanColumn};
+use dynafold_relational::value::{Value, write_document};
+use dynafold_source::{Row, Source};
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::ending::{Cancel, Failure, Why};
+use super::feed::{Fate, RowKey, Walk, row_key};
+use super::ledger::{ChunkId, Lines};
+use super::rejects::{NOTED, Rejected, json, key_json, line, note, row_json};
+use super::report::{KeysReport, Progress, RejectNote, Step};
+use super::start::Plan;
+use super::worker::Selection;
+use crate::proof::{self, Groups, Proof, ProofError};
+
+/// Keys whose rows are looked for, where the run does not begin because of them.
+const NAMED: usize = 10_000;
+
+/// What the proof needs.
+pub(crate) struct Keys<'k> {
+    pub(crate) model: &'k Model,
+    pub(crate) context: &'k Context,
+    pub(crate) plan: &'k Plan,
+    /// The rows and items that the run is about: no other is rejected, though it may win.
+    pub(crate) selection: &'k Selection,
+    pub(crate) lanes: usize,
+    pub(crate) options: proof::Options,
+    /// Rejects beyond which nothing is loaded; `None`: every shared key has a winner.
+    pub(crate) max_rejects: Option<u64>,
+    pub(crate) cancel: &'k Cancel,
+    pub(crate) progress: &'k dyn Progress,
+}
+
+/// What the proof found.
+#[derive(Debug, Default)]
+pub(crate) struct Proved {
+    /// What there is to say of the keys.
+    pub(super) keys: KeysReport,
+    /// Who wins.
+    pub(crate) contest: Contest,
+    /// What is known of the rejected rows: those without an item, and where keys are shared those of
+    /// the first keys.
+    pub(super) told: Told,
+}
+
+/// Rejected rows of a load that does not begin because of them. Nothing of a load that does.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) notes: Vec<RejectNote>,
+    pub(super) lines: Lines,
+}
+
+impl Told {
+    fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
+        if self.notes.len() < NOTED {
+            self.notes.push(note(model, reject));
+        }
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        self.lines.append(&text)
+    }
+}
+
+impl Proved {
+    /// Whether a load that may reject so many rows begins.
+    pub(crate) fn begins(&self, max_rejects: Option<u64>) -> bool {
+        max_rejects.is_none_or(|most| self.keys.faults + self.keys.shared <= most)
+    }
+
+    /// Takes the shared keys in, and who wins them. A run that does not begin needs no winners but
+    /// for those that are named: memory is not to grow with the data.
+    fn take(&mut self, groups: &mut Groups, max_rejects: Option<u64>) -> Result<(), ProofError> {
+        self.keys.spilled_bytes = groups.spilled();
+        loop {
+            // The first wins, be it outside; of the others those inside lose.
+            let mut losers = 0;
+            let group = groups.next_group(2, |at| losers += u64::from(at & 1 == 0))?;
+            let Some(group) = group else { return Ok(()) };
+            if losers == 0 {
+                continue;
+            }
+            self.keys.shared += losers;
+            if self.begins(max_rejects) || self.contest.len() < NAMED {
+                let locators: Vec<u64> = group.locators.iter().map(|at| at >> 1).collect();
+                self.contest.enter(group.fingerprint, &locators);
+            }
+        }
+    }
+}
+
+/// Why there is no proof.
+#[derive(Debug)]
+pub(crate) enum Unproved {
+    /// The caller wished it.
+    Cancelled,
+    /// A connection broke, and another one reads from the beginning.
+    Again,
+    /// The source or the disk failed.
+    Failed(Failure),
+}
+
+impl From<Unproved> for Why {
+    fn from(unproved: Unproved) -> Self {
+        match unproved {
+            Unproved::Cancelled | Unproved::Again => Self::Cancelled,
+            Unproved::Failed(failure) => Self::Failed(failure),
+        }
+    }
+}
+
+impl From<ProofError> for Unproved {
+    fn from(error: ProofError) -> Self {
+        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    }
+}
+
+impl From<std::io::Error> for Unproved {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::scratch(&error))
+    }
+}
+
+impl Keys<'_> {
+    /// A mapping with nothing left but what its keys need.
+    pub(crate) fn narrow(model: &Model) -> Arc<Model> {
+        Arc::new(narrow(model))
+    }
+
+    /// Reads all keys. `source` has the snapshot open, and is given back where it still has.
+    pub(crate) async fn prove(
+        &self,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
+        self.progress.step(Step::ProvingKeys);
+        let narrow = Self::narrow(self.model);
+        let mut proved = self.compare(&narrow, source).await?;
+        if proved.keys.shared > 0 {
+            // A row that is rejected for another attribute than its key is no item, and has none.
+            self.progress.step(Step::NamingDuplicates);
+            let whole = Arc::new(self.model.clone());
+            proved = self.compare(&whole, source).await?;
+            if proved.keys.shared > 0 {
+                self.name(&whole, source, &mut proved).await?;
+            }
+        }
+        Ok(proved)
+    }
+
+    /// Reads and compares keys until no connection breaks on the way: rows that came twice would look
+    /// as if they shared a key.
+    async fn compare(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
+        loop {
+            match self.attempt(model, source).await {
+                Err(Unproved::Again) => {}
+                ended => return ended,
+            }
+        }
+    }
+
+    async fn attempt(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+    ) -> Result<Proved, Unproved> {
+        let mut proof = Proof::new(self.options.clone());
+        let mut proved = Proved::default();
+        self.walk(model)
+            .each(source, |index, row, fate| {
+                let taken = self.meet(model, index, row, fate, &mut proof, &mut proved);
+                taken.map(|()| true)
+            })
+            .await?;
+        self.progress.step(Step::ComparingKeys);
+        proved.keys.compared = proof.keys();
+        let mut groups = tokio::task::spawn_blocking(|| proof.finish())
+            .await
+            .map_err(|_| Unproved::Failed(Failure::internal("the comparison of keys died")))??;
+        proved.take(&mut groups, self.max_rejects)?;
+        Ok(proved)
+    }
+
+    /// Takes what became of a row: the key of its item, or that it makes none.
+    fn meet(
+        &self,
+        model: &Model,
+        index: usize,
+        row: &Row,
+        fate: Fate,
+        proof: &mut Proof,
+        proved: &mut Proved,
+    ) -> Result<(), Unproved> {
+        let Some(item_type) = model.item_types.get(index) else {
+            return Ok(());
+        };
+        // Keys of other partitions are other keys.
+        if !self.selection.holds_item(&model.table, fate.item()) {
+            return Ok(());
+        }
+        let outside = !self.selection.holds_row(item_type, row);
+        match fate {
+            Fate::Made(folded) => {
+                let at = locator(index, item_type, &row_key(item_type, row), &folded.item);
+                proof.push(folded.fingerprint, (at << 1) | u64::from(outside))?;
+            }
+            Fate::Rejected(reject) if !outside => {
+                proved.keys.faults += 1;
+                // A reading that rejects as many as it likes says so when it loads.
+                if self.max_rejects.is_some() {
+                    let reject = Rejected::new(index, row_key(item_type, row), *reject);
+                    proved.told.tell(model, &reject)?;
+                }
+            }
+            Fate::Rejected(_) | Fate::Expired(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Looks for the rows that share keys: the one that is loaded first, then those that are not.
+    async fn name(
+        &self,
+        model: &Arc<Model>,
+        source: &mut Option<Box<dyn Source>>,
+        proved: &mut Proved,
+    ) -> Result<(), Unproved> {
+        let tells = !proved.begins(self.max_rejects);
+        let mut losers: Vec<(usize, RowKey, Folded)> = Vec::new();
+        let Proved { contest, told, .. } = proved;
+        let end = self.walk(model).each(source, |index, row, fate| {
+            let (Fate::Made(folded), Some(item_type)) = (fate, model.item_types.get(index)) else {
+                return Ok(true);
+            };
+            if !contest.is_contested(folded.fingerprint) {
+                return Ok(true);
+            }
+            let key = row_key(item_type, row);
+            let at = locator(index, item_type, &key, &folded.item);
+            let loses = !contest.name(folded.fingerprint, at, index, &key);
+            if !(tells && loses && self.selection.holds_row(item_type, row)) {
+                return Ok(true);
+            }
+            if contest.is_named(folded.fingerprint) {
+                let reject = contest.reject(model, index, key, &folded);
+                told.tell(model, &reject)?;
+            } else if losers.len() < NAMED {
+                losers.push((index, key, folded));
+            }
+            Ok(true)
+        });
+        match end.await {
+            // What was named stays so, and the rest is counted.
+            Err(Unproved::Again) | Ok(()) => {}
+            Err(unproved) => return Err(unproved),
+        }
+        for (index, key, folded) in losers {
+            let reject = contest.reject(model, index, key, &folded);
+            told.tell(model, &reject)?;
+        }
+        Ok(())
+    }
+
+    /// All rows of the plan, folded by this mapping.
+    pub(crate) fn walk<'w>(&'w self, model: &'w Arc<Model>) -> Walk<'w> {
+        Walk {
+            model,
+            folder: Folder::new(model, self.context.clone()),
+            plan: self.plan,
+            lanes: self.lanes,
+            cancel: self.cancel,
+        }
+    }
+}
+
+// A mapping with nothing left but what its keys need: for the pass that proves them.
+//
+// Columns that no key is made from stay NULL, so that the database need not send them; children
+// are not read at all. A row whose item would be rejected for another attribute still has a key
+// here: where keys are shared, [`super::prove`] folds the rows whole. Item types whose rows have no key are left as they are.
+
+/// Leaves out of a mapping what the keys of its items do not need. Row keys, conditions and what
+/// tells expired items stay.
+pub(crate) fn narrow(model: &Model) -> Model {
+    let mut narrow = model.clone();
+    let keys: Vec<&str> = model.table.key().map(|key| &*key.name).collect();
+    // Items stand for rows without a key: they must be whole.
+    let keyed = |item_type: &&mut ItemType| !item_type.is_keyless();
+    for item_type in narrow.item_types.iter_mut().filter(keyed) {
+        let ttl = model.table.ttl.as_deref();
+        let ttl = ttl.filter(|_| item_type.expired != Expired::Load);
+        let wanted = |name: &str| keys.contains(&name) || ttl == Some(name);
+        item_type.attributes.retain(|(name, _)| wanted(name));
+        // Where the TTL is not declared, it may come out of a document.
+        if ttl.is_none_or(|ttl| item_type.attributes.iter().any(|(name, _)| &**name == ttl)) {
+            item_type.spreads.clear();
+        }
+        item_type.compress.clear();
+    }
+    for pass in &mut narrow.passes {
+        let used = used(pass, &narrow.item_types);
+        thin(&mut pass.scan, &used);
+    }
+    narrow
+}
+
+/// The places of a pass's rows that its item types need.
+fn used(pass: &Pass, item_types: &[ItemType]) -> HashSet<usize> {
+    let mut used = HashSet::new();
+    for item_type in pass
+        .item_types
+        .iter()
+        .filter_map(|index| item_types.get(*index))
+    {
+        used.extend(item_type.row_key.iter().map(|(_, column)| *column));
+        used.extend(
+            item_type
+                .explodes
+                .iter()
+                .map(|explode| explode.array.column),
+        );
+        used.extend(item_type.spreads.iter().map(|place| place.column));
+        for (_, node) in &item_type.attributes {
+            used.extend(node.places().iter().map(|place| place.column));
+            node.visit(&mut |node| match node {
+                Node::Embed(embed) => {
+                    if let Gather::Map(name) = &embed.gather {
+                        used.extend(name.placeholders().map(|name| name.place.column));
+                    }
+                    used.insert(embed.column);
+                }
+                Node::When { flag, .. } => {
+                    used.insert(*flag);
+                }
+                _ => {}
+            });
+        }
+    }
+    used
+}
+
+fn thin(scan: &mut Scan, used: &HashSet<usize>) {
+    let embeds = scan.embeds().any(|(column, _)| used.contains(&column));
+    for (index, column) in scan.columns.iter_mut().enumerate() {
+        let keyed = embeds && scan.key.contains(&index);
+        if !used.contains(&index) && !keyed {
+            *column = ScanColumn::Slot;
+        }
+    }
+    if !embeds {
+        scan.key.clear();
+    }
+    let needs_joins = scan.columns.iter().any(|column| match column {
+        ScanColumn::Column { join, .. } => join.is_some(),
+        ScanColumn::Flag(_) => true,
+        ScanColumn::Embed(_) | ScanColumn::Slot => false,
+    });
+    if !needs_joins && !embeds && scan.conditions.is_empty() {
+        scan.joins.clear();
+    }
+}
+
+// Rows that share a key: which of them is loaded, and what is said of the others.
+//
+// Of the rows that make one key, one is loaded, the same in every run: the one with the least
+// numbers as its row key, or else the one whose row key's hash is the least, or, where the table has
+// no key, the one whose item's hash is. So it does not depend
+// on the order in which rows are read, nor on how many readers there are.
+
+/// Item types that a locator tells apart.
+const TYPES: u64 = 1 << 16;
+/// Bits of a row's place among those that share a key, but for the one that tells hashes.
+const BITS: u32 = 46;
+/// From here on places come from hashes.
+const HASHED: u64 = 1 << BITS;
+
+/// What stands for a row among those that share a key: the least is loaded. `index`: that of the
+/// item type. Where a row has no key its item stands for it.
+pub(crate) fn locator(index: usize, item_type: &ItemType, row: &[Value], item: &Item) -> u64 {
+    let place = if item_type.is_keyless() {
+        hashed(&json(item))
+    } else {
+        numbers(row).unwrap_or_else(|| {
+            let text: Vec<String> = row.iter().map(write_document).collect();
+            hashed(&text.join("\u{1f}"))
+        })
+    };
+    let index = u64::try_from(index).unwrap_or(TYPES - 1);
+    place * TYPES + index.min(TYPES - 1)
+}
+
+fn hashed(text: &str) -> u64 {
+    HASHED | (xxh3_64(text.as_bytes()) & (HASHED - 1))
+}
+
+/// Whole numbers in the order of the columns, as one number below [`HASHED`], where they fit.
+fn numbers(row: &[Value]) -> Option<u64> {
+    let bits = BITS.checked_div(u32::try_from(row.len()).ok()?)?;
+    row.iter().try_fold(0, |before: u64, value| {
+        let Value::Number(number) = value else {
+            return None;
+        };
+        let number = u64::try_from(number.to_i64()?).ok()?;
+        (number >> bits == 0).then_some(before << bits | number)
+    })
+}
+
+/// The keys that several rows make, each with the row that is loaded.
+#[derive(Debug, Default)]
+pub(crate) struct Contest {
+    winners: HashMap<u128, Winner>,
+    /// Whether nothing tells the first two rows of some key apart.
+    ties: bool,
+}
+
+#[derive(Debug)]
+struct Winner {
+    locator: u64,
+    /// Rows that nothing tells apart have one locator: the first of them is loaded. It may come
+    /// again, in another attempt at its chunk.
+    taken: Mutex<Option<(ChunkId, u64)>>,
+    /// The row, where it was looked for.
+    row: Option<(usize, RowKey)>,
+}
+
+impl Contest {
+    /// Enters a key and the locators of its first rows; the least is loaded.
+    pub(super) fn enter(&mut self, fingerprint: u128, locators: &[u64]) {
+        let locator = locators.first().copied().unwrap_or_default();
+        self.ties |= locators.get(1) == Some(&locator);
+        self.winners.insert(
+            fingerprint,
+            Winner {
+                locator,
+                taken: Mutex::default(),
+                row: None,
+            },
+        );
+    }
+
+    /// Keys that were entered.
+    pub(super) fn len(&self) -> usize {
+        self.winners.len()
+    }
+
+    /// Whether it depends on the order of reading which of some rows is loaded.
+    pub(super) fn has_ties(&self) -> bool {
+        self.ties
+    }
+
+    /// Whether the row that is loaded has been met.
+    pub(super) fn is_named(&self, fingerprint: u128) -> bool {
+        let winner = self.winners.get(&fingerprint);
+        winner.is_some_and(|winner| winner.row.is_some())
+    }
+
+    pub(super) fn is_contested(&self, fingerprint: u128) -> bool {
+        self.winners.contains_key(&fingerprint)
+    }
+
+    /// Looks at a row of a contested key: `true`, and it is remembered, where it is the one that is
+    /// loaded.
+    pub(super) fn name(&mut self, fingerprint: u128, at: u64, index: usize, row: &RowKey) -> bool {
+        match self.winners.get_mut(&fingerprint) {
+            Some(winner) if winner.locator == at && winner.row.is_none() => {
+                winner.row = Some((index, row.clone()));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a row's item is loaded. Asked once for each row that is folded. `index`: that of its
+    /// item type. `reading`: the chunk
+    /// that the row is in, and which attempt at it.
+    pub(crate) fn wins(
+        &self,
+        folded: &Folded,
+        index: usize,
+        item_type: &ItemType,
+        row: &[Value],
+        reading: (ChunkId, u64),
+    ) -> bool {
+        let Some(winner) = self.winners.get(&folded.fingerprint) else {
+            return true;
+        };
+        if winner.locator != locator(index, item_type, row, &folded.item) {
+            return false;
+        }
+        let mut taken = winner.taken.lock();
+        let free = taken.is_none_or(|(chunk, attempt)| chunk == reading.0 && attempt < reading.1);
+        if free {
+            *taken = Some(reading);
+        }
+        free
+    }
+
+    /// The reject of a row that is not loaded.
+    pub(crate) fn reject(
+        &self,
+        model: &Model,
+        item_type: usize,
+        row: RowKey,
+        folded: &Folded,
+    ) -> Rejected {
+        let winner = self.winners.get(&folded.fingerprint);
+        let named = winner
+            .and_then(|winner| winner.row.as_ref())
+            .and_then(|(index, row)| Some((model.item_types.get(*index)?, row)));
+        let help = "make the key template tell these rows apart, for example by a column of the \
+                    primary key, or leave one of them out with `where`; with --max-rejects the other \
+                    row is the one that is loaded";
+        shares_key(model, item_type, row, named, help, folded)
+    }
+}
+
+/// The reject of a row whose item has the key of another row's item, which may be known.
+pub(crate) fn shares_key(
+    model: &Model,
+    item_type: usize,
+    row: RowKey,
+    other: Option<(&ItemType, &RowKey)>,
+    help: &str,
+    folded: &Folded,
+) -> Rejected {
+    let is_keyless = other.is_some_and(|(item_type, _)| item_type.is_keyless());
+    let other = match other {
+        // Such a row has no other name than its item's key.
+        Some((item_type, _)) if is_keyless => format!(
+            "another row of {}: {}",
+            item_type.name,
+            key_json(&model.table, &folded.item)
+        ),
+        Some((item_type, row)) => format!("{} {}", item_type.name, row_json(item_type, row)),
+        None => "another row".to_owned(),
+    };
+    let help = if is_keyless {
+        "make the key template tell these rows apart, or leave one of them out with `where`; rows that are equal in \
+         all columns become one by from: { sql: SELECT DISTINCT …, key: [column] }"
+    } else {
+        help
+    };
+    Rejected {
+        item_type,
+        row,
+        code: Cow::Borrowed(DUPLICATE_KEY),
+        message: format!("the item has the same key as that of {other}"),
+        help: Some(help.to_owned()),
+        attribute: Some(model.table.partition.name.to_string()),
+        item: Some(json(&folded.item)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_does_not_begin_holds_no_more_keys_than_are_named() {
+        let shared = u64::try_from(NAMED).unwrap() + 100;
+        for (max_rejects, held) in [
+            (Some(0), NAMED),
+            (Some(shared - 50), NAMED + 50),
+            (Some(shared), NAMED + 100),
+            (None, NAMED + 100),
+        ] {
+            let mut proof = Proof::new(proof::Options::default());
+            for key in 0..shared {
+                proof.push(key.into(), 1).unwrap();
+                proof.push(key.into(), 2).unwrap();
+            }
+            let mut proved = Proved::default();
+            proved
+                .take(&mut proof.finish().unwrap(), max_rejects)
+                .unwrap();
+            assert_eq!((proved.keys.shared, proved.contest.len()), (shared, held));
+        }
+    }
+}

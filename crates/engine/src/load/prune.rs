@@ -1,0 +1,706 @@
+//! Finds stale items, which no row makes any more, and has them deleted where that is asked for.
+//!
+//! The table's keys are scanned, side by side in segments, and compared with those of the run: the
+//! fingerprints of both go to sorted runs on disk, so that memory does not grow with the table. An
+//! item is deleted only where its item type is one of the mapping's that the run was about, no row
+//! makes its key, and what has become of its row is what was asked for. Items from elsewhere are never
+//! touched. What earlier loads have done decides nothing: the same command does the same again. A load
+//! that goes on deletes without being asked what plain `--prune` would, of that what the journal says that
+//! it has sent, as it is.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Attribute, Item, Secret, Table, fingerprints, write_item};
+use dynafold_mapping::model::{ItemType, Model, Node, Texts};
+use dynafold_target::{Action, Entry, Page, Target, TargetError, Wanted};
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::Prune;
+use super::ending::{Cancel, Failure, Why};
+use super::journal::Journal;
+use super::ledger::Ticket;
+use super::parcel::Outbox;
+use super::report::Left;
+use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
+use super::writer::{Delivery, count};
+use crate::proof::{Options, Proof};
+
+/// Segments that are scanned side by side.
+const SEGMENTS: u32 = 4;
+/// Pages that wait to be taken in.
+const PAGES_AHEAD: usize = 2;
+/// Marks the locators of items that the table holds; those of rows are below.
+const IN_TABLE: u64 = 1 << 63;
+/// Stands for the item type of items from elsewhere.
+pub(crate) const STRANGER: usize = usize::MAX;
+/// Stands for the item type of items of which it cannot be told whether they are the mapping's.
+pub(crate) const UNCLEAR: usize = STRANGER - 1;
+
+/// What has become of the row of a stale item.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stale {
+    /// No row that was read makes its key.
+    #[default]
+    Gone,
+    /// `where` leaves it out.
+    Filtered,
+    /// It makes no item that DynamoDB would take.
+    Rejected,
+    /// It has expired, and is not to be loaded.
+    Expired,
+}
+
+/// Reads the table's keys.
+pub(crate) struct Scan<'s> {
+    pub(crate) target: &'s Arc<dyn Target>,
+    pub(crate) model: &'s Arc<Model>,
+    /// What tells the item types apart; without it every item is a stranger.
+    pub(crate) owners: Option<&'s Owners>,
+    /// Whether items from elsewhere are taken in too, as of the type [`STRANGER`].
+    pub(crate) strangers: bool,
+    /// The partition that the run is about.
+    pub(crate) partition: Option<Attribute>,
+    /// Under which digests of whole items are made, where they are wanted.
+    pub(crate) secret: Option<Secret>,
+    /// The run's clock, in seconds since 1970.
+    pub(crate) now: i64,
+    pub(crate) cancel: &'s Cancel,
+}
+
+/// An item of the table; where the comparison gives it out, one that no row makes.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Stray {
+    pub(crate) item_type: usize,
+    /// Stands for its partition key, as in the items that are put.
+    pub(super) partition: u64,
+    /// Its key.
+    pub(crate) json: String,
+    /// What has become of its row.
+    pub(crate) stale: Stale,
+    /// Whether its TTL is over: DynamoDB deletes it when it comes to it.
+    pub(crate) past: bool,
+    /// Stands for all that it holds.
+    digest: u128,
+    /// Whether an attempt of this run has sent it, as it is.
+    #[serde(skip)]
+    sent: bool,
+}
+
+/// The items of the table on disk, as JSON.
+#[derive(Debug)]
+pub(crate) struct Spool {
+    file: BufWriter<File>,
+    length: u64,
+    line: Vec<u8>,
+}
+
+impl Spool {
+    fn new() -> std::io::Result<Self> {
+        Ok(Self {
+            file: BufWriter::new(tempfile::tempfile()?),
+            length: 0,
+            line: Vec::new(),
+        })
+    }
+
+    /// Appends an item; gives its place.
+    fn push(&mut self, stray: &Stray) -> std::io::Result<u64> {
+        self.line.clear();
+        serde_json::to_writer(&mut self.line, stray)?;
+        self.file.write_all(&self.line)?;
+        let place = self.length;
+        self.length += count(self.line.len());
+        Ok(place)
+    }
+
+    fn reader(self) -> std::io::Result<BufReader<File>> {
+        let file = self
+            .file
+            .into_inner()
+            .map_err(std::io::IntoInnerError::into_error)?;
+        Ok(BufReader::new(file))
+    }
+}
+
+/// The item at a place.
+fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
+    file.seek(SeekFrom::Start(place))?;
+    let mut rest = serde_json::Deserializer::from_reader(file);
+    Ok(Stray::deserialize(&mut rest)?)
+}
+
+impl Scan<'_> {
+    /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
+    pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Why> {
+        let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
+        let mut tasks = JoinSet::new();
+        let segments = if self.partition.is_some() {
+            1
+        } else {
+            SEGMENTS
+        };
+        for segment in 0..segments {
+            let wanted = Wanted {
+                segment,
+                segments,
+                partition: self.partition.clone(),
+                ..self.wanted()
+            };
+            let (target, model) = (self.target.clone(), self.model.clone());
+            tasks.spawn(scan(target, model, wanted, sender.clone()));
+        }
+        drop(sender);
+        let mut spool = Spool::new()?;
+        let mut held = Stray::default();
+        loop {
+            let page = tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Err(Why::Cancelled),
+                page = pages.recv() => page,
+            };
+            let Some(page) = page else { return Ok(spool) };
+            let page = page.map_err(|error| Why::Failed(Failure::from(&error)))?;
+            for item in page.items {
+                let owner = self.owners.and_then(|owners| owners.owner(&item));
+                let unclear = |owners: &Owners| owner.is_none() && owners.may_be(&item);
+                let unclear = self.owners.is_some_and(unclear);
+                let is_wanted = owner.map_or(self.strangers || unclear, |owner| {
+                    wanted.get(owner).copied().unwrap_or_default()
+                });
+                if !is_wanted {
+                    continue;
+                }
+                held.item_type = owner.unwrap_or(if unclear { UNCLEAR } else { STRANGER });
+                held.past = self.is_past(&item);
+                held.digest = self.secret.map_or(0, |secret| secret.item(&item));
+                let key = self.key(item);
+                let mut values = key.attributes.iter().map(|(_, value)| value);
+                let Some(partition) = values.next() else {
+                    continue;
+                };
+                let fingerprint;
+                (fingerprint, held.partition) = fingerprints(partition, values.next());
+                held.json.clear();
+                write_item(&mut held.json, &key);
+                keys.push(fingerprint, IN_TABLE | spool.push(&held)?)?;
+            }
+        }
+    }
+
+    /// What must be known of the items.
+    fn wanted(&self) -> Wanted {
+        if self.secret.is_some() {
+            return Wanted::all();
+        }
+        let table = &self.model.table;
+        let mut names: Vec<Arc<str>> = match self.owners {
+            None => keys(table),
+            Some(owners) => owners.attributes(),
+        };
+        if let Some(ttl) = &table.ttl
+            && !names.iter().any(|name| **name == **ttl)
+        {
+            names.push(ttl.as_str().into());
+        }
+        Wanted {
+            attributes: Some(names),
+            ..Wanted::all()
+        }
+    }
+
+    /// Whether an item's TTL is over.
+    fn is_past(&self, item: &Item) -> bool {
+        let ttl = self.model.table.ttl.as_ref().and_then(|ttl| item.get(ttl));
+        matches!(ttl, Some(Attribute::N(number)) if number.to_i64().is_some_and(|at| at < self.now))
+    }
+
+    /// The key of an item, partition key first.
+    fn key(&self, item: Item) -> Item {
+        let names = self.model.table.key();
+        let mut attributes = item.attributes;
+        let values = names.filter_map(|key| {
+            let at = attributes.iter().position(|(name, _)| *name == key.name)?;
+            Some(attributes.swap_remove(at))
+        });
+        Item {
+            attributes: values.collect(),
+        }
+    }
+}
+
+async fn scan(
+    target: Arc<dyn Target>,
+    model: Arc<Model>,
+    wanted: Wanted,
+    pages: mpsc::Sender<Result<Page, TargetError>>,
+) {
+    let mut from = None;
+    loop {
+        let page = target.scan(&model.table, &wanted, from.take()).await;
+        from = page.as_ref().ok().and_then(|page| page.next.clone());
+        if pages.send(page).await.is_err() || from.is_none() {
+            return;
+        }
+    }
+}
+
+/// Compares the keys; `each` takes every item that no row makes, and says whether to go on. Gives how
+/// many items several rows have written over each other. `forgotten`: the attempts whose rows came
+/// again under another one.
+pub(crate) async fn compare(
+    keys: Proof,
+    spool: Spool,
+    forgotten: &HashSet<u64>,
+    mut each: impl AsyncFnMut(Stray) -> bool,
+) -> Result<u64, Why> {
+    let died = |_| Why::Failed(Failure::internal("the comparison of keys died"));
+    let mut groups = tokio::task::spawn_blocking(|| keys.finish())
+        .await
+        .map_err(died)??;
+    let mut file = spool.reader()?;
+    let mut overwritten = 0;
+    loop {
+        let (mut rows, mut place) = (0_u64, None);
+        let (mut again, mut sent, mut stale) = (false, false, Stale::Gone);
+        let found = groups.next_any(|locator| match locator {
+            REJECTED => stale = Stale::Rejected,
+            EXPIRED if stale != Stale::Rejected => stale = Stale::Expired,
+            FILTERED if stale == Stale::Gone => stale = Stale::Filtered,
+            EXPIRED | FILTERED => {}
+            SENT => sent = true,
+            place_in_table if place_in_table >= IN_TABLE => place = Some(place_in_table - IN_TABLE),
+            read_again if forgotten.contains(&read_again) => again = true,
+            _ => rows += 1,
+        })?;
+        if !found {
+            return Ok(overwritten);
+        }
+        overwritten += rows.saturating_sub(1);
+        let Some(place) = place.filter(|_| rows == 0 && !again) else {
+            continue;
+        };
+        let stray = read_item(&mut file, place)?;
+        // Where the journal is compared, its row was looked for before.
+        let stale = if stale == Stale::Gone {
+            stray.stale
+        } else {
+            stale
+        };
+        if !each(Stray {
+            stale,
+            sent,
+            ..stray
+        })
+        .await
+        {
+            return Err(Why::Cancelled);
+        }
+    }
+}
+
+/// What is looked for in the table, and what is done with it.
+pub(super) struct Pruning<'p> {
+    /// What is deleted; `None`: what an attempt of this run has sent, and nothing else.
+    pub(super) prune: Option<&'p Prune>,
+    /// What tells the item types apart. What this run has sent is known without.
+    pub(super) owners: Option<&'p Owners>,
+    /// Item types of which a row may be there though it was not read.
+    pub(super) selecting: &'p BTreeSet<String>,
+    /// The item types that are looked at.
+    pub(super) wanted: &'p [bool],
+    pub(super) partition: Option<Attribute>,
+    /// Memory and disk of the comparison with the journal.
+    pub(super) proof: &'p Options,
+    pub(super) doing: Doing,
+    pub(super) now: i64,
+    pub(super) cancel: &'p Cancel,
+}
+
+/// Deletes what no row makes, or counts it where the run only plans. Gives the items that were written
+/// over others, and what was left.
+pub(super) async fn prune(
+    delivery: &Arc<Delivery>,
+    mut keys: Proof,
+    pruning: Pruning<'_>,
+) -> Result<(u64, Left), Why> {
+    let (model, cancel) = (&delivery.model, pruning.cancel);
+    // Who asks for a deletion is not asked who has written the item.
+    let journal = delivery.journal.as_ref();
+    let journal = journal.filter(|_| pruning.prune.is_none());
+    let scan = Scan {
+        target: &delivery.target,
+        model,
+        owners: pruning.owners,
+        strangers: pruning.prune.is_none(),
+        partition: pruning.partition,
+        secret: journal.map(Journal::secret),
+        now: pruning.now,
+        cancel,
+    };
+    let spool = scan.read(&mut keys, pruning.wanted).await?;
+    let forgotten = delivery.ledger.forgotten();
+    let (keys, spool, overwritten) = match journal {
+        None => (keys, spool, 0),
+        Some(journal) => {
+            let mut strays = Strays::new(pruning.proof)?;
+            let compared = compare(keys, spool, &forgotten, async |stray| {
+                strays.take(&stray) && !cancel.is_cancelled()
+            })
+            .await;
+            let (digests, spool) = strays.sent(journal)?;
+            (digests, spool, compared?)
+        }
+    };
+    let mut deletions = Deletions::new(delivery, pruning.doing);
+    let mut left = Left::default();
+    let selects = |item_type: usize| {
+        let item_type = model.item_types.get(item_type);
+        item_type.map_or(!pruning.selecting.is_empty(), |item_type| {
+            pruning.selecting.contains(&*item_type.name)
+        })
+    };
+    let compared = compare(keys, spool, &forgotten, async |stray| {
+        let deletes = match pruning.prune {
+            None => left.is_own(&stray, pruning.owners.is_some(), &selects),
+            Some(prune) => left.asked_for(prune, &stray, &selects),
+        };
+        if deletes {
+            deletions.delete(&stray).await;
+        }
+        !cancel.is_cancelled() && !delivery.halt.has_failed()
+    })
+    .await;
+    deletions.end().await;
+    compared.map(|more| (overwritten + more, left))
+}
+
+/// Items that no row makes, on their way to be compared with the journal.
+struct Strays {
+    digests: Proof,
+    spool: Spool,
+    failed: Option<Why>,
+}
+
+impl Strays {
+    fn new(proof: &Options) -> Result<Self, Why> {
+        Ok(Self {
+            digests: Proof::new(proof.clone()),
+            spool: Spool::new()?,
+            failed: None,
+        })
+    }
+
+    /// Takes one in; `false` where that fails, which [`Strays::sent`] tells.
+    fn take(&mut self, stray: &Stray) -> bool {
+        let mut push = || -> Result<(), Why> {
+            let place = self.spool.push(stray)?;
+            Ok(self.digests.push(stray.digest, IN_TABLE | place)?)
+        };
+        self.failed = push().err();
+        self.failed.is_none()
+    }
+
+    /// Adds what has been sent.
+    fn sent(mut self, journal: &Journal) -> Result<(Proof, Spool), Why> {
+        if let Some(failed) = self.failed {
+            return Err(failed);
+        }
+        if self.spool.length > 0 {
+            journal.read(&mut self.digests).map_err(Why::Failed)?;
+        }
+        Ok((self.digests, self.spool))
+    }
+}
+
+impl Left {
+    /// Whether an item is deleted where nobody has asked for it: only what the run has sent itself, and whose row is
+    /// gone.
+    /// `told_apart`: whether item types can be; `selects`: whether a row of one may be there though it was not read.
+    fn is_own(&mut self, stray: &Stray, told_apart: bool, selects: &dyn Fn(usize) -> bool) -> bool {
+        if stray.sent {
+            let deletes = self.asked_for(&Prune::default(), stray, selects);
+            let is_strange = told_apart && stray.item_type == STRANGER;
+            self.strangers += u64::from(deletes && is_strange);
+            return deletes;
+        }
+        match stray.item_type {
+            STRANGER => {}
+            UNCLEAR => self.unclear += 1,
+            _ => self.others += 1,
+        }
+        false
+    }
+
+    /// Whether what has become of an item's row is what is asked for.
+    fn asked_for(&mut self, prune: &Prune, stray: &Stray, selects: &dyn Fn(usize) -> bool) -> bool {
+        let left = match stray.stale {
+            _ if stray.item_type == UNCLEAR && !stray.sent => &mut self.unclear,
+            Stale::Rejected => &mut self.rejected,
+            Stale::Expired => &mut self.expired,
+            _ if prune.filtered => return true,
+            Stale::Filtered => &mut self.filtered,
+            Stale::Gone if selects(stray.item_type) => &mut self.not_returned,
+            Stale::Gone => return true,
+        };
+        *left += 1;
+        false
+    }
+}
+
+/// Looks for items that were written over another, where all were written already.
+pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result<u64, Why> {
+    compare(keys, Spool::new()?, forgotten, async |_| true).await
+}
+
+/// The item types that a run is about: those that a pass makes.
+pub(crate) fn selected(model: &Model) -> Vec<bool> {
+    let mut selected = vec![false; model.item_types.len()];
+    for index in model.passes.iter().flat_map(|pass| &pass.item_types) {
+        if let Some(selected) = selected.get_mut(*index) {
+            *selected = true;
+        }
+    }
+    selected
+}
+
+// Deletions on their way: gathered into batches and delivered like items that are written, at the
+// same pace. What is deleted [`super::prune`] has found.
+
+/// Bytes of the largest item that there can be.
+const LARGEST: u64 = 400 << 10;
+
+/// Items on their way out of the table.
+struct Deletions {
+    doing: Doing,
+    ticket: Arc<Ticket>,
+    outbox: Outbox,
+}
+
+impl Deletions {
+    /// Begins; the pace hears what a deletion may cost at most.
+    fn new(delivery: &Arc<Delivery>, doing: Doing) -> Self {
+        let table = &delivery.model.table;
+        let entries = count(table.all_indexes().count() + 1);
+        let largest = delivery.ledger.largest().unwrap_or(LARGEST);
+        let most = largest.div_ceil(1024) * entries;
+        delivery.pace.expect_deletions(entries, most);
+        Self {
+            ticket: delivery.ledger.issue_beside(&delivery.model),
+            outbox: Outbox::new(delivery, delivery.target.concurrency()),
+            doing,
+        }
+    }
+
+    /// Deletes an item, with others; counts it where the run only plans.
+    async fn delete(&mut self, stray: &Stray) {
+        if self.doing == Doing::Plan {
+            if let Some(books) = self.ticket.page().books(stray.item_type) {
+                books.deleted += 1;
+            }
+            return;
+        }
+        let json = &stray.json;
+        // Keys of one table differ in their JSON as they differ in their values.
+        let (fingerprint, _) = fingerprints(&Attribute::S(json.as_str().into()), None);
+        let entry = Entry {
+            action: Action::Delete,
+            size: json.len(),
+            units: self.outbox.delivery.pace.deletion_units(),
+            item_type: stray.item_type,
+            fingerprint,
+            partition: stray.partition,
+            digest: 0,
+        };
+        let (ticket, row) = (self.ticket.clone(), Box::default());
+        let write = |out: &mut String| out.push_str(json);
+        self.outbox.push(entry, ticket, row, write).await;
+    }
+
+    /// Waits until everything is deleted.
+    async fn end(mut self) {
+        self.outbox.flush().await;
+        let delivery = self.outbox.delivery;
+        delivery.park.settle(&delivery.halt).await;
+        // Its books are added up when the ledger closes; no chunk of the plan is done with it.
+    }
+}
+
+// Whose an item of the table is: which item type has made it, told by its type attribute, or else by
+// what all its items have in common and the keys that its templates can make.
+
+/// What all items of each item type have in common.
+#[derive(Debug)]
+pub(crate) struct Owners {
+    marks: Vec<Mark>,
+    keys: Vec<Arc<str>>,
+    /// The attribute that names the item type in every item, where the mapping has one.
+    type_attribute: Option<Arc<str>>,
+}
+
+#[derive(Debug)]
+struct Mark {
+    name: Arc<str>,
+    /// Attributes that are the same text in every item, the type attribute among them.
+    constants: Vec<(Arc<str>, String)>,
+    /// Of each key attribute: the texts that it can have.
+    texts: Vec<Texts>,
+}
+
+/// Why items cannot be told apart.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unowned {
+    /// When nothing is common to the items of a type.
+    #[error(
+        "items of {0} cannot be told from others: they have no type attribute, and their keys begin with no text of their own"
+    )]
+    Anything(Arc<str>),
+    /// When two item types have everything in common.
+    #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
+    Alike(Arc<str>, Arc<str>),
+}
+
+impl Owners {
+    /// Finds what tells the item types of a mapping apart.
+    pub(crate) fn of(model: &Model) -> Result<Self, Unowned> {
+        for item in &model.item_types {
+            if mark(item, &model.table).constants.is_empty() && !begins(item, &model.table) {
+                return Err(Unowned::Anything(item.name.clone()));
+            }
+        }
+        Self::among(model.item_types.iter(), &model.table, &|_| true)
+    }
+
+    /// Finds what tells some item types from one another, by the attributes that are held.
+    pub(crate) fn among<'m>(
+        item_types: impl Iterator<Item = &'m ItemType>,
+        table: &Table,
+        holds: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Unowned> {
+        let marks: Vec<Mark> = item_types
+            .map(|item| {
+                let mut mark = mark(item, table);
+                mark.constants.retain(|(name, _)| holds(name));
+                mark
+            })
+            .collect();
+        for (at, mark) in marks.iter().enumerate() {
+            if let Some(other) = marks.iter().skip(at + 1).find(|other| !apart(mark, other)) {
+                return Err(Unowned::Alike(mark.name.clone(), other.name.clone()));
+            }
+        }
+        Ok(Self {
+            type_attribute: type_attribute(&marks),
+            marks,
+            keys: keys(table),
+        })
+    }
+
+    /// The attributes that must be known of an item.
+    pub(crate) fn attributes(&self) -> Vec<Arc<str>> {
+        let mut all = self.keys.clone();
+        for (name, _) in self.marks.iter().flat_map(|mark| &mark.constants) {
+            if !all.contains(name) {
+                all.push(name.clone());
+            }
+        }
+        all
+    }
+
+    /// The type attribute, where an item does not say in it that it is of an item type: then
+    /// something else has made it.
+    pub(crate) fn foreign(&self, item_type: usize, item: &Item) -> Option<&Arc<str>> {
+        let name = self.type_attribute.as_ref()?;
+        let mark = self.marks.get(item_type)?;
+        (!says(item, name, &mark.name)).then_some(name)
+    }
+
+    /// The item type that has made an item; `None` for items from elsewhere. A type attribute says it,
+    /// whatever the key: the mapping may have made other keys before. Without one it is an item type
+    /// that can make the key.
+    pub(crate) fn owner(&self, item: &Item) -> Option<usize> {
+        match &self.type_attribute {
+            Some(name) => {
+                let mut marks = self.marks.iter();
+                marks.position(|mark| says(item, name, &mark.name))
+            }
+            None => self.maker(item, Texts::can_be),
+        }
+    }
+
+    /// Whether text in a column of numbers would make an item that has no owner.
+    fn may_be(&self, item: &Item) -> bool {
+        self.type_attribute.is_none() && self.maker(item, Texts::may_be).is_some()
+    }
+
+    fn maker(&self, item: &Item, takes: fn(&Texts, &Attribute) -> bool) -> Option<usize> {
+        self.marks.iter().position(|mark| {
+            let mut constants = mark.constants.iter();
+            let mut keys = self.keys.iter().zip(&mark.texts);
+            constants.all(|(name, text)| says(item, name, text))
+                && keys.all(|(name, texts)| item.get(name).is_some_and(|it| takes(texts, it)))
+        })
+    }
+}
+
+fn says(item: &Item, name: &str, text: &str) -> bool {
+    matches!(item.get(name), Some(Attribute::S(found)) if **found == *text)
+}
+
+fn type_attribute(marks: &[Mark]) -> Option<Arc<str>> {
+    let (first, others) = marks.split_first()?;
+    let names = |mark: &Mark, name: &str| {
+        let mut constants = mark.constants.iter();
+        constants.any(|(other, text)| **other == *name && **text == *mark.name)
+    };
+    let mut all = first.constants.iter().map(|(name, _)| name);
+    let found = all.find(|name| names(first, name) && others.iter().all(|mark| names(mark, name)));
+    found.cloned()
+}
+
+fn keys(table: &Table) -> Vec<Arc<str>> {
+    table.key().map(|key| key.name.clone()).collect()
+}
+
+/// Whether the keys of an item type begin with a text of their own.
+fn begins(item_type: &ItemType, table: &Table) -> bool {
+    let keys = keys(table);
+    let mut attributes = item_type.attributes.iter();
+    attributes.any(|(name, node)| {
+        let begins = matches!(node, Node::Template(template) if !template.prefix().0.is_empty());
+        begins && keys.contains(name)
+    })
+}
+
+fn mark(item_type: &ItemType, table: &Table) -> Mark {
+    let keys = keys(table);
+    let constant = |node: &Node| match node {
+        Node::Template(template) => match template.prefix() {
+            (text, true) => Some(text.to_owned()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let attributes = item_type.attributes.iter();
+    let constants = attributes.filter(|(name, _)| !keys.contains(name));
+    Mark {
+        name: item_type.name.clone(),
+        constants: constants
+            .filter_map(|(name, node)| Some((name.clone(), constant(node)?)))
+            .collect(),
+        texts: item_type.key_texts.clone(),
+    }
+}
+
+fn apart(one: &Mark, other: &Mark) -> bool {
+    let differs = |(name, value): &(Arc<str>, String)| {
+        let mut others = other.constants.iter();
+        others.any(|(other, theirs)| other == name && theirs != value)
+    };
+    let mut keys = one.texts.iter().zip(&other.texts);
+    one.constants.iter().any(differs) || keys.any(|(one, other)| !one.meets(other))
+}

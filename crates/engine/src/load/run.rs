@@ -1,0 +1,460 @@
+//! The run: proves the keys, starts lanes, workers and writers, and ends everything in order.
+
+use std::sync::Arc;
+
+use dynafold_format::counted;
+use dynafold_mapping::item::Folder;
+use dynafold_mapping::model::ItemType;
+use dynafold_target::retry::Patience;
+use dynafold_target::throttle::Limit;
+use tokio::sync::{Mutex, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant};
+
+use super::claims::claims;
+use super::ending::{Failure, Why};
+use super::lanes::{End, Issue, Lanes, Read, Reader, spread};
+use super::ledger::{ChunkId, Closed, Ledger, Ticket};
+use super::pace::Pace;
+use super::parcel::Parcel;
+use super::park::Park;
+use super::probe::Probe;
+use super::prune::{Owners, Pruning, overwritten};
+use super::report::{
+    Books, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
+};
+use super::start::{Begun, Setting, finish};
+use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, crew};
+use super::writer::{Delivery, count, write};
+use super::{Load, processors, prune};
+
+/// Blocks that wait for a worker.
+const BLOCKS_AHEAD: usize = 4;
+
+/// The share of a run's time that it waited for hot partitions alone, from which they held it back.
+const HOT: f64 = 0.2;
+
+/// What is said of a load whose source may have changed between attempts, where items that no row makes
+/// cannot be told from others.
+const OVERLOOKED: &str = "rows may have gone from the source since an earlier attempt wrote their items, which are still in the table: `dynafold verify` finds them, and `migrate --changes-only --prune` deletes them";
+
+/// What is said of items that no row makes and that are not known to be what this load has sent, where
+/// the table was empty when it began.
+fn left_behind(items: u64) -> String {
+    let are = if items == 1 { "is" } else { "are" };
+    let items = counted(items, "item");
+    format!(
+        "{items} of the mapping's item types that no row makes {are} in the table, and this load is not known to have written what {are} there now. They stay: `dynafold verify` names what no row makes, and `migrate --changes-only --prune` deletes it"
+    )
+}
+
+/// What is said of items that a load has sent in an earlier attempt, and that are not of its mapping now.
+fn forgotten_types(items: u64) -> String {
+    format!(
+        "{} that an earlier attempt of this load wrote, as it wrote them, of no item type that the mapping has now, deleted",
+        counted(items, "item")
+    )
+}
+
+/// Loads a table that is ready, and reports.
+pub(super) async fn run(begun: Begun) -> Report {
+    let Begun {
+        load,
+        halt,
+        before,
+        mut setting,
+        refused,
+        keys,
+        resumed,
+        at,
+    } = begun;
+    let start = setting.as_ref().and_then(|setting| setting.ready.start);
+    let journal = setting.as_mut().and_then(|setting| setting.journal.take());
+    let writers = load
+        .options
+        .writers
+        .unwrap_or_else(|| load.target.concurrency());
+    let ledger = Ledger::open(before.opening, &halt);
+    let delivery = Arc::new(Delivery {
+        target: load.target.clone(),
+        model: load.model.clone(),
+        policy: load.options.retry,
+        halt,
+        ledger,
+        journal,
+        pace: Pace::new(load.options.throttle(writers, start), &load.model.table),
+        park: Park::default(),
+        probe: Probe::default(),
+        progress: load.progress.clone(),
+        patience: Patience::default(),
+    });
+    let mut run = Run {
+        writers: writers.max(1),
+        delivery,
+        times: Arc::default(),
+        warnings: Vec::new(),
+        left: Left::default(),
+        rows: 0,
+        disowned: false,
+        begun: setting.is_some(),
+        keys,
+        resumed,
+        load,
+    };
+    if let Some(refused) = refused {
+        run.delivery.ledger.tell(&run.delivery.halt, refused);
+    }
+    if let Some(setting) = setting {
+        run.keys.overwritten = run.load(setting).await;
+        run.delivery.progress.step(Step::Finishing);
+        if let Err(error) = run.load.target.finish().await {
+            // Nothing that it took is known to be there.
+            run.disowned = true;
+            run.delivery.halt.set(Why::Failed(Failure::from(&error)));
+        }
+    }
+    run.end(at.elapsed())
+}
+
+/// A run that goes on.
+struct Run {
+    load: Load,
+    delivery: Arc<Delivery>,
+    times: Arc<Times>,
+    /// What the source has to say at the end.
+    warnings: Vec<String>,
+    /// Stale items that stay.
+    left: Left,
+    /// Rows of the passes read, whatever item types they serve.
+    rows: u64,
+    /// Batches in flight, at most.
+    writers: usize,
+    /// Whether the run came to its first row.
+    begun: bool,
+    /// Whether the target could not end its load.
+    disowned: bool,
+    keys: KeysReport,
+    /// Whether an earlier attempt had done a part.
+    resumed: bool,
+}
+
+impl Run {
+    /// Reads, folds and writes; gives the items that were written over another. What fails is in
+    /// the delivery's halt.
+    async fn load(&mut self, setting: Setting) -> u64 {
+        let Setting {
+            source,
+            plan,
+            skip,
+            again,
+            rules,
+            stale,
+            overlooked,
+            ..
+        } = setting;
+        let rules = Arc::new(rules);
+        // Until the last item is written: the wish to end may come while nothing is read.
+        let _heeding = self.delivery.halt.heed(&self.load.cancel);
+        let (parcels, writers) = self.writers();
+        let (blocks, workers) = self.workers(&rules, &parcels);
+        drop(parcels);
+        let lanes = self.load.options.lanes();
+        let chunks = spread(&plan, lanes);
+        let chunks = chunks.into_iter().filter(|(id, _)| !skip.contains(id));
+        let issue: Issue<Arc<Ticket>> = {
+            let delivery = self.delivery.clone();
+            Arc::new(move |id: ChunkId| {
+                let again = again.contains(&id);
+                delivery.ledger.issue(&delivery.model, id, again)
+            })
+        };
+        let model = self.load.model.clone();
+        match Lanes::open(source, model, chunks, lanes, issue).await {
+            Ok(mut lanes) => {
+                self.read(&mut lanes, blocks).await;
+                self.warnings = lanes.finish().await.1;
+            }
+            Err(error) => self.delivery.halt.set(Why::Failed(Failure::from(&error))),
+        }
+        if overlooked {
+            self.warnings.push(OVERLOOKED.to_owned());
+        }
+        // Workers end when no block can come, writers when no parcel can.
+        self.delivery.halt.join(workers, "a worker died").await;
+        let waiting = Instant::now();
+        self.delivery.halt.join(writers, "a writer died").await;
+        self.delivery.park.settle(&self.delivery.halt).await;
+        self.times.target.add(waiting.elapsed());
+        match Arc::try_unwrap(rules) {
+            Ok(rules) if !self.delivery.halt.is_set() => self.after(rules, stale).await,
+            _ => 0,
+        }
+    }
+
+    /// What follows when every row is read and every item written: the late proof, deleting, and
+    /// looking for what earlier attempts have left behind. Gives the items that were written over
+    /// another.
+    async fn after(&mut self, rules: Rules, stale: bool) -> u64 {
+        let prune = self.load.options.prune.clone();
+        let looks = stale || prune.is_some();
+        let doing = rules.doing;
+        let partition = rules.selection.partition.clone();
+        let (prunable, spared) = rules.prunable(&self.load.model);
+        self.warnings.extend(spared);
+        let Some(keys) = rules.into_keys() else {
+            return 0;
+        };
+        let step = if looks {
+            Step::LookingForUnexpected
+        } else {
+            Step::ComparingKeys
+        };
+        self.delivery.progress.step(step);
+        let compared = if looks {
+            match (Owners::of(&self.load.model), &prune) {
+                (Err(unowned), Some(_)) => Err(Why::Failed(Failure::unowned(&unowned))),
+                (owners, prune) => {
+                    let pruning = Pruning {
+                        prune: prune.as_ref(),
+                        selecting: &self.load.options.selecting,
+                        owners: owners.as_ref().ok(),
+                        wanted: &prunable,
+                        partition,
+                        proof: &self.load.options.proof,
+                        doing,
+                        now: self.load.context.now.as_second(),
+                        cancel: &self.load.cancel,
+                    };
+                    prune::prune(&self.delivery, keys, pruning).await
+                }
+            }
+        } else {
+            let overwritten = overwritten(keys, &self.delivery.ledger.forgotten()).await;
+            overwritten.map(|items| (items, Left::default()))
+        };
+        match compared {
+            Ok((overwritten, left)) => {
+                self.warnings.extend(left.said());
+                if left.others > 0 {
+                    self.warnings.push(left_behind(left.others));
+                }
+                if left.strangers > 0 {
+                    self.warnings.push(forgotten_types(left.strangers));
+                }
+                self.left = left;
+                overwritten
+            }
+            Err(why) => {
+                self.delivery.halt.set(why);
+                0
+            }
+        }
+    }
+
+    fn end(self, elapsed: Duration) -> Report {
+        let delivery = &self.delivery;
+        delivery.ledger.enter_rest();
+        let finished = delivery.halt.why().is_none();
+        let mut closed = delivery.ledger.close(finished);
+        if self.disowned {
+            for books in &mut closed.books {
+                books.unwritten += std::mem::take(&mut books.written);
+            }
+        }
+        if let Some(state) = &mut closed.state {
+            let ended = finish(
+                state,
+                finished && closed.failure.is_none(),
+                self.disowned,
+                &self.load,
+            );
+            if let Err(error) = ended {
+                closed
+                    .failure
+                    .get_or_insert_with(|| Failure::of_state(&error));
+            }
+        }
+        if finished
+            && closed.failure.is_none()
+            && let Some(journal) = &delivery.journal
+        {
+            journal.end();
+        }
+        self.report(closed, elapsed)
+    }
+
+    fn report(self, closed: Closed, elapsed: Duration) -> Report {
+        let why = match (self.delivery.halt.why(), closed.failure) {
+            (Some(Why::Failed(failure)), _) | (_, Some(failure)) => Some(Why::Failed(failure)),
+            (why, None) => why,
+        };
+        let mut total = Books::default();
+        for books in &closed.books {
+            total.add(books);
+        }
+        let outcome = match why {
+            Some(Why::Cancelled) => Outcome::Interrupted,
+            Some(Why::TooManyRejects) => Outcome::Stopped {
+                reason: match (self.begun, self.keys.faults, self.keys.shared) {
+                    (true, ..) => "there are more rejects than --max-rejects allows".to_owned(),
+                    (false, faults, shared) => {
+                        let rows = match (faults, shared) {
+                            (0, _) => "rows share keys",
+                            (_, 0) => "rows make no item",
+                            _ => "rows make no item or share keys",
+                        };
+                        let what = if self.resumed {
+                            "nothing more"
+                        } else {
+                            "nothing"
+                        };
+                        format!("{rows}, and {what} was written")
+                    }
+                },
+            },
+            Some(Why::Failed(failure)) => Outcome::Failed(failure),
+            None if self.keys.overwritten > 0 => Outcome::CompleteWithRejects,
+            None if total.rejected == 0 => Outcome::Complete,
+            None => Outcome::CompleteWithRejects,
+        };
+        let waits = Waits {
+            source_seconds: self.times.source.total().as_secs_f64(),
+            fold_seconds: self.times.fold.total().as_secs_f64(),
+            target_seconds: self.times.target.total().as_secs_f64(),
+        };
+        let hot = self.delivery.park.waited() > elapsed.mul_f64(HOT);
+        let paced = self.delivery.pace.summary().limit;
+        let sent = &closed.traffic;
+        // More than there is of noise, where the requests were too few for a pace.
+        let throttled = sent.throttled * 5 > sent.requests + sent.throttled + sent.transient;
+        let mut report = Report {
+            outcome,
+            claims: Vec::new(),
+            table: self.load.model.table.name.clone(),
+            place: self.load.target.place(),
+            now: self.load.context.now.to_string(),
+            doing: self.load.options.doing,
+            resumed: self.resumed,
+            keys: self.keys,
+            warnings: [self.warnings, odd(&closed.books)].concat(),
+            left: self.left,
+            total,
+            balanced: false,
+            rejects: closed.notes,
+            rejects_file: closed.rejects_file,
+            archive_file: closed.archive_file,
+            limited_by: limit(&waits, paced, throttled, hot),
+            throttled_by: closed.reasons,
+            traffic: closed.traffic,
+            waits,
+            elapsed_seconds: elapsed.as_secs_f64(),
+            rows_per_second: rate(self.rows, elapsed),
+            item_types: closed.books,
+        };
+        report.balanced = report.balances();
+        report.claims = claims(&self.load, &report);
+        report
+    }
+
+    fn writers(&self) -> (mpsc::Sender<Parcel>, JoinSet<()>) {
+        let (sender, parcels) = mpsc::channel(self.writers);
+        let parcels = Arc::new(Mutex::new(parcels));
+        let mut tasks = JoinSet::new();
+        for _ in 0..self.writers {
+            tasks.spawn(write(self.delivery.clone(), parcels.clone()));
+        }
+        (sender, tasks)
+    }
+
+    fn workers(
+        &self,
+        rules: &Arc<Rules>,
+        parcels: &mpsc::Sender<Parcel>,
+    ) -> (mpsc::Sender<Block>, JoinSet<()>) {
+        let room = Arc::new(Semaphore::new(KIB_IN_FLIGHT));
+        let folder = Folder::new(&self.load.model, self.load.context.clone());
+        crew(BLOCKS_AHEAD, processors(), || {
+            Worker::new(
+                self.delivery.clone(),
+                rules.clone(),
+                self.times.clone(),
+                room.clone(),
+                folder.clone(),
+                parcels.clone(),
+            )
+        })
+    }
+}
+
+fn limit(waits: &Waits, paced: Limit, throttled: bool, hot: bool) -> LimitedBy {
+    let slowest = waits.source_seconds.max(waits.fold_seconds);
+    if waits.target_seconds >= slowest {
+        match paced {
+            Limit::Ceiling => LimitedBy::Ceiling,
+            _ if hot => LimitedBy::Partition,
+            Limit::Table => LimitedBy::Throttling,
+            Limit::Nothing if throttled => LimitedBy::Throttling,
+            Limit::Nothing => LimitedBy::Target,
+        }
+    } else if waits.fold_seconds >= waits.source_seconds {
+        LimitedBy::Fold
+    } else {
+        LimitedBy::Source
+    }
+}
+
+// The reading side of a run: what is known of a chunk at its end goes into the chunk's books.
+
+impl Run {
+    /// Hands blocks to the workers until the source or the run ends.
+    async fn read(&mut self, lanes: &mut Lanes<Arc<Ticket>>, blocks: mpsc::Sender<Block>) {
+        let delivery = &self.delivery;
+        let reader = Reader {
+            model: &delivery.model,
+            estimates: &self.load.options.estimates,
+            progress: delivery.progress.as_ref(),
+            cancel: &self.load.cancel,
+            halt: &delivery.halt,
+            pass: |ticket: &Arc<Ticket>| ticket.id.pass,
+            blocks,
+        };
+        let enter = |read: &Read<Arc<Ticket>>| match read {
+            Read::Rows { ticket, rows, .. } => {
+                self.rows += count(rows.rows.len());
+                ticket.hold();
+            }
+            Read::End { ticket, end } => {
+                self.rows += end.left_out;
+                enter_end(delivery, ticket, end);
+                delivery.let_go(ticket, 1);
+            }
+            Read::Again { ticket } => delivery.ledger.forget(ticket),
+            Read::Failed(_) => {}
+        };
+        self.times.source.add(reader.read(lanes, enter).await);
+    }
+}
+
+/// Enters what is known of a chunk once it is read.
+fn enter_end(delivery: &Delivery, ticket: &Ticket, end: &End) {
+    let model = &delivery.model;
+    let Some(pass) = model.passes.get(ticket.id.pass) else {
+        return;
+    };
+    let mut page = ticket.page();
+    for index in &pass.item_types {
+        let embeds = model.item_types.get(*index).map(ItemType::embeds);
+        let embeds = embeds.unwrap_or_default();
+        let Some(books) = page.books(*index) else {
+            continue;
+        };
+        books.rows_read += end.left_out;
+        books.filtered += end.left_out;
+        for (column, left) in &end.orphans {
+            if embeds.contains(column) {
+                books.orphans += left.orphans;
+            }
+        }
+        delivery.progress.rows(*index, end.left_out);
+    }
+}

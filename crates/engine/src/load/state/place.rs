@@ -1,0 +1,288 @@
+//! Where a state is, and how one takes another's place.
+//!
+//! A state is begun under another name and renamed when it is whole and on disk: no crash leaves a
+//! half-made one, and none brings back what an earlier run had done.
+
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+use std::{fs, io};
+
+use dynafold_target::private;
+use serde::{Deserialize, Serialize};
+
+use super::StateError;
+use super::error::Obstacle;
+use super::log::{BEGINNING as STATE, Entry, Log};
+
+/// The folder for states beside the mapping.
+const FOLDER: &str = ".dynafold";
+
+/// Where the state of a mapping's runs is: `.dynafold/<stem>.state` beside the mapping.
+#[must_use]
+pub fn default_path(mapping: &Path) -> PathBuf {
+    let stem = mapping.file_stem().unwrap_or_else(|| "mapping".as_ref());
+    mapping
+        .with_file_name(FOLDER)
+        .join(with(Path::new(stem), ".state"))
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing, or an empty file that nobody has used.
+    Nothing,
+    /// A state, whole or damaged.
+    State,
+}
+
+/// Makes the folder, where it is ours to make, and gives the path without links, so that there is
+/// one lock for each state.
+pub(super) fn prepare(path: &Path) -> Result<PathBuf, StateError> {
+    let Some(name) = path.file_name() else {
+        return Err(StateError::io(path, ErrorKind::IsADirectory.into()));
+    };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    if folder.file_name().is_some_and(|name| name == FOLDER) {
+        make_folder(folder).map_err(|cause| StateError::io(folder, cause))?;
+    }
+    if let Ok(real) = fs::canonicalize(path) {
+        return Ok(real);
+    }
+    let folder = fs::canonicalize(folder).map_err(|cause| match cause.kind() {
+        ErrorKind::NotFound => StateError::unwritable(folder, Obstacle::NoFolder, cause),
+        _ => StateError::io(folder, cause),
+    })?;
+    Ok(folder.join(name))
+}
+
+/// The folder, with a note that nothing in it belongs into a repository.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let note = folder.join(".gitignore");
+    match OpenOptions::new().write(true).create_new(true).open(note) {
+        Ok(mut note) => note.write_all(b"*\n"),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Looks at a path before anything is written there, the lock included. What is no state of ours is
+/// refused: a mistyped `--state` must not cost the mapping, or a SQLite source.
+pub(super) fn look(path: &Path) -> Result<Found, StateError> {
+    let known = is_there(path)?;
+    match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(StateError::io(path, error)),
+        Ok(found) if found.is_dir() => Err(StateError::io(path, ErrorKind::IsADirectory.into())),
+        Ok(found) if found.is_file() && known => Ok(Found::State),
+        Ok(found) if found.is_file() && found.len() == 0 => Ok(Found::Nothing),
+        Ok(found) if found.is_file() && ours(path)? => Ok(Found::State),
+        Ok(_) => Err(StateError::Foreign {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+/// Looks again under the lock, which is there now: an empty file that had none is still nothing.
+pub(super) fn look_again(path: &Path, before: Found) -> Result<Found, StateError> {
+    let empty = || fs::metadata(path).is_ok_and(|found| found.len() == 0);
+    if before == Found::Nothing && empty() {
+        return Ok(Found::Nothing);
+    }
+    look(path)
+}
+
+/// Whether a file begins as a state does.
+fn ours(path: &Path) -> Result<bool, StateError> {
+    let head = head(path, STATE.len()).map_err(|cause| StateError::io(path, cause))?;
+    Ok(head == STATE.as_bytes())
+}
+
+/// How a file begins.
+pub(in crate::load) fn head(path: &Path, length: usize) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    File::open(path)?.take(length).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Begins a state in the place of what is there, if anything is.
+pub(super) fn begin(path: &Path, begun: Entry) -> Result<Log, StateError> {
+    let new = with(path, ".new");
+    let log = Log::create(&new, path, begun)?;
+    fs::rename(&new, path)
+        .and_then(|()| sync_folder(path))
+        .map_err(|cause| StateError::io(path, cause))?;
+    Ok(log)
+}
+
+/// Gives a damaged state another name besides its own, which nothing has yet.
+pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
+    let mut number = 1_u32;
+    let mut aside = with(path, ".damaged-1");
+    while aside.exists() {
+        number += 1;
+        aside = with(path, &format!(".damaged-{number}"));
+    }
+    // Not all file systems have links.
+    fs::hard_link(path, &aside)
+        .or_else(|_| fs::copy(path, &aside).map(drop))
+        .and_then(|()| sync_folder(path))
+        .map_err(|cause| StateError::io(path, cause))
+}
+
+/// Makes a file that was made or renamed last. Where folders cannot be opened, as on Windows, there
+/// is nothing to do.
+pub(in crate::load) fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = path.parent().map(|folder| match folder {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        folder => folder,
+    });
+    let Some(folder) = folder.and_then(|folder| File::open(folder).ok()) else {
+        return Ok(());
+    };
+    match folder.sync_all() {
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported
+            ) =>
+        {
+            Ok(())
+        }
+        synced => synced,
+    }
+}
+
+/// The path with this at its end.
+pub(in crate::load) fn with(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}
+
+// One run at a time: a lock on a file beside the state.
+//
+// The operating system holds it and frees it when the process ends, however it ends. The file
+// stays: a lock on a file that was deleted would keep nobody out. What it says about the holder is
+// only for the message.
+
+/// How every lock file of ours begins.
+const BEGINNING: &str = "{\"dynafold\":\"lock\"";
+/// What a holder takes to say who it is.
+const INTRODUCTION: Duration = Duration::from_millis(30);
+
+/// The lock; dropping it frees it.
+#[derive(Debug)]
+pub(super) struct Lock {
+    file: File,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Holder {
+    dynafold: String,
+    pid: Option<u32>,
+    host: Option<String>,
+    since: Option<String>,
+}
+
+impl Lock {
+    /// Takes the lock of a state, or says who has it.
+    pub(super) fn take(state: &Path) -> Result<Self, StateError> {
+        let path = path(state);
+        let failed = |cause| StateError::io(&path, cause);
+        let mut file = private::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(held(state, file)),
+            Err(TryLockError::Error(cause)) => return Err(failed(cause)),
+        }
+        introduce(&mut file).map_err(failed)?;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for Lock {
+    /// At once, and not when a process that is being started has closed what it inherits.
+    fn drop(&mut self) {
+        let _freed = self.file.unlock();
+    }
+}
+
+/// Where the lock of a state is.
+pub(super) fn path(state: &Path) -> PathBuf {
+    with(state, ".lock")
+}
+
+/// Whether a state of ours has been at a path before: its lock is there, and is one. `Err`: a file
+/// has the lock's name that is none.
+pub(super) fn is_there(state: &Path) -> Result<bool, StateError> {
+    let path = path(state);
+    match fs::metadata(&path) {
+        Ok(metadata) if metadata.len() == 0 => return Ok(metadata.is_file()),
+        Ok(_) => {}
+        Err(_) => return Ok(false),
+    }
+    match head(&path, BEGINNING.len()) {
+        Ok(head) if head == BEGINNING.as_bytes() => Ok(true),
+        // A power cut leaves zeros where the name of the holder was to be.
+        Ok(head) if head.iter().all(|byte| *byte == 0) => Ok(true),
+        Ok(_) => Err(StateError::Foreign { path }),
+        Err(cause) => Err(StateError::io(&path, cause)),
+    }
+}
+
+fn introduce(file: &mut File) -> std::io::Result<()> {
+    let holder = Holder {
+        dynafold: String::from("lock"),
+        pid: Some(std::process::id()),
+        host: host(),
+        since: Some(
+            jiff::Timestamp::now()
+                .strftime("%Y-%m-%d %H:%M:%S UTC")
+                .to_string(),
+        ),
+    };
+    let line = serde_json::to_string(&holder)?;
+    file.rewind()?;
+    file.set_len(0)?;
+    file.write_all(line.as_bytes())
+}
+
+fn held(state: &Path, mut file: File) -> StateError {
+    // It may have taken the lock in this very moment.
+    sleep(INTRODUCTION);
+    let mut text = String::new();
+    let holder: Holder = match file.read_to_string(&mut text) {
+        Ok(_) => serde_json::from_str(&text).unwrap_or_default(),
+        Err(_) => Holder::default(),
+    };
+    StateError::Held {
+        path: state.to_owned(),
+        pid: holder.pid,
+        host: holder.host,
+        since: holder.since,
+    }
+}
+
+fn host() -> Option<String> {
+    let read = |path| fs::read_to_string(path).ok();
+    let name = read("/proc/sys/kernel/hostname").or_else(|| read("/etc/hostname"))?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}

@@ -1,0 +1,723 @@
+//! Workers: they fold blocks of rows into items and hand these to the writers in batches.
+//!
+//! Several work side by side; each has a batch of its own, which may hold items of several chunks.
+//! What becomes of a row is entered into the books of its chunk at the end of its block.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dynafold_dynamodb::{Attribute, Item, Table, write_item};
+use dynafold_mapping::item::{Elements, Folded, Folder, KEY_NULL, Reject};
+use dynafold_mapping::model::{Expired, ItemType, Model};
+use dynafold_relational::value::Value;
+use dynafold_source::{Chunk, Row};
+use dynafold_target::{Batch, Batcher, Entry};
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
+use tokio::task::JoinSet;
+use tokio::time::{Duration, Instant, timeout};
+
+use super::Prune;
+use super::differ::{Differ, Known, Looked, REQUESTS, known};
+use super::ending::{Failure, Why};
+use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
+use super::ledger::Ticket;
+use super::parcel::{Origin, Parcel, put};
+use super::prove::Contest;
+use super::prune::selected;
+use super::rejects::{Rejected, line, note, raw, row_json};
+use super::report::{Books, Largest, Times, enter};
+use super::writer::{Delivery, count};
+use crate::proof::Proof;
+
+/// KiB of batches that may be on their way at one time.
+pub(super) const KIB_IN_FLIGHT: usize = 32 << 10;
+
+/// A block of rows.
+pub(super) type Block = super::lanes::Block<Arc<Ticket>>;
+
+/// A worker.
+pub(super) struct Worker {
+    pub(super) delivery: Arc<Delivery>,
+    pub(super) rules: Arc<Rules>,
+    pub(super) times: Arc<Times>,
+    pub(super) room: Arc<Semaphore>,
+    sieve: Sieve,
+    batcher: Batcher,
+    /// Of the items that wait in the batcher.
+    origins: VecDeque<Origin>,
+    parcels: mpsc::Sender<Parcel>,
+    differ: Differ<Origin, Known>,
+}
+
+impl Worker {
+    pub(super) fn new(
+        delivery: Arc<Delivery>,
+        rules: Arc<Rules>,
+        times: Arc<Times>,
+        room: Arc<Semaphore>,
+        folder: Folder,
+        parcels: mpsc::Sender<Parcel>,
+    ) -> Self {
+        Self {
+            batcher: Batcher::new(delivery.target.batch_limit()),
+            differ: Differ::new(
+                delivery.target.clone(),
+                &delivery.model.table,
+                folder.clone(),
+                Arc::new(|_, folded, found| known(folded, found.as_ref())),
+                REQUESTS,
+                delivery.halt.clone(),
+            ),
+            sieve: Sieve::new(folder),
+            origins: VecDeque::new(),
+            delivery,
+            rules,
+            times,
+            room,
+            parcels,
+        }
+    }
+}
+
+impl Work for Worker {
+    type Block = Block;
+
+    fn is_idle(&self) -> bool {
+        self.origins.is_empty() && self.differ.is_idle()
+    }
+
+    async fn block(&mut self, block: Block) -> ControlFlow<()> {
+        let Block {
+            ticket,
+            number,
+            rows,
+        } = block;
+        let begun = Instant::now();
+        let waited = self.times.target.total();
+        self.batcher.limit_units(self.delivery.pace.batch_units());
+        let mut tally = Tally::default();
+        let forgotten = ticket.page().forgotten;
+        let flow = if forgotten {
+            ControlFlow::Continue(())
+        } else {
+            self.rows(&ticket, rows, &mut tally).await
+        };
+        let entered = self.enter(&ticket, number, tally);
+        let waited = self.times.target.total().saturating_sub(waited);
+        self.times.fold.add(begun.elapsed().saturating_sub(waited));
+        if let Err(failure) = entered {
+            ticket.spoil();
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        if flow.is_break() {
+            ticket.spoil();
+        }
+        self.delivery.let_go(&ticket, 1);
+        flow?;
+        self.delivery.halt.flow()
+    }
+
+    async fn flush(&mut self) {
+        self.differ.ask();
+        while let Some(looked) = self.differ.next().await {
+            self.looked(looked).await;
+        }
+        if let Some(batch) = self.batcher.finish() {
+            self.dispatch(batch).await;
+        }
+    }
+}
+
+impl Worker {
+    async fn rows(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        chunk: Chunk,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let model = self.delivery.model.clone();
+        let Some(pass) = model.passes.get(ticket.id.pass) else {
+            return ControlFlow::Break(());
+        };
+        for (column, left) in &chunk.left {
+            for index in &pass.item_types {
+                if self.rules.embeds(*index).contains(column) {
+                    let books = tally.books(*index);
+                    books.orphans += left.orphans;
+                    books.cut += left.cut;
+                }
+            }
+        }
+        for row in chunk.rows {
+            self.row(ticket, &pass.item_types, row, tally).await?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn row(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        item_types: &[usize],
+        mut row: Row,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let delivery = self.delivery.clone();
+        let model = &delivery.model;
+        for (nth, index) in item_types.iter().enumerate() {
+            let Some(item_type) = model.item_types.get(*index) else {
+                continue;
+            };
+            tally.books(*index).rows_read += 1;
+            if !meets(item_type, &row) || !self.rules.selection.holds_row(item_type, &row) {
+                tally.books(*index).filtered += 1;
+                self.keep(*index, item_type, &mut row, tally);
+                continue;
+            }
+            let alone = item_type.explodes.is_empty() && nth + 1 == item_types.len();
+            let mut elements = Elements::new(&item_type.explodes);
+            let mut made: u64 = 0;
+            let mut flow = ControlFlow::Continue(());
+            while let Some(fate) = self.sieve.next(*index, &mut elements, &mut row) {
+                made += 1;
+                let key = if alone {
+                    take_row_key(item_type, &mut row)
+                } else {
+                    row_key(item_type, &row)
+                };
+                flow = self.fate(ticket, *index, item_type, fate, key, tally).await;
+                if flow.is_break() {
+                    break;
+                }
+            }
+            let books = tally.books(*index);
+            books.empty += u64::from(made == 0);
+            books.expanded += made.saturating_sub(1);
+            flow?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Remembers the keys of a row that is left out, where its items must not be deleted.
+    fn keep(&mut self, index: usize, item_type: &ItemType, row: &mut Row, tally: &mut Tally) {
+        if !self.rules.keeps_filtered() {
+            return;
+        }
+        let mut elements = Elements::new(&item_type.explodes);
+        while let Some(fate) = self.sieve.next(index, &mut elements, row) {
+            let table = &self.delivery.model.table;
+            if !self.rules.selection.holds_item(table, fate.item()) {
+                continue;
+            }
+            match fate {
+                Fate::Made(folded) => tally.keep(folded.fingerprint, FILTERED),
+                Fate::Expired(folded) => tally.keep(folded.fingerprint, FILTERED),
+                Fate::Rejected(reject) => self.keep_reject(index, &reject, FILTERED, tally),
+            }
+        }
+    }
+
+    /// Remembers the key of a row that was rejected, where it was made; otherwise every item of the
+    /// type may be the row's. With NULL in its key it has none.
+    fn keep_reject(&self, index: usize, reject: &Reject, why: u64, tally: &mut Tally) {
+        match self.sieve.folder.key_of_reject(reject) {
+            Some(fingerprint) => tally.keep(fingerprint, why),
+            None if reject.code == KEY_NULL => {}
+            None => self.rules.spare(index),
+        }
+    }
+
+    async fn fate(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        index: usize,
+        item_type: &ItemType,
+        fate: Fate,
+        row: Box<[Value]>,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let rules = self.rules.clone();
+        let table = &self.delivery.model.table;
+        if !rules.selection.holds_item(table, fate.item()) {
+            tally.books(index).filtered += 1;
+            return ControlFlow::Continue(());
+        }
+        match fate {
+            Fate::Expired(folded) => {
+                if rules.keeps_rejected() {
+                    tally.keep(folded.fingerprint, EXPIRED);
+                }
+                let books = tally.books(index);
+                if folded.expired == Expired::Archive {
+                    books.archived += 1;
+                    write_item(&mut tally.archive, &folded.item);
+                    tally.archive.push('\n');
+                } else {
+                    books.expired += 1;
+                }
+                ControlFlow::Continue(())
+            }
+            Fate::Rejected(reject) => {
+                if rules.keeps_rejected() {
+                    self.keep_reject(index, &reject, REJECTED, tally);
+                }
+                self.rejected(Rejected::new(index, row, *reject), tally)
+            }
+            Fate::Made(folded) => {
+                if !rules
+                    .contest
+                    .wins(&folded, index, item_type, &row, (ticket.id, ticket.attempt))
+                {
+                    let model = &self.delivery.model;
+                    let reject = rules.contest.reject(model, index, row, &folded);
+                    return self.rejected(reject, tally);
+                }
+                self.made(ticket, index, item_type, folded, row, tally)
+                    .await
+            }
+        }
+    }
+
+    async fn made(
+        &mut self,
+        ticket: &Arc<Ticket>,
+        index: usize,
+        item_type: &ItemType,
+        folded: Folded,
+        row: Box<[Value]>,
+        tally: &mut Tally,
+    ) -> ControlFlow<()> {
+        let size = count(folded.size);
+        let books = tally.books(index);
+        books.made += 1;
+        books.bytes += size;
+        books.write_units += folded.units;
+        enter(books, &folded);
+        if books.largest.as_ref().is_none_or(|l| l.bytes < size) {
+            books.largest = Some(Largest {
+                bytes: size,
+                row: raw(row_json(item_type, &row)),
+            });
+        }
+        if self.rules.wants_keys() {
+            // Which reading made it: what is read again under another ticket counts once.
+            tally.keys.push((folded.fingerprint, ticket.attempt));
+        }
+        ticket.hold();
+        let origin = Origin {
+            ticket: ticket.clone(),
+            row,
+            known: None,
+        };
+        if self.rules.doing == Doing::Put && !ticket.again {
+            self.put(index, &folded, origin).await;
+        } else if self.differ.push(index, folded, origin) {
+            self.differ.ask();
+            while self.differ.is_full() {
+                match self.differ.next().await {
+                    Some(looked) => self.looked(looked).await,
+                    None => break,
+                }
+            }
+        }
+        self.delivery.halt.flow()
+    }
+}
+
+// What one block comes to, and entering it into its chunk at once: the block counts wholly or, where
+// its chunk is read again, not at all.
+
+/// What one block comes to.
+#[derive(Default)]
+struct Tally {
+    books: BTreeMap<usize, Books>,
+    rejects: Vec<Rejected>,
+    archive: String,
+    /// Fingerprints of the items made, each with the ticket's attempt or what stands for it.
+    keys: Vec<(u128, u64)>,
+}
+
+impl Tally {
+    /// The books of an item type: one among a few.
+    fn books(&mut self, index: usize) -> &mut Books {
+        self.books.entry(index).or_default()
+    }
+
+    /// Remembers a key of a row that makes no item, and why it makes none.
+    fn keep(&mut self, fingerprint: u128, why: u64) {
+        self.keys.push((fingerprint, why));
+    }
+}
+
+impl Worker {
+    /// Counts a reject. [`ControlFlow::Break`] where it is one too many.
+    fn rejected(&self, reject: Rejected, tally: &mut Tally) -> ControlFlow<()> {
+        let books = tally.books(reject.item_type);
+        books.reject(&reject.code);
+        tally.rejects.push(reject);
+        if self.delivery.ledger.reject(&self.delivery.halt) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    }
+
+    /// Enters what a block came to into its chunk's ticket.
+    fn enter(&self, ticket: &Ticket, number: u64, tally: Tally) -> Result<(), Failure> {
+        let delivery = &self.delivery;
+        for (index, books) in &tally.books {
+            delivery.progress.rows(*index, books.rows_read);
+            if books.rejected > 0 {
+                delivery.progress.rejected(*index, books.rejected);
+            }
+        }
+        self.rules.take_keys(&tally.keys)?;
+        let mut lines = String::new();
+        for reject in &tally.rejects {
+            line(&mut lines, &delivery.model, reject);
+        }
+        let mut page = ticket.page();
+        if page.forgotten {
+            delivery.ledger.take_back(count(tally.rejects.len()));
+            return Ok(());
+        }
+        for (index, books) in tally.books {
+            if let Some(all) = page.books(index) {
+                all.take(books);
+            }
+        }
+        page.note(
+            tally
+                .rejects
+                .iter()
+                .map(|reject| note(&delivery.model, reject)),
+        );
+        page.rejects
+            .put(number, lines)
+            .map_err(|error| Failure::scratch(&error))?;
+        page.archive
+            .put(number, tally.archive)
+            .map_err(|error| Failure::scratch(&error))
+    }
+}
+
+// The worker's items on their way to the writers: what the table holds is left out, the others fill a
+// batch, and a batch goes on when there is room for its bytes.
+
+impl Worker {
+    /// Puts an item into the batch.
+    async fn put(&mut self, index: usize, folded: &Folded, origin: Origin) {
+        let journal = self.delivery.journal.as_ref();
+        let entry = Entry {
+            digest: journal.map_or(0, |journal| journal.secret().item(&folded.item)),
+            ..put(index, folded)
+        };
+        let full = self
+            .batcher
+            .push(entry, |out| write_item(out, &folded.item));
+        self.origins.push_back(origin);
+        if let Some(batch) = full {
+            self.dispatch(batch).await;
+        }
+    }
+
+    /// Takes what was found in the table for a page of items.
+    async fn looked(&mut self, looked: Looked<Origin, Known>) {
+        match looked {
+            Err((origins, failure)) => {
+                if let Some(failure) = failure {
+                    self.delivery.halt.set(Why::Failed(failure));
+                }
+                for (index, origin) in origins {
+                    origin.ticket.spoil();
+                    if let Some(books) = origin.ticket.page().books(index) {
+                        books.unwritten += 1;
+                    }
+                    self.delivery.let_go(&origin.ticket, 1);
+                }
+            }
+            Ok(items) => {
+                for (index, folded, mut origin, known) in items {
+                    let plan = self.rules.doing == Doing::Plan;
+                    if known == Known::Same || plan {
+                        if let Some(books) = origin.ticket.page().books(index) {
+                            match known {
+                                Known::Same => books.unchanged += 1,
+                                Known::Missing => books.planned += 1,
+                                Known::Different => {
+                                    books.planned += 1;
+                                    books.changed += 1;
+                                }
+                            }
+                        }
+                        self.delivery.progress.written(index, 1);
+                        self.delivery.let_go(&origin.ticket, 1);
+                        continue;
+                    }
+                    origin.known = Some(known == Known::Different);
+                    self.put(index, &folded, origin).await;
+                }
+            }
+        }
+    }
+
+    /// Hands a batch to the writers when there is room for its bytes.
+    async fn dispatch(&mut self, batch: Batch) {
+        let from = Instant::now();
+        let origins = self.origins.drain(..batch.len().min(self.origins.len()));
+        let origins = origins.collect();
+        let kib = (batch.bytes() / 1024 + 1).min(KIB_IN_FLIGHT);
+        let kib = u32::try_from(kib).unwrap_or(u32::MAX);
+        let permit = self.room.clone().acquire_many_owned(kib).await.ok();
+        if let Some(journal) = &self.delivery.journal
+            && let Err(failure) = journal.note(&batch)
+        {
+            // What is not in the journal is not sent.
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        let parcel = Parcel {
+            batch,
+            origins,
+            permit,
+        };
+        if let Err(refused) = self.parcels.send(parcel).await {
+            self.delivery.abandon(refused.0);
+            let failure = Failure::internal("the writers ended before the last item");
+            self.delivery.halt.set(Why::Failed(failure));
+        }
+        self.times.target.add(from.elapsed());
+    }
+}
+
+// What a run does with the rows and items that it is given: all of them or a selection, blindly
+// or only where the table differs, and whether their keys are remembered.
+
+/// What is done with items.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// They are written.
+    #[default]
+    Put,
+    /// Those are written that the table does not hold as they are.
+    Changes,
+    /// Nothing is written: it is counted what would be.
+    Plan,
+}
+
+/// Which rows and items a run is about.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Items with this partition key value alone.
+    pub partition: Option<Attribute>,
+    /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
+    /// elements.
+    pub rows: Option<HashSet<(Arc<str>, String)>>,
+}
+
+impl Selection {
+    /// Whether a row is among them.
+    pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
+        self.rows.as_ref().is_none_or(|rows| {
+            // Its elements are still to come.
+            let key = row_key(item_type, row);
+            let own = key.get(..item_type.key_columns()).unwrap_or(&key);
+            let key = row_json(item_type, own);
+            rows.contains(&(item_type.name.clone(), key))
+        })
+    }
+
+    /// Whether an item is, be it one that was rejected: only where its partition key is made is it
+    /// known to be another's.
+    pub(crate) fn holds_item(&self, table: &Table, item: Option<&Item>) -> bool {
+        self.partition.as_ref().is_none_or(|wanted| {
+            let found = item.and_then(|item| item.get(&table.partition.name));
+            found.is_none_or(|found| found == wanted)
+        })
+    }
+}
+
+/// The locators of keys that rows have which make no item under them, by why they make none.
+pub(crate) const REJECTED: u64 = (1 << 63) - 1;
+/// The rows have expired: DynamoDB deletes such items when it comes to it.
+pub(crate) const EXPIRED: u64 = REJECTED - 1;
+/// `where` leaves the rows out.
+pub(super) const FILTERED: u64 = EXPIRED - 1;
+/// The locator of keys of items that an attempt of this run has sent.
+pub(crate) const SENT: u64 = FILTERED - 1;
+
+/// The rules of a run.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) doing: Doing,
+    pub(super) selection: Selection,
+    pub(super) contest: Contest,
+    embeds: Vec<Vec<usize>>,
+    /// Where the keys of all items go, where somebody wants them at the end.
+    keys: Option<Mutex<Proof>>,
+    /// Whether items of rows that are left out must not be deleted.
+    keep_filtered: bool,
+    /// Whether items of rows that are rejected, or have expired, must not be deleted.
+    keep_rejected: bool,
+    /// The item types of which rows were rejected whose keys are not known.
+    spared: Vec<AtomicBool>,
+}
+
+impl Rules {
+    pub(super) fn new(model: &Model, doing: Doing, selection: Selection, contest: Contest) -> Self {
+        Self {
+            doing,
+            selection,
+            contest,
+            embeds: model.item_types.iter().map(ItemType::embeds).collect(),
+            keys: None,
+            keep_filtered: false,
+            keep_rejected: false,
+            spared: model.item_types.iter().map(|_| false.into()).collect(),
+        }
+    }
+
+    /// Has the keys of all items remembered.
+    pub(super) fn with_keys(mut self, proof: Proof) -> Self {
+        self.keys = Some(Mutex::new(proof));
+        self
+    }
+
+    /// Has the keys of rows that make no item remembered too: what is left alone where items are deleted.
+    pub(super) fn deleting(mut self, prune: &Prune) -> Self {
+        self.keep_filtered = !prune.filtered;
+        self.keep_rejected = true;
+        self
+    }
+
+    /// The places of an item type's embeds in the row.
+    pub(super) fn embeds(&self, item_type: usize) -> &[usize] {
+        self.embeds.get(item_type).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn wants_keys(&self) -> bool {
+        self.keys.is_some()
+    }
+
+    pub(super) fn keeps_filtered(&self) -> bool {
+        self.keep_filtered && self.wants_keys()
+    }
+
+    pub(super) fn keeps_rejected(&self) -> bool {
+        self.keep_rejected && self.wants_keys()
+    }
+
+    /// Says that a row of an item type was rejected before its keys were made: any item of the type
+    /// may be its.
+    pub(super) fn spare(&self, item_type: usize) {
+        if let Some(spared) = self.spared.get(item_type) {
+            spared.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// The item types of which items may be deleted, and what is to be said of those whose rows make
+    /// that impossible.
+    pub(super) fn prunable(&self, model: &Model) -> (Vec<bool>, Vec<String>) {
+        let mut prunable = selected(model);
+        let mut said = Vec::new();
+        let all = prunable.iter_mut().zip(&self.spared).zip(&model.item_types);
+        for ((prunable, spared), item_type) in all {
+            if *prunable && spared.load(Ordering::Relaxed) {
+                *prunable = false;
+                said.push(format!(
+                    "{}: no items were deleted, because rows were rejected before their keys were made, and which items are theirs cannot be told",
+                    item_type.name
+                ));
+            }
+        }
+        (prunable, said)
+    }
+
+    /// Remembers keys.
+    pub(super) fn take_keys(&self, keys: &[(u128, u64)]) -> Result<(), Failure> {
+        let proof = self.keys.as_ref();
+        proof.map_or(Ok(()), |proof| take_keys(proof, keys))
+    }
+
+    /// The keys that were remembered.
+    pub(super) fn into_keys(self) -> Option<Proof> {
+        let keys = self.keys?;
+        Some(keys.into_inner())
+    }
+}
+
+/// Remembers the keys of a block.
+pub(crate) fn take_keys(proof: &Mutex<Proof>, keys: &[(u128, u64)]) -> Result<(), Failure> {
+    let mut proof = proof.lock();
+    for (fingerprint, locator) in keys {
+        let pushed = proof.push(*fingerprint, *locator);
+        pushed.map_err(|error| Failure::new("keys", &error, Some(error.help())))?;
+    }
+    Ok(())
+}
+
+// Workers side by side: each takes the next block, folds it, and sends what waits when no block comes
+// for a while. The load and `verify` both work so.
+
+/// How long a worker waits for rows before it sends what is less than a full batch or page.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What folds blocks.
+pub(crate) trait Work: Send + 'static {
+    /// What it is given at a time.
+    type Block: Send;
+
+    /// Whether nothing waits here.
+    fn is_idle(&self) -> bool;
+
+    /// Folds a block. [`ControlFlow::Break`] where the run is to end.
+    fn block(&mut self, block: Self::Block) -> impl Future<Output = ControlFlow<()>> + Send;
+
+    /// Sends what waits, as no more is to come for now.
+    fn flush(&mut self) -> impl Future<Output = ()> + Send;
+}
+
+/// Starts workers. `ahead`: blocks that wait for one of them.
+pub(crate) fn crew<W: Work>(
+    ahead: usize,
+    workers: usize,
+    worker: impl Fn() -> W,
+) -> (mpsc::Sender<W::Block>, JoinSet<()>) {
+    let (sender, blocks) = mpsc::channel(ahead);
+    let blocks = Arc::new(Turn::new(blocks));
+    let mut tasks = JoinSet::new();
+    for _ in 0..workers {
+        tasks.spawn(work(worker(), blocks.clone()));
+    }
+    (sender, tasks)
+}
+
+/// Works until no more blocks can come.
+async fn work<W: Work>(mut worker: W, blocks: Arc<Turn<mpsc::Receiver<W::Block>>>) {
+    loop {
+        let next = async { blocks.lock().await.recv().await };
+        let next = if worker.is_idle() {
+            next.await
+        } else {
+            match timeout(PATIENCE, next).await {
+                Ok(next) => next,
+                Err(_) => {
+                    worker.flush().await;
+                    continue;
+                }
+            }
+        };
+        match next {
+            Some(block) => {
+                if worker.block(block).await.is_break() {
+                    break;
+                }
+            }
+            None => break,
+        }
+    }
+    worker.flush().await;
+}

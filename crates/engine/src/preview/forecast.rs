@@ -1,0 +1,128 @@
+//! What all rows come to: the report of a survey.
+
+use std::path::PathBuf;
+
+use dynafold_mapping::claim::Claim;
+use dynafold_mapping::forecast::{Heaviness, Hot, ItemTypeForecast, PlaceForecast};
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::load::{Failure, RejectNote};
+
+/// What all rows come to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Forecast {
+    /// How the reading ended. Unless it is complete, all figures are of what was read until then.
+    pub outcome: ForecastOutcome,
+    /// What it claims: that no two items have one key.
+    pub claims: Vec<Claim>,
+    /// The table's name.
+    pub table: String,
+    /// Each item type, in the order of the mapping.
+    pub item_types: Vec<ItemTypeForecast>,
+    /// All of them together; names are empty.
+    pub total: ItemTypeForecast,
+    /// How many items there are of which size.
+    pub sizes: Vec<SizeClass>,
+    /// The largest items, the largest first.
+    pub largest: Vec<LargeItem>,
+    /// The table and its indexes: what is written to each, and its hottest partition keys.
+    pub places: Vec<PlaceForecast>,
+    /// The largest item collections, where a local index limits them to 10 GB.
+    pub collections: Option<Collections>,
+    /// Items that share a key.
+    pub collisions: Collisions,
+    /// The first rejected rows of each item type and code; those that share keys stand in
+    /// `collisions`.
+    pub rejects: Vec<RejectNote>,
+    /// The file that holds all of them, if one was asked for and there are any.
+    pub rejects_file: Option<PathBuf>,
+    /// Bytes of all items as DynamoDB JSON, a line each: what an import from S3 is billed by.
+    pub import_bytes: u64,
+    /// What the source has to say.
+    pub warnings: Vec<String>,
+    /// From the first row to the end.
+    pub elapsed_seconds: f64,
+}
+
+/// How a survey ended.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ForecastOutcome {
+    /// Every row was read.
+    Complete,
+    /// The caller ended it.
+    Interrupted,
+    /// The source, a file or the proof of the keys failed.
+    Failed(Failure),
+}
+
+/// Items of one class of sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct SizeClass {
+    /// Bytes of its largest items; the smallest have one more than those of the class before.
+    pub up_to: u64,
+    /// Items.
+    pub items: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// One of the largest items.
+#[derive(Debug, Clone, Serialize)]
+pub struct LargeItem {
+    /// Its item type.
+    pub item_type: String,
+    /// Bytes, as DynamoDB counts them.
+    pub bytes: u64,
+    /// The row that it is made from.
+    pub row: Box<RawValue>,
+}
+
+/// Item collections, where they are limited to 10 GB: bytes of items and local index entries with
+/// the same partition key value, and 100 more for each.
+#[derive(Debug, Clone, Serialize)]
+pub struct Collections {
+    /// The limit, in bytes.
+    pub limit: u64,
+    /// The largest ones. One with `least` over the limit is too large, one with only `most` over it
+    /// may be.
+    pub largest: Heaviness,
+    /// Those that may be over the limit: `most` is.
+    pub over: Vec<Hot>,
+    /// Whether `over` names every collection that is over the limit: its error is below it.
+    pub complete: bool,
+}
+
+/// Items that share a key. All but the first of each key would be rejected.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Collisions {
+    /// Keys that several items have.
+    pub keys: u64,
+    /// Items that would be rejected for it: all but the first of each key.
+    pub items: u64,
+    /// The first of these keys, with their rows.
+    pub named: Vec<Collision>,
+    /// Bytes that the comparison put on disk.
+    pub spilled_bytes: u64,
+}
+
+/// A key that several items have.
+#[derive(Debug, Clone, Serialize)]
+pub struct Collision {
+    /// The key, as DynamoDB JSON; `null` where the rows could not be read again.
+    pub key: Box<RawValue>,
+    /// How many items have it.
+    pub items: u64,
+    /// The rows, the first met first; not all of them where there are many.
+    pub rows: Vec<SourceRow>,
+}
+
+/// A row, and the item type that it makes an item of.
+#[derive(Debug, Clone, Serialize)]
+pub struct SourceRow {
+    /// The item type.
+    pub item_type: String,
+    /// Row key columns and their values.
+    pub row: Box<RawValue>,
+}

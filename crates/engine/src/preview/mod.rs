@@ -1,0 +1,21 @@
+//! What a load would make, without writing: the first items of each item type ([`sample()`]), or
+//! what all rows together come to ([`survey()`]).
+
+mod forecast;
+mod places;
+mod run;
+mod sample;
+mod sketch;
+mod survey;
+
+pub use dynafold_mapping::forecast::{
+    Heaviness, Hot, ItemTypeForecast, PlaceForecast, PlaceKind, Rated,
+};
+pub use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
+
+pub use forecast::{
+    Collections, Collision, Collisions, Forecast, ForecastOutcome, LargeItem, SizeClass, SourceRow,
+};
+pub use sample::{Most, sample, sample_within};
+pub use sketch::{Heavy, Sketch};
+pub use survey::{ItemSink, Survey, Surveyed, survey};

@@ -1,0 +1,202 @@
+//! The table and its indexes: what is written to each, and where it is hot.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{
+    Attribute, Item, KeyAttribute, Table, partition_fingerprint, write_attribute, write_units,
+};
+use dynafold_format::float;
+use dynafold_mapping::forecast::{Heaviness, Hot, PlaceForecast, PlaceKind, Rated};
+
+use super::sketch::{Heavy, Sketch};
+use crate::load::count;
+
+/// Counters of the sketch of a place: figures are true to 1/4096 of the place's total at worst.
+const COUNTERS: usize = 4096;
+/// Counters of the sketch of one rated item type in a place.
+const RATED_COUNTERS: usize = 512;
+/// Hot keys that are named.
+pub(super) const NAMED: usize = 10;
+
+/// The table or an index.
+#[derive(Debug)]
+pub(super) struct Place {
+    name: String,
+    kind: PlaceKind,
+    partition: Vec<Arc<str>>,
+    items: u64,
+    bytes: u64,
+    /// Write units of each item type.
+    units: Vec<u64>,
+    /// By write units; none for a local index, which lies in the table's partitions.
+    hot: Option<Sketch>,
+    /// The same for each item type that has a write rate.
+    rated: Vec<Option<Sketch>>,
+}
+
+impl Place {
+    /// The table, its global indexes, its local ones, in this order.
+    pub(super) fn all(table: &Table, rates: &[Option<f64>]) -> Vec<Self> {
+        let place = |name: &str, kind, partition: &[KeyAttribute]| Self {
+            name: name.to_owned(),
+            kind,
+            partition: partition.iter().map(|key| key.name.clone()).collect(),
+            items: 0,
+            bytes: 0,
+            units: vec![0; rates.len()],
+            hot: (kind != PlaceKind::LocalIndex).then(|| Sketch::new(COUNTERS)),
+            rated: rates
+                .iter()
+                .map(|rate| {
+                    let rated = rate.is_some() && kind != PlaceKind::LocalIndex;
+                    rated.then(|| Sketch::new(RATED_COUNTERS))
+                })
+                .collect(),
+        };
+        let own = std::slice::from_ref(&table.partition);
+        let mut all = vec![place(&table.name, PlaceKind::Table, own)];
+        let global = table.indexes.iter();
+        all.extend(global.map(|i| place(&i.name, PlaceKind::GlobalIndex, &i.partition)));
+        let local = table.local_indexes.iter();
+        all.extend(local.map(|i| place(&i.name, PlaceKind::LocalIndex, own)));
+        all
+    }
+
+    pub(super) fn kind(&self) -> PlaceKind {
+        self.kind
+    }
+
+    /// Counts an item, or its entry in an index.
+    pub(super) fn add(&mut self, item_type: usize, bytes: usize) {
+        self.items += 1;
+        self.bytes += count(bytes);
+        if let Some(units) = self.units.get_mut(item_type) {
+            *units += write_units(bytes);
+        }
+    }
+
+    /// Counts write units to the item's partition key value.
+    pub(super) fn heat(&mut self, item_type: usize, item: &Item, units: u64) {
+        let Some(hot) = &mut self.hot else { return };
+        let values = || self.partition.iter().filter_map(|name| item.get(name));
+        let fingerprint = partition_fingerprint(values());
+        hot.add(fingerprint, units, || text(values()));
+        if let Some(Some(rated)) = self.rated.get_mut(item_type) {
+            rated.add(fingerprint, units, || text(values()));
+        }
+    }
+
+    /// `items` are those that were folded of each type.
+    pub(super) fn forecast(&self, rates: &[Option<f64>], items: &[u64]) -> PlaceForecast {
+        PlaceForecast {
+            name: self.name.clone(),
+            kind: self.kind,
+            items: self.items,
+            bytes: self.bytes,
+            write_units: self.units.iter().sum(),
+            hottest: self.hot.as_ref().map(|hot| heaviness(hot, NAMED)),
+            rated: self.rate(rates, items),
+        }
+    }
+
+    /// A write of an item type goes to one of its items at random: so its rate is shared out as
+    /// the items' write units are.
+    fn rate(&self, rates: &[Option<f64>], items: &[u64]) -> Option<Rated> {
+        let mut rated = Rated {
+            units_per_second: 0.0,
+            error: 0.0,
+            keys: Vec::new(),
+        };
+        if self.rated.iter().all(Option::is_none) {
+            return None;
+        }
+        let mut keys = HashMap::new();
+        for ((sketch, rate), items) in self.rated.iter().zip(rates).zip(items) {
+            let (Some(sketch), Some(rate)) = (sketch, *rate) else {
+                continue;
+            };
+            // Without items there are no units either.
+            let items = float((*items).max(1));
+            rated.units_per_second += shared(rate, sketch.total(), items);
+            rated.error += shared(rate, sketch.error(), items);
+            for heavy in sketch.held() {
+                let key = keys.entry(heavy.fingerprint).or_insert((heavy.text, 0.0));
+                key.1 += shared(rate, heavy.least, items);
+            }
+        }
+        let mut keys: Vec<(String, f64)> = keys
+            .into_values()
+            .map(|(text, rate)| (text.into(), rate))
+            .collect();
+        keys.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        keys.truncate(NAMED);
+        rated.keys = keys;
+        Some(rated)
+    }
+}
+
+/// What a rate comes to in write units a second where the load of so many items takes `units`.
+/// Multiplied first: one unit an item is the rate itself, not a little more.
+fn shared(rate: f64, units: u64, items: f64) -> f64 {
+    rate * float(units) / items
+}
+
+/// The heaviest keys of a sketch, as far as they are known to be that.
+pub(super) fn heaviness(sketch: &Sketch, named: usize) -> Heaviness {
+    let mut heaviest = sketch.heaviest(named + 1);
+    let certain = heaviest.partition_point(|heavy| heavy.least > sketch.error());
+    let next = heaviest.get(certain.min(named));
+    let others_at_most = next.map_or(sketch.error(), |heavy| heavy.most);
+    heaviest.truncate(certain.min(named));
+    Heaviness {
+        total: sketch.total(),
+        error: sketch.error(),
+        distinct: sketch.distinct(),
+        keys: heaviest
+            .into_iter()
+            .map(|heavy| hot(heavy, sketch.total()))
+            .collect(),
+        others_at_most,
+    }
+}
+
+pub(super) fn hot(heavy: Heavy, total: u64) -> Hot {
+    Hot {
+        key: heavy.text.into(),
+        least: heavy.least,
+        most: heavy.most,
+        share: if total == 0 {
+            0.0
+        } else {
+            float(heavy.least) / float(total)
+        },
+    }
+}
+
+/// A partition key's value for people: text as it is, everything else as in DynamoDB JSON.
+pub(super) fn text<'a>(values: impl Iterator<Item = &'a Attribute>) -> String {
+    let mut out = String::new();
+    for (at, value) in values.enumerate() {
+        if at > 0 {
+            out.push_str(" | ");
+        }
+        match value {
+            Attribute::S(text) => out.push_str(text),
+            Attribute::N(number) => out.push_str(number.as_str()),
+            other => write_attribute(&mut out, other),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_an_item_is_the_rate_itself() {
+        let all = (1..10_000).map(|items| shared(1_000.0, items, float(items)));
+        assert!(all.fold(0.0, f64::max) <= 1_000.0);
+    }
+}

@@ -1,0 +1,164 @@
+//! The first items of each item type, without writing any.
+
+use std::collections::HashSet;
+
+use dynafold_dynamodb::{BuildFingerprintHasher, Item};
+use dynafold_mapping::item::{DUPLICATE_KEY, Elements, Folded, Folder, Reject};
+use dynafold_mapping::model::{ItemType, Model, Pass};
+use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
+use dynafold_mapping::template::Context;
+use dynafold_relational::scan::{Relation, Scan};
+use dynafold_source::{Source, SourceError};
+use futures_util::StreamExt as _;
+use serde_json::value::RawValue;
+
+use crate::load::{Fate, Sieve, meets, raw, row_json, row_key};
+
+/// Reads the first `limit` rows of each item type that `wanted` takes by its name, and folds them.
+/// Rows that the item type's `where` leaves out are not among them. Opens the source's snapshot.
+///
+/// # Errors
+///
+/// [`SourceError`] when the source fails.
+pub async fn sample(
+    source: &mut dyn Source,
+    model: &Model,
+    context: Context,
+    limit: u64,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Vec<ItemTypeSample>, SourceError> {
+    let most = Most {
+        rows: limit,
+        bytes: usize::MAX,
+        by_key: false,
+    };
+    sample_within(source, model, context, most, wanted).await
+}
+
+/// How much is sampled.
+#[derive(Debug, Clone, Copy)]
+pub struct Most {
+    /// Most rows of each item type.
+    pub rows: u64,
+    /// About the most bytes of items that are kept, each item type its share of them.
+    pub bytes: usize,
+    /// Whether rows come in the order of their keys: the same in every copy of a database.
+    pub by_key: bool,
+}
+
+/// As [`sample`], within bounds.
+///
+/// # Errors
+///
+/// [`SourceError`] when the source fails.
+pub async fn sample_within(
+    source: &mut dyn Source,
+    model: &Model,
+    context: Context,
+    most: Most,
+    wanted: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<Vec<ItemTypeSample>, SourceError> {
+    let share = most.bytes / model.item_types.len().max(1);
+    source.begin(&model.scans()).await?;
+    let mut sieve = Sieve::new(Folder::new(model, context));
+    let mut keys: HashSet<u128, BuildFingerprintHasher> = HashSet::default();
+    let mut samples = Vec::new();
+    for (index, item_type) in model.item_types.iter().enumerate() {
+        let Some(pass) = model.passes.get(item_type.pass) else {
+            continue;
+        };
+        if !wanted(&item_type.name) {
+            continue;
+        }
+        let scan = first_rows(pass, item_type, most);
+        let mut sample = ItemTypeSample {
+            item_type: item_type.name.to_string(),
+            from: pass.name.clone(),
+            items: Vec::new(),
+            on_expiry: item_type.expired,
+            expired: Vec::new(),
+            rejects: Vec::new(),
+            read: 0,
+            is_cut: false,
+        };
+        let mut kept = 0;
+        let mut chunks = source.scan(&scan);
+        'rows: while let Some(chunk) = chunks.next().await {
+            for mut row in chunk?.rows {
+                if kept > share {
+                    sample.is_cut = true;
+                    break 'rows;
+                }
+                if !meets(item_type, &row) {
+                    continue;
+                }
+                sample.read += 1;
+                let mut elements = Elements::new(&item_type.explodes);
+                while let Some(fate) = sieve.next(index, &mut elements, &mut row) {
+                    let row_key = row_key(item_type, &row);
+                    let key = || raw(row_json(item_type, &row_key));
+                    match fate {
+                        Fate::Made(folded) if keys.insert(folded.fingerprint) => {
+                            kept += folded.size;
+                            sample.items.push(sampled(folded, key()));
+                        }
+                        Fate::Made(folded) => sample.rejects.push(SampleReject {
+                            row: key(),
+                            reject: duplicate(model, folded.item),
+                        }),
+                        Fate::Expired(folded) => sample.expired.push(sampled(*folded, key())),
+                        Fate::Rejected(reject) => sample.rejects.push(SampleReject {
+                            row: key(),
+                            reject: *reject,
+                        }),
+                    }
+                }
+            }
+        }
+        drop(chunks);
+        samples.push(sample);
+    }
+    source.confirm().await?;
+    Ok(samples)
+}
+
+/// The pass's scan for one item type alone. Conditions keep their places in the row; those of
+/// other item types are made false, so that the limit counts this type's rows.
+fn first_rows(pass: &Pass, item_type: &ItemType, most: Most) -> Scan {
+    let mut scan = pass.scan.clone();
+    scan.limit = Some(most.rows);
+    if most.by_key && scan.key.is_empty() && matches!(scan.from, Relation::Table(_)) {
+        let key = item_type.row_key.iter().take(item_type.key_columns());
+        scan.key = key.map(|(_, column)| *column).collect();
+    }
+    if let Some(own) = item_type.condition {
+        scan.keep_unmatched = false;
+        let first = scan.columns.len();
+        for (nth, condition) in scan.conditions.iter_mut().enumerate() {
+            if first + nth != own {
+                "1 = 0".clone_into(condition);
+            }
+        }
+    }
+    scan
+}
+
+fn sampled(folded: Folded, row: Box<RawValue>) -> SampleItem {
+    SampleItem {
+        item: folded.item,
+        size: folded.size,
+        units: folded.units,
+        compressed: folded.compressed,
+        row,
+    }
+}
+
+fn duplicate(model: &Model, item: Item) -> Reject {
+    Reject {
+        code: DUPLICATE_KEY.into(),
+        message: "the item has the same key as that of an earlier row".to_owned(),
+        help: Some("make the key template tell these rows apart".to_owned()),
+        attribute: Some(model.table.partition.name.to_string()),
+        item_so_far: Some(item),
+    }
+}

@@ -1,0 +1,415 @@
+//! Reads every row, folds it, and adds up what comes of it. Writes nothing.
+//!
+//! One pass over the source; a second one, as far as needed, to name the rows that share keys.
+//! Memory does not grow with the data: keys go to disk ([`crate::proof`]), partition key values
+//! into sketches ([`super::Sketch`]), and rows that are named are bounded in number.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dynafold_dynamodb::{Item, Table, partition_fingerprint, write_item, write_units};
+use dynafold_mapping::forecast::{Hot, PlaceKind};
+use dynafold_mapping::item::{Folded, Folder};
+use dynafold_mapping::model::{ItemType, Model};
+use dynafold_mapping::template::Context;
+use dynafold_source::Source;
+use tokio::time::Instant;
+
+use super::forecast::{Collections, Forecast, ForecastOutcome, LargeItem, SizeClass};
+use super::places::{NAMED, Place, heaviness, hot, text};
+use super::run::Run;
+use super::sketch::Sketch;
+use crate::load::{Cancel, Failure, Progress, RowKey, Step, count, raw, row_json};
+use crate::proof;
+use crate::proof::ProofError;
+
+/// A survey to be made.
+pub struct Survey {
+    /// The source; its snapshot is not open yet.
+    pub source: Box<dyn Source>,
+    /// The mapping.
+    pub model: Arc<Model>,
+    /// What templates need besides the row.
+    pub context: Context,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+    /// Where rejects go, if they are wanted. The file is made when there is one.
+    pub rejects_file: Option<PathBuf>,
+    /// Keys that several items have and whose rows are named; all are counted.
+    pub named: usize,
+    /// About how many rows each pass has, for progress.
+    pub estimates: Vec<Option<u64>>,
+    /// Who takes the items, if anybody wants them.
+    pub items: Option<Box<dyn ItemSink>>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
+}
+
+/// Takes the items as they are made, those of rows that share a key among them.
+pub trait ItemSink: Send {
+    /// Takes one item.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot; the survey fails. [`io::ErrorKind::BrokenPipe`] says that nobody wants any
+    /// more: the survey goes on without.
+    fn item(&mut self, item: &Surveyed<'_>) -> io::Result<()>;
+
+    /// Takes no more: everything is where it belongs afterwards.
+    ///
+    /// # Errors
+    ///
+    /// As for [`ItemSink::item`].
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// An item with what is known of it.
+#[derive(Debug)]
+pub struct Surveyed<'s> {
+    /// Its item type.
+    pub item_type: &'s ItemType,
+    /// The item.
+    pub item: &'s Item,
+    /// The item as DynamoDB JSON.
+    pub json: &'s str,
+    /// Bytes that DynamoDB counts for it.
+    pub size: usize,
+    /// Write units, those of index entries included.
+    pub units: u64,
+    pub(super) row: &'s RowKey,
+}
+
+impl Surveyed<'_> {
+    /// The row: row key columns and their values, as a JSON object.
+    #[must_use]
+    pub fn row_json(&self) -> String {
+        row_json(self.item_type, self.row)
+    }
+}
+
+/// Surveys and reports. Never fails but in its report.
+pub async fn survey(survey: Survey) -> Forecast {
+    let begun = Instant::now();
+    let mut run = Run::new(&survey);
+    run.sink = survey.items;
+    let mut end = run.read(survey.source, &survey.estimates).await.err();
+    if let (None, Some(sink)) = (&end, &mut run.sink) {
+        let finished = unless_unwanted(sink.finish());
+        end = finished
+            .err()
+            .map(|error| ForecastOutcome::Failed(sink_failure(error)));
+    }
+    let mut found = None;
+    if end.is_none() {
+        run.progress.step(Step::ComparingKeys);
+        match run.prove(survey.named).await {
+            Ok(proved) => found = Some(proved),
+            Err(ended) => end = Some(ended),
+        }
+    }
+    if let Some(found) = &mut found
+        && found.collisions.keys > 0
+    {
+        run.progress.step(Step::NamingDuplicates);
+        if let Err(failure) = run.name(found).await {
+            end = Some(ForecastOutcome::Failed(failure));
+        }
+        if run.cancel.is_cancelled() {
+            end = end.or(Some(ForecastOutcome::Interrupted));
+        }
+    }
+    run.forecast(end, found, begun)
+}
+
+// How a survey fails.
+
+/// Whether items are still wanted.
+pub(super) fn unless_unwanted(written: io::Result<()>) -> io::Result<bool> {
+    match written {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// The items could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write the items")]
+struct SinkError(#[source] io::Error);
+
+pub(super) fn sink_failure(error: io::Error) -> Failure {
+    Failure::new("items", &SinkError(error), None)
+}
+
+pub(super) fn proof_failure(error: &ProofError) -> Failure {
+    Failure::new("proof", error, Some(error.help()))
+}
+
+// The largest items that were met.
+
+/// How many are kept.
+const MOST: usize = 10;
+
+/// The largest items, the largest first; of equal ones the first met. Bytes, item type, and row as JSON.
+#[derive(Debug, Default)]
+struct Largest(Vec<(u64, usize, String)>);
+
+impl Largest {
+    /// `row` is asked for when the item is among the largest so far.
+    fn add(&mut self, bytes: u64, item_type: usize, row: impl FnOnce() -> String) {
+        let at = self.0.partition_point(|item| item.0 >= bytes);
+        if at < MOST {
+            self.0.insert(at, (bytes, item_type, row()));
+            self.0.truncate(MOST);
+        }
+    }
+}
+
+// How many items there are of which size.
+
+/// Bytes of the largest item of each class. A write unit is a KB begun, and 400 KB are the most.
+const CLASSES: [u64; 13] = [
+    128, 256, 512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 131_072, 262_144, 409_600,
+];
+
+/// Counts items by their sizes; classes beyond that of the largest item are not there.
+#[derive(Debug, Default)]
+struct Sizes(Vec<SizeClass>);
+
+impl Sizes {
+    fn add(&mut self, size: u64) {
+        let at = CLASSES.partition_point(|up_to| *up_to < size);
+        // Nothing is larger than the last class: the fold has refused it.
+        let at = at.min(CLASSES.len() - 1);
+        let missing = CLASSES.iter().take(at + 1).skip(self.0.len());
+        self.0.extend(missing.map(|up_to| SizeClass {
+            up_to: *up_to,
+            items: 0,
+            bytes: 0,
+        }));
+        if let Some(class) = self.0.get_mut(at) {
+            class.items += 1;
+            class.bytes += size;
+        }
+    }
+}
+
+// Adds up what items measure. Its memory is bounded whatever comes.
+
+/// Most bytes of an item collection, where there is a local index (limits.md 25).
+const COLLECTION_LIMIT: u64 = 10 << 30;
+/// Bytes that DynamoDB adds to an item, and to an index entry, where it measures storage.
+pub(super) const OVERHEAD: u64 = 100;
+/// Counters of the sketch of collections. What is over the limit is found for certain while all
+/// bytes together are less than 4096 limits: 40 TB.
+const COUNTERS: usize = 4096;
+/// Collections over the limit that are named.
+const OVER: usize = 100;
+
+/// All figures of the items so far.
+#[derive(Debug)]
+pub(super) struct Tally {
+    places: Vec<Place>,
+    rates: Vec<Option<f64>>,
+    sizes: Sizes,
+    largest: Largest,
+    /// Bytes of each partition key value, where local indexes limit them.
+    collections: Option<Sketch>,
+    import_bytes: u64,
+    json: String,
+    /// Items folded of each type.
+    items: Vec<u64>,
+}
+
+impl Tally {
+    pub(super) fn new(table: &Table, rates: Vec<Option<f64>>) -> Self {
+        let limited = !table.local_indexes.is_empty();
+        Self {
+            places: Place::all(table, &rates),
+            sizes: Sizes::default(),
+            largest: Largest::default(),
+            collections: limited.then(|| Sketch::new(COUNTERS)),
+            import_bytes: 0,
+            json: String::new(),
+            items: vec![0; rates.len()],
+            rates,
+        }
+    }
+
+    /// Takes an item in; gives it as DynamoDB JSON. `row` is asked for when the item is large.
+    pub(super) fn add(
+        &mut self,
+        table: &Table,
+        folder: &Folder,
+        item_type: usize,
+        folded: &Folded,
+        row: impl FnOnce() -> String,
+    ) -> &str {
+        let item = &folded.item;
+        let size = count(folded.size);
+        self.sizes.add(size);
+        self.largest.add(size, item_type, row);
+        if let Some(items) = self.items.get_mut(item_type) {
+            *items += 1;
+        }
+        let mut stored = size + OVERHEAD;
+        let mut partition_units = write_units(folded.size);
+        let Some((own, indexes)) = self.places.split_first_mut() else {
+            return "";
+        };
+        for (place, held) in indexes.iter_mut().zip(folder.entries(item, folded.size)) {
+            let Some(held) = held else { continue };
+            place.add(item_type, held);
+            if place.kind() == PlaceKind::LocalIndex {
+                partition_units += write_units(held);
+                stored += count(held) + OVERHEAD;
+            } else {
+                place.heat(item_type, item, write_units(held));
+            }
+        }
+        own.add(item_type, folded.size);
+        own.heat(item_type, item, partition_units);
+        if let Some(collections) = &mut self.collections {
+            let value = || item.get(&table.partition.name).into_iter();
+            let fingerprint = partition_fingerprint(value());
+            collections.add(fingerprint, stored, || text(value()));
+        }
+        self.json.clear();
+        write_item(&mut self.json, item);
+        // An import reads `{"Item":…}` and a newline.
+        self.import_bytes += count(self.json.len()) + 10;
+        &self.json
+    }
+
+    /// Enters the figures into the report.
+    pub(super) fn finish(self, model: &Model, forecast: &mut Forecast) {
+        let name = |index: usize| {
+            let item_type = model.item_types.get(index);
+            item_type.map_or(String::new(), |item_type| item_type.name.to_string())
+        };
+        let largest = self.largest.0.into_iter();
+        let largest = largest.map(|(bytes, item_type, row)| LargeItem {
+            item_type: name(item_type),
+            bytes,
+            row: raw(row),
+        });
+        let places = self.places.iter();
+        let places = places.map(|place| place.forecast(&self.rates, &self.items));
+        forecast.sizes = self.sizes.0;
+        forecast.largest = largest.collect();
+        forecast.places = places.collect();
+        forecast.collections = self.collections.as_ref().map(collections);
+        forecast.import_bytes = self.import_bytes;
+    }
+}
+
+fn collections(sketch: &Sketch) -> Collections {
+    let over = sketch.heaviest(OVER).into_iter();
+    let over: Vec<Hot> = over
+        .filter(|heavy| heavy.most > COLLECTION_LIMIT)
+        .map(|heavy| hot(heavy, sketch.total()))
+        .collect();
+    Collections {
+        limit: COLLECTION_LIMIT,
+        largest: heaviness(sketch, NAMED),
+        complete: sketch.error() <= COLLECTION_LIMIT && over.len() < OVER,
+        over,
+    }
+}
+
+#[cfg(test)]
+mod largest_tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_come_first_and_of_equal_ones_the_first_met() {
+        let mut largest = Largest::default();
+        for (at, bytes) in [5, 9, 5, 1, 9, 2, 3, 4, 6, 7, 8, 5, 5]
+            .into_iter()
+            .enumerate()
+        {
+            largest.add(bytes, at, || format!("{at}"));
+        }
+        let sorted = largest.0.iter().map(|item| (item.0, item.1));
+        let sorted: Vec<(u64, usize)> = sorted.collect();
+        assert_eq!(
+            sorted,
+            [
+                (9, 1),
+                (9, 4),
+                (8, 10),
+                (7, 9),
+                (6, 8),
+                (5, 0),
+                (5, 2),
+                (5, 11),
+                (5, 12),
+                (4, 7)
+            ]
+        );
+    }
+}
+
+#[cfg(test)]
+mod sizes_tests {
+    use super::*;
+
+    #[test]
+    fn a_class_ends_with_its_largest_size() {
+        let mut sizes = Sizes::default();
+        for size in [1, 128, 129, 1_024, 1_025] {
+            sizes.add(size);
+        }
+        let counts: Vec<(u64, u64)> = sizes.0.iter().map(|c| (c.up_to, c.items)).collect();
+        assert_eq!(
+            counts,
+            [(128, 2), (256, 1), (512, 0), (1_024, 1), (2_048, 1)]
+        );
+        sizes.add(409_600);
+        assert_eq!(sizes.0.len(), CLASSES.len());
+    }
+}
+
+#[cfg(test)]
+mod tally_tests {
+    use super::*;
+
+    const GB: u64 = 1 << 30;
+
+    #[test]
+    fn a_collection_over_10_gb_is_named_among_millions_of_small_ones() {
+        let mut sketch = Sketch::new(COUNTERS);
+        for small in 0..200_000_u128 {
+            sketch.add(small << 64, GB / 1000, || "small".to_owned());
+            if small % 10_000 == 0 {
+                sketch.add(u128::MAX, GB, || "large".to_owned());
+            }
+        }
+        let found = collections(&sketch);
+        assert!(found.complete && found.largest.error > 0);
+        let over: Vec<&str> = found.over.iter().map(|hot| hot.key.as_str()).collect();
+        assert_eq!(over, ["large"]);
+        assert!(found.over[0].least > 19 * GB && found.over[0].most >= 20 * GB);
+    }
+
+    #[test]
+    fn what_may_be_over_the_limit_is_told_from_what_is() {
+        let mut sketch = Sketch::new(1);
+        sketch.add(1 << 64, 11 * GB, || "a".to_owned());
+        sketch.add(2 << 64, 9 * GB, || "b".to_owned());
+        let found = collections(&sketch);
+        assert_eq!(found.over.len(), 1);
+        assert!(found.complete && found.over[0].least > found.limit);
+        // Of three keys one is forgotten, and may have weighed as much as what was taken.
+        sketch.add(3 << 64, 2 * GB, || "c".to_owned());
+        let found = collections(&sketch);
+        assert!(found.over.iter().any(|hot| hot.least <= found.limit));
+        sketch.add(4 << 64, 40 * GB, || "d".to_owned());
+        sketch.add(5 << 64, 41 * GB, || "e".to_owned());
+        sketch.add(6 << 64, 41 * GB, || "f".to_owned());
+        assert!(!collections(&sketch).complete);
+    }
+}

@@ -1,0 +1,173 @@
+//! Values of a query's columns, brought to what the item's own columns hold.
+
+use dynafold_dynamodb::Attribute;
+use dynafold_mapping::item::to_attribute;
+use dynafold_relational::catalog::{DataType, Family};
+use dynafold_relational::value::{Number, Text, Time, Value, parse_document};
+
+/// A value as a column of this type would give it, where that loses nothing. Databases forget types in
+/// expressions: SQLite gives `date(x)` as text, MySQL a boolean as a number.
+pub(super) fn coerce(value: Value, data_type: &DataType) -> Value {
+    let time = |text: &str| {
+        let (kind, digits) = data_type.time()?;
+        Time::from_sql(text, kind, usize::from(digits))
+            .ok()
+            .map(Value::Time)
+    };
+    let better = match (&value, data_type) {
+        // An expression is of doubles.
+        (Value::Number(number), DataType::Float { bits: 32 }) => {
+            let single = number.as_str().parse().map(Number::from_f32);
+            single.ok().and_then(Result::ok).map(Value::Number)
+        }
+        (Value::Number(number), DataType::Boolean) => match number.as_str() {
+            "0" => Some(Value::Bool(false)),
+            "1" => Some(Value::Bool(true)),
+            _ => None,
+        },
+        (Value::Bool(truth), _) if data_type.family() == Family::Number => {
+            Number::parse(if *truth { "1" } else { "0" })
+                .ok()
+                .map(Value::Number)
+        }
+        (Value::Number(number), _) if data_type.family() == Family::Text => {
+            Some(Value::Text(number.as_str().into()))
+        }
+        (Value::Text(text), _) if data_type.family() == Family::Number => {
+            Number::parse(text).ok().map(Value::Number)
+        }
+        (Value::Text(text), DataType::Json) => parse_document(text).ok(),
+        (Value::Text(_), DataType::Time { zone: true, .. }) => None,
+        (Value::Text(text), _) => time(text),
+        // An expression has more fractional digits than its column.
+        (Value::Time(given), DataType::Timestamp { .. }) => {
+            let is_same = data_type
+                .time()
+                .is_some_and(|(kind, _)| kind == given.kind());
+            is_same.then(|| time(given.as_str())).flatten()
+        }
+        _ => None,
+    };
+    better.unwrap_or(value)
+}
+
+/// Whether an attribute says what a value of a query says, where the two may be of another kind: a
+/// number and its text, a boolean and 0 or 1, times with and without zeros behind the point, a
+/// document and its text. NULL is an absent attribute.
+pub(super) fn loosely_same(attribute: Option<&Attribute>, value: &Value) -> bool {
+    let Some(attribute) = attribute.filter(|attribute| **attribute != Attribute::Null) else {
+        let empty = matches!(value, Value::Set(members) if members.is_empty());
+        return value.is_null() || empty;
+    };
+    if let (Attribute::L(_) | Attribute::M(_), Value::Text(text)) = (attribute, value) {
+        let document = parse_document(text);
+        return document.is_ok_and(|document| loosely_same(Some(attribute), &document));
+    }
+    match (attribute, value) {
+        (Attribute::L(elements), Value::List(values)) => {
+            let mut pairs = elements.iter().zip(values);
+            elements.len() == values.len() && pairs.all(|(a, v)| loosely_same(Some(a), v))
+        }
+        (Attribute::M(members), Value::Map(values)) => {
+            let find = |name: &str| members.iter().find(|(other, _)| **other == *name);
+            let given = |name: &str| values.iter().any(|(other, _)| **other == *name);
+            members.iter().all(|(name, _)| given(name))
+                && values
+                    .iter()
+                    .all(|(name, value)| loosely_same(find(name).map(|(_, a)| a), value))
+        }
+        (Attribute::Ss(_) | Attribute::Ns(_) | Attribute::Bs(_), Value::List(members)) => {
+            let made = to_attribute(&Value::Set(members.clone()), false);
+            made.ok()
+                .flatten()
+                .is_some_and(|made| attribute.same(&made))
+        }
+        _ => {
+            let made = to_attribute(value, false).ok().flatten();
+            made.is_some_and(|made| attribute.same(&made) || same_text(attribute, &made))
+        }
+    }
+}
+
+fn same_text(a: &Attribute, b: &Attribute) -> bool {
+    let plain = |attribute| plain(attribute, shortened);
+    matches!((plain(a), plain(b)), (Some(a), Some(b)) if a == b)
+}
+
+/// A scalar as one text, whatever its kind: by it rows find their items. `written`: what a text becomes.
+pub(super) fn plain(attribute: &Attribute, written: fn(&Text) -> Text) -> Option<Text> {
+    Some(match attribute {
+        Attribute::S(text) => written(text),
+        Attribute::N(number) => number.as_str().into(),
+        Attribute::Bool(truth) => u8::from(*truth).to_string().into(),
+        Attribute::B(bytes) => format!("{bytes:02x?}").into(),
+        _ => return None,
+    })
+}
+
+/// A time without the zeros at the end of its fraction; other texts as they are.
+fn shortened(text: &Text) -> Text {
+    let is_time = |text: &str| {
+        let bytes = text.as_bytes();
+        matches!(bytes, [_, _, _, _, b'-', _, _, b'-', _, _, b'T' | b' ', ..])
+            && text.get(19..20) == Some(".")
+    };
+    if !is_time(text) {
+        return text.clone();
+    }
+    let (text, zone) = match text.strip_suffix('Z') {
+        Some(rest) => (rest, "Z"),
+        None => (text.as_str(), ""),
+    };
+    let short = text.trim_end_matches('0').trim_end_matches('.');
+    format!("{short}{zone}").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Attribute {
+        Attribute::S(text.into())
+    }
+
+    #[test]
+    fn kinds_that_a_database_forgets_are_the_same() {
+        let number = |digits: &str| Number::parse(digits).unwrap();
+        let same = |attribute: &Attribute, value: Value| loosely_same(Some(attribute), &value);
+        assert!(same(&Attribute::N(number("7")), Value::Text("7".into())));
+        assert!(same(&Attribute::Bool(true), Value::Number(number("1"))));
+        assert!(same(
+            &text("2026-01-31T10:00:00"),
+            Value::Text("2026-01-31T10:00:00.000".into())
+        ));
+        assert!(same(
+            &Attribute::L(vec![text("a")]),
+            Value::Text("[\"a\"]".into())
+        ));
+        assert!(!same(&text("007"), Value::Number(number("7"))));
+        assert!(!same(&text("a"), Value::Null));
+        assert!(!same(
+            &text("2026-01-31T10:00:00.1"),
+            Value::Text("2026-01-31T10:00:00.01".into())
+        ));
+        assert!(loosely_same(None, &Value::Null));
+        assert!(!loosely_same(None, &Value::Text("".into())));
+        assert!(loosely_same(Some(&Attribute::Null), &Value::Null));
+    }
+
+    #[test]
+    fn an_expression_is_read_as_its_column() {
+        let stamp = DataType::Timestamp {
+            digits: 3,
+            zone: false,
+        };
+        let read = coerce(Value::Text("2026-01-31 10:00:00".into()), &stamp);
+        assert!(matches!(read, Value::Time(time) if time.as_str() == "2026-01-31T10:00:00.000"));
+        let date = coerce(
+            Value::Text("2026-01-31".into()),
+            &DataType::Text { max_chars: None },
+        );
+        assert_eq!(date, Value::Text("2026-01-31".into()));
+    }
+}

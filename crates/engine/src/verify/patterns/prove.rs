@@ -1,0 +1,237 @@
+//! Asks both sides: for each access pattern, calls are drawn, its SQL is run on the source and the
+//! pattern on the table, and the answers are compared.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Instant;
+
+use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
+use dynafold_mapping::model::AccessPattern;
+use dynafold_relational::catalog::Catalog;
+use dynafold_relational::scan::{Relation, Scan};
+use dynafold_source::Source;
+use dynafold_sql::{Query, table};
+use dynafold_target::Target;
+
+use super::draw::Ground;
+use super::reach::{Reach, survey};
+use super::report::{PatternReport, PatternsOutcome, PatternsReport};
+use super::stop::Stop;
+use super::work::{Found, Work};
+use crate::load::{Cancel, Failure};
+
+/// What is to be proved.
+pub struct Proving<'a> {
+    /// The schema, the mapping and the run's clock.
+    pub ground: Ground<'a>,
+    /// The item types that each pattern finds, for those that promise none.
+    pub finds: HashMap<String, Vec<String>>,
+    /// The patterns that are asked about; all of them where none is named.
+    pub names: &'a [String],
+    /// About how many calls of each pattern.
+    pub values: usize,
+    /// Differences that are named, of each pattern and of each call.
+    pub examples: usize,
+    /// Stops the proof.
+    pub cancel: &'a Cancel,
+    /// Told which pattern is at work, of how many, and how many calls it takes.
+    pub progress: &'a (dyn Fn(usize, usize, &str, usize) + Send + Sync),
+}
+
+impl fmt::Debug for Proving<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proving")
+            .field("names", &self.names)
+            .field("values", &self.values)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Proves access patterns. All that is read of the source is of one snapshot, which this opens.
+pub async fn prove(
+    proving: &Proving<'_>,
+    source: &mut dyn Source,
+    target: &dyn Target,
+) -> PatternsReport {
+    let begun = Instant::now();
+    let (mut patterns, mut claims) = (Vec::new(), Vec::new());
+    let ended = tokio::select! {
+        biased;
+        () = proving.cancel.cancelled() => None,
+        ended = all(proving, source, target, &mut patterns, &mut claims) => Some(ended),
+    };
+    if ended.is_none()
+        && let Some(canceller) = source.canceller()
+    {
+        canceller.cancel().await;
+    }
+    let count = |is: fn(Verdict) -> bool| claims.iter().filter(|claim| is(claim.verdict)).count();
+    let proved = count(|verdict| verdict == Verdict::Proved);
+    let agrees = count(|verdict| matches!(verdict, Verdict::Agrees { .. }));
+    let different = count(|verdict| verdict == Verdict::Differs);
+    let not_proved = count(|verdict| verdict == Verdict::NotProved);
+    let without_sql = patterns.len().saturating_sub(claims.len());
+    let outcome = match ended {
+        None => PatternsOutcome::Interrupted,
+        Some(Err(failure)) => PatternsOutcome::Failed(failure),
+        Some(Ok(())) if different > 0 => PatternsOutcome::Different,
+        // Who names a pattern wants to know of it; and with no proof at all nothing is proved.
+        Some(Ok(())) if not_proved > 0 || claims.is_empty() => PatternsOutcome::NotProved,
+        Some(Ok(())) if without_sql > 0 && !proving.names.is_empty() => PatternsOutcome::NotProved,
+        Some(Ok(())) if agrees > 0 => PatternsOutcome::Agrees,
+        Some(Ok(())) => PatternsOutcome::Proved,
+    };
+    PatternsReport {
+        table: proving.ground.model.table.name.clone(),
+        place: target.place(),
+        now: proving.ground.context.now.to_string(),
+        claims,
+        patterns,
+        proved,
+        agrees,
+        different,
+        not_proved,
+        without_sql,
+        elapsed_seconds: begun.elapsed().as_secs_f64(),
+        outcome,
+    }
+}
+
+async fn all(
+    proving: &Proving<'_>,
+    source: &mut dyn Source,
+    target: &dyn Target,
+    reports: &mut Vec<PatternReport>,
+    claims: &mut Vec<Claim>,
+) -> Result<(), Failure> {
+    let wanted = |pattern: &&AccessPattern| {
+        proving.names.is_empty() || proving.names.iter().any(|name| **name == *pattern.name)
+    };
+    let wanted: Vec<&AccessPattern> = proving
+        .ground
+        .model
+        .patterns
+        .iter()
+        .filter(wanted)
+        .collect();
+    let ground = &proving.ground;
+    let asked = asked(ground.catalog, &wanted);
+    let scans: Vec<&Scan> = ground.model.scans().into_iter().chain(&asked).collect();
+    let begun = source.begin(&scans).await;
+    begun.map_err(|error| Failure::from(&error))?;
+    let mut reaches: Vec<(usize, Verdict, Reach)> = Vec::new();
+    for (number, pattern) in wanted.iter().enumerate() {
+        let mut work = Work {
+            proving,
+            pattern,
+            report: PatternReport {
+                pattern: pattern.name.to_string(),
+                ..PatternReport::default()
+            },
+        };
+        let told =
+            |calls: usize| (proving.progress)(number + 1, wanted.len(), &pattern.name, calls);
+        let found = match (&pattern.sql, work.prove(source, target, &told).await) {
+            (None, _) => None,
+            (_, Ok(found)) => Some(found),
+            (_, Err(Stop::Unproved(because))) => Some(Found {
+                verdict: Verdict::NotProved,
+                because,
+                reach: None,
+                agrees: Verdict::NotProved,
+            }),
+            (_, Err(Stop::Failed(failure))) => return Err(failure),
+        };
+        if let Some(found) = found {
+            let example = work.report.examples.first();
+            claims.push(Claim {
+                kind: ClaimKind::PatternAnswers,
+                of: Subject {
+                    item_types: work
+                        .report
+                        .item_types
+                        .iter()
+                        .map(|one| one.item_type.clone())
+                        .collect(),
+                    index: pattern.index.as_deref().map(str::to_owned),
+                    pattern: Some(pattern.name.to_string()),
+                    ..Subject::default()
+                },
+                verdict: found.verdict,
+                because: found.because,
+                facts: work.report.facts(),
+                example: example
+                    .and_then(|call| Some(format!("{call}: {}", call.examples.first()?))),
+            });
+            reaches.extend(
+                found
+                    .reach
+                    .map(|reach| (claims.len() - 1, found.agrees, reach)),
+            );
+        }
+        reports.push(work.report);
+    }
+    let confirmed = source.confirm().await;
+    confirmed.map_err(|error| Failure::from(&error))?;
+    if reaches.is_empty() {
+        return Ok(());
+    }
+    let mut seen: Vec<&mut Reach> = reaches.iter_mut().map(|(.., reach)| reach).collect();
+    let survey = survey(&proving.ground.model.table, target, &mut seen).await;
+    survey.map_err(|error| Failure::from(&error))?;
+    for (at, agrees, reach) in reaches {
+        let Some(claim) = claims.get_mut(at) else {
+            continue;
+        };
+        if reach.missed() == 0 {
+            claim.facts.push(
+                "no other item of the table is in its reach: the keys of all were read".to_owned(),
+            );
+        } else {
+            claim.verdict = agrees;
+            claim.because = format!(
+                "calls that were not asked find {} items of the table",
+                reach.missed()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The tables of the SQL of access patterns, to be held as those that the mapping reads.
+fn asked(catalog: &Catalog, patterns: &[&AccessPattern]) -> Vec<Scan> {
+    let sql = patterns.iter().filter_map(|pattern| pattern.sql.as_ref());
+    let queries = sql.filter_map(|sql| Query::read(sql, Some(catalog.dbms)).ok());
+    let named = queries.flat_map(|query| query.tables);
+    let tables = named.filter_map(|read| table(catalog, read.schema.as_ref(), &read.name));
+    let tables = tables.filter(|table| table.readable);
+    tables
+        .map(|table| Scan::of(Relation::Table(table.name.clone()), Vec::new()))
+        .collect()
+}
+
+/// Finds out, without reading rows, which access patterns with SQL could not be proved: their names,
+/// and why.
+///
+/// # Errors
+///
+/// [`Failure`] when the source goes away.
+pub async fn foresee(
+    proving: &Proving<'_>,
+    source: &mut dyn Source,
+) -> Result<Vec<(String, String)>, Failure> {
+    let mut found = Vec::new();
+    for pattern in &proving.ground.model.patterns {
+        let work = Work {
+            proving,
+            pattern,
+            report: PatternReport::default(),
+        };
+        match work.foresee(source).await {
+            Ok(()) => {}
+            Err(Stop::Unproved(why)) => found.push((pattern.name.to_string(), why)),
+            Err(Stop::Failed(failure)) => return Err(failure),
+        }
+    }
+    Ok(found)
+}

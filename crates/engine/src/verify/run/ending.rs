@@ -1,0 +1,606 @@
+//! The report of a comparison that has ended.
+
+use std::collections::{BinaryHeap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dynafold_dynamodb::{Item, Table, partition_fingerprint};
+use dynafold_format::counted;
+use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
+use dynafold_mapping::model::Model;
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
+use super::worker::name;
+use super::{Options, Run, Verify};
+use crate::load::{
+    ChunkId, Closed, Failure, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
+    Ticket, UNCLEAR, UNCLEAR_WHY, Unowned, Why, compare, count, rate, raw, selected, subject,
+};
+use crate::proof::Proof;
+
+impl Run {
+    pub(super) fn report(self, elapsed: Duration) -> VerifyReport {
+        let verify = &self.verify;
+        let found = std::mem::replace(&mut *self.ledger.lock(), Found::new(0, 0, 0));
+        let item_types = books(&verify.model, found.books, &self.mended);
+        let mut total = Compared::default();
+        for books in &item_types {
+            total.add(books);
+        }
+        let unexpected = self.unexpected;
+        let outcome = outcome(self.halt.why(), &total, &unexpected);
+        let mut findings = found.findings.into_vec();
+        findings.extend(unexpected.findings);
+        findings.truncate(verify.examples);
+        let mut rejects = found.rejects.into_vec();
+        rejects.extend(self.mended.notes);
+        let balanced = item_types.iter().all(Compared::balances);
+        let mut report = VerifyReport {
+            outcome,
+            claims: Vec::new(),
+            table: verify.model.table.name.clone(),
+            place: verify.target.place(),
+            now: verify.context.now.to_string(),
+            balanced,
+            sample: verify.options.sample,
+            unexpected: unexpected.items,
+            unexpected_why_not: unexpected.why_not,
+            elsewhere: unexpected.elsewhere,
+            unclear: unexpected.unclear,
+            lingering: unexpected.lingering,
+            findings,
+            rejects,
+            repair: verify.options.repair.then_some(self.mended.traffic),
+            warnings: self.warnings,
+            elapsed_seconds: elapsed.as_secs_f64(),
+            items_per_second: rate(total.expected - total.uncompared, elapsed),
+            total,
+            item_types,
+        };
+        report.claims = vec![claim(&report, verify, self.whole)];
+        report
+    }
+}
+
+/// What the comparison claims. `whole`: every chunk was read.
+fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
+    let (verdict, mut because) = verdict(report, whole);
+    let hiding = &verify.options.row_security;
+    if !hiding.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
+        because.insert_str(0, "of the rows that row security lets this reader see: ");
+    }
+    let of = subject(&verify.model, verify.options.partition.as_ref());
+    let mut part = of.item_types.clone();
+    part.extend(
+        of.partition
+            .as_ref()
+            .map(|it| format!("the partition {it}")),
+    );
+    if !part.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
+        because.insert_str(0, &format!("of {}: ", part.join(", ")));
+    }
+    let total = &report.total;
+    let mut facts = vec![
+        format!("{} rows read", total.rows_read),
+        format!("{} items compared", total.expected - total.uncompared),
+    ];
+    if report.unexpected.is_some() {
+        facts.push("the keys of all items in the table read".to_owned());
+    }
+    let hiding = hiding.iter();
+    facts.extend(hiding.map(|table| format!("row security may hide rows of {table}")));
+    let example = report.findings.first().map(|finding| {
+        let item_type = finding.item_type.as_deref().unwrap_or("item");
+        format!("{item_type} {}", finding.key)
+    });
+    Claim {
+        kind: ClaimKind::TableEqual,
+        of,
+        verdict,
+        because,
+        facts,
+        example,
+    }
+}
+
+fn verdict(report: &VerifyReport, whole: bool) -> (Verdict, String) {
+    let total = &report.total;
+    match &report.outcome {
+        VerifyOutcome::Failed(failure) => return (Verdict::NotProved, failure.message.clone()),
+        VerifyOutcome::Interrupted => {
+            let because = "interrupted before everything was compared";
+            return (Verdict::NotProved, because.to_owned());
+        }
+        VerifyOutcome::Different => {
+            let because = "the table differs from what the source makes";
+            return (Verdict::Differs, because.to_owned());
+        }
+        VerifyOutcome::Equal | VerifyOutcome::Repaired => {}
+    }
+    if total.rejected > 0 {
+        let make = if total.rejected == 1 { "makes" } else { "make" };
+        let rows = counted(total.rejected, "row");
+        let because = format!("every item is as the source makes it, but {rows} {make} no item");
+        return (Verdict::NotProved, because);
+    }
+    if report.sample.is_some() {
+        let because = format!(
+            "the sample of {} is as the source makes it",
+            counted(total.expected, "item")
+        );
+        let verdict = Verdict::Agrees {
+            asked: total.expected,
+            possible: whole.then_some(total.expected + total.unsampled),
+        };
+        return (verdict, because);
+    }
+    if let Some(why) = &report.unexpected_why_not {
+        let because = format!(
+            "every item is as the source makes it; what it does not make was not looked for: {why}"
+        );
+        return (Verdict::NotProved, because);
+    }
+    if report.unclear > 0 {
+        let because = format!(
+            "the table holds what the source makes, and beside it {}: {UNCLEAR_WHY}",
+            counted(report.unclear, "item")
+        );
+        return (Verdict::NotProved, because);
+    }
+    let mut beside = Vec::new();
+    if let Some(items @ 1..) = report.elsewhere {
+        let are = if items == 1 { "is" } else { "are" };
+        let items = counted(items, "item");
+        beside.push(format!("{items} that {are} not the mapping's"));
+    }
+    if report.lingering > 0 {
+        let items = counted(report.lingering, "expired item");
+        beside.push(format!("{items} that DynamoDB has yet to delete"));
+    }
+    if total.gone > 0 {
+        let expired = counted(total.gone, "item");
+        let mut because =
+            format!("the table holds what the source makes, but for {expired} that had expired");
+        if !beside.is_empty() {
+            because.push_str(&format!("; beside it stand {}", beside.join(", and ")));
+        }
+        let verdict = Verdict::Agrees {
+            asked: total.expected - total.gone,
+            possible: Some(total.expected),
+        };
+        return (verdict, because);
+    }
+    let because = if beside.is_empty() {
+        "the table holds exactly what the source makes".to_owned()
+    } else {
+        format!(
+            "the table holds what the source makes, and {}",
+            beside.join(", and ")
+        )
+    };
+    (Verdict::Proved, because)
+}
+
+/// The books with their names, and with what was repaired.
+fn books(model: &Model, found: Vec<Compared>, mended: &Closed) -> Vec<Compared> {
+    let mut all = Vec::with_capacity(model.item_types.len());
+    let mut found = found.into_iter();
+    for (index, item_type) in model.item_types.iter().enumerate() {
+        let mut books = found.next().unwrap_or_default();
+        books.item_type = item_type.name.to_string();
+        books.from = model
+            .passes
+            .get(item_type.pass)
+            .map(|pass| pass.name.clone())
+            .unwrap_or_default();
+        if let Some(mended) = mended.books.get(index) {
+            books.repaired = mended.written;
+            books.refused = mended.rejected_by_service;
+        }
+        all.push(books);
+    }
+    all
+}
+
+fn outcome(why: Option<Why>, total: &Compared, unexpected: &Unexpected) -> VerifyOutcome {
+    match why {
+        Some(Why::Cancelled | Why::TooManyRejects) => VerifyOutcome::Interrupted,
+        Some(Why::Failed(failure)) => VerifyOutcome::Failed(failure),
+        None if unexpected.items.is_none() && unexpected.why_not.is_none() => {
+            VerifyOutcome::Failed(Failure::internal("the table was not scanned to its end"))
+        }
+        None if total.uncompared > 0 => {
+            VerifyOutcome::Failed(Failure::internal("not every item was compared"))
+        }
+        None if total.amiss() > 0 || unexpected.items.is_some_and(|items| items > 0) => {
+            VerifyOutcome::Different
+        }
+        None if total.repaired > 0 => VerifyOutcome::Repaired,
+        None => VerifyOutcome::Equal,
+    }
+}
+
+// Sheets: what was found of one chunk. They are added up when nobody holds them any more, so that
+// what was found of a chunk that is read again counts once.
+
+/// Where something comes from, in an order that does not depend on who read it when: pass, chunk,
+/// block, and place in the block.
+pub(super) type Place = (usize, usize, u64, u64);
+
+/// The first of many things.
+#[derive(Debug)]
+pub(super) struct First<T> {
+    most: usize,
+    held: Vec<(Place, T)>,
+}
+
+impl<T> First<T> {
+    fn new(most: usize) -> Self {
+        Self {
+            most,
+            held: Vec::new(),
+        }
+    }
+
+    /// Whether something from there is among the first, as far as is known.
+    pub(super) fn wants(&self, place: Place) -> bool {
+        self.held.len() < self.most || self.held.last().is_some_and(|(last, _)| place < *last)
+    }
+
+    pub(super) fn push(&mut self, place: Place, thing: T) {
+        if self.wants(place) {
+            let at = self.held.partition_point(|(other, _)| *other <= place);
+            self.held.insert(at, (place, thing));
+            self.held.truncate(self.most);
+        }
+    }
+
+    fn take(&mut self, other: Self) {
+        for (place, thing) in other.held {
+            self.push(place, thing);
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<T> {
+        self.held.into_iter().map(|(_, thing)| thing).collect()
+    }
+}
+
+/// All that was found, of a chunk or of the run.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// By item type.
+    pub(super) books: Vec<Compared>,
+    pub(super) findings: First<Finding>,
+    pub(super) rejects: First<RejectNote>,
+}
+
+impl Found {
+    pub(super) fn new(item_types: usize, findings: usize, rejects: usize) -> Self {
+        Self {
+            books: vec![Compared::default(); item_types],
+            findings: First::new(findings),
+            rejects: First::new(rejects),
+        }
+    }
+
+    fn empty_like(&self) -> Self {
+        Self::new(self.books.len(), self.findings.most, self.rejects.most)
+    }
+
+    /// The books of an item type.
+    pub(super) fn with(&mut self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+        if let Some(books) = self.books.get_mut(item_type) {
+            change(books);
+        }
+    }
+
+    /// Keeps the first rejects.
+    pub(super) fn reject(&mut self, place: Place, reject: impl FnOnce() -> RejectNote) {
+        if self.rejects.wants(place) {
+            self.rejects.push(place, reject());
+        }
+    }
+
+    pub(super) fn take(&mut self, other: Self) {
+        for (mine, theirs) in self.books.iter_mut().zip(&other.books) {
+            mine.add(theirs);
+        }
+        self.findings.take(other.findings);
+        self.rejects.take(other.rejects);
+    }
+}
+
+/// What the sheets are added up in.
+pub(super) type Ledger = Arc<Mutex<Found>>;
+
+/// The sheet of an attempt at a chunk.
+#[derive(Debug)]
+pub(super) struct Sheet {
+    pub(super) id: ChunkId,
+    /// No two sheets of a run have one number.
+    pub(super) attempt: u64,
+    /// Where what is repaired is counted.
+    pub(super) ticket: Option<Arc<Ticket>>,
+    forgotten: AtomicBool,
+    found: Mutex<Option<Found>>,
+    ledger: Ledger,
+}
+
+impl Sheet {
+    pub(super) fn new(
+        id: ChunkId,
+        attempt: u64,
+        ticket: Option<Arc<Ticket>>,
+        ledger: Ledger,
+    ) -> Self {
+        let empty = ledger.lock().empty_like();
+        Self {
+            id,
+            attempt,
+            ticket,
+            forgotten: AtomicBool::new(false),
+            found: Mutex::new(Some(empty)),
+            ledger,
+        }
+    }
+
+    pub(super) fn place(&self, block: u64, nth: u64) -> Place {
+        (self.id.pass, self.id.chunk, block, nth)
+    }
+
+    /// Enters something.
+    pub(super) fn enter(&self, change: impl FnOnce(&mut Found)) {
+        let mut found = self.found.lock();
+        if let Some(found) = &mut *found {
+            change(found);
+        }
+    }
+
+    /// Counts an item.
+    pub(super) fn count(&self, item_type: usize, change: impl FnOnce(&mut Compared)) {
+        self.enter(|found| found.with(item_type, change));
+    }
+
+    /// The chunk will be read again: nothing of this counts.
+    pub(super) fn forget(&self) {
+        self.forgotten.store(true, Ordering::Release);
+    }
+}
+
+impl Drop for Sheet {
+    fn drop(&mut self) {
+        let found = self.found.get_mut();
+        if let Some(found) = found.take()
+            && !self.forgotten.load(Ordering::Acquire)
+        {
+            self.ledger.lock().take(found);
+        }
+    }
+}
+
+// A sample: some of the items, from all over the source, the same ones every time.
+//
+// Large tables have some of their chunks read, chosen by hash. Of the keys in these, those with the
+// least hashes are compared: as many as were asked for, of whatever item type, whether rows are
+// left out by conditions or make many items.
+
+/// Fewest chunks of a pass that are read, where it has as many, and the least share of them.
+const CHUNKS: u64 = 8;
+const SHARE: u64 = 8;
+/// Rows that are read for each item, at least, as far as rows can be counted.
+const ROWS: u64 = 4;
+
+/// Leaves chunks out that a sample need not read.
+pub(super) fn thin(mut plan: Plan, sample: u64, model: &Model, estimates: &[Option<u64>]) -> Plan {
+    let rows = |pass: usize| estimates.get(pass).copied().flatten();
+    let items = |pass: usize| {
+        let types = model.passes.get(pass).map_or(0, |p| p.item_types.len());
+        rows(pass).unwrap_or(0) * count(types)
+    };
+    let all: u64 = (0..plan.passes.len()).map(items).sum();
+    for (pass, parts) in plan.passes.iter_mut().enumerate() {
+        let whole = count(parts.len());
+        let needed = match rows(pass) {
+            // So much of it that the sample is in there several times over.
+            Some(1..) => whole
+                .saturating_mul(sample.saturating_mul(ROWS))
+                .div_ceil(all.max(1)),
+            _ => whole,
+        };
+        let needed = needed.max(whole.div_ceil(SHARE)).max(CHUNKS);
+        if needed < whole {
+            keep(parts, pass, needed);
+        }
+    }
+    plan
+}
+
+fn keep(parts: &mut Vec<Part>, pass: usize, needed: u64) {
+    let hash = |at: usize| xxh3_64(format!("{pass}/{at}").as_bytes());
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|at| hash(*at));
+    order.truncate(usize::try_from(needed).unwrap_or(usize::MAX));
+    let mut at = 0;
+    parts.retain(|_| {
+        at += 1;
+        order.contains(&(at - 1))
+    });
+}
+
+/// Finds out up to which hash keys are in the sample.
+#[derive(Debug)]
+pub(super) struct Draw {
+    most: usize,
+    least: BinaryHeap<u64>,
+    /// Whether there were more keys than are wanted.
+    full: bool,
+}
+
+impl Draw {
+    pub(super) fn new(sample: u64) -> Self {
+        Self {
+            most: usize::try_from(sample).unwrap_or(usize::MAX),
+            least: BinaryHeap::new(),
+            full: false,
+        }
+    }
+
+    pub(super) fn take(&mut self, place: u128) {
+        let hash = order(place);
+        if self.least.len() < self.most {
+            self.least.push(hash);
+        } else if let Some(mut last) = self.least.peek_mut() {
+            self.full = true;
+            if hash < *last {
+                *last = hash;
+            }
+        }
+    }
+
+    /// The last hash that is in the sample.
+    pub(super) fn last(&self) -> u64 {
+        match self.least.peek() {
+            Some(last) if self.full => *last,
+            _ => u64::MAX,
+        }
+    }
+}
+
+/// What stands for an item's key in a sample, the same in every run.
+pub(super) fn place(table: &Table, item: &Item) -> u128 {
+    partition_fingerprint(table.key().filter_map(|key| item.get(&key.name)))
+}
+
+/// The order in which items are taken into a sample.
+pub(super) fn order(place: u128) -> u64 {
+    xxh3_64(&place.to_le_bytes())
+}
+
+// Items of the table that the source does not make.
+
+/// What was found of them.
+#[derive(Debug, Default)]
+pub(super) struct Unexpected {
+    /// `None` where they were not looked for to the end.
+    pub(super) items: Option<u64>,
+    pub(super) why_not: Option<String>,
+    pub(super) elsewhere: Option<u64>,
+    pub(super) unclear: u64,
+    pub(super) lingering: u64,
+    pub(super) findings: Vec<Finding>,
+}
+
+/// Why they are not looked for.
+pub(super) fn excused(
+    options: &Options,
+    model: &Model,
+    owners: &Result<Owners, Unowned>,
+) -> Option<String> {
+    if options.sample.is_some() {
+        return Some("a sample was compared".to_owned());
+    }
+    match owners {
+        Err(unowned) if selected(model).contains(&false) => Some(unowned.to_string()),
+        _ => None,
+    }
+}
+
+/// Scans the table and compares its keys with those that the rows make.
+pub(super) async fn look(
+    verify: &Verify,
+    owners: Option<&Owners>,
+    mut keys: Proof,
+) -> Result<Unexpected, Why> {
+    let model: &Arc<Model> = &verify.model;
+    let selected = selected(model);
+    // Where only some item types are looked at, it is not asked what others have made.
+    let whole = !selected.contains(&false);
+    let scan = TableScan {
+        target: &verify.target,
+        model,
+        owners,
+        strangers: whole,
+        partition: verify.options.partition.clone(),
+        secret: None,
+        now: verify.context.now.as_second(),
+        cancel: &verify.cancel,
+    };
+    let spool = scan.read(&mut keys, &selected).await?;
+    let (mut items, mut elsewhere) = (0_u64, 0_u64);
+    let mut found = Unexpected::default();
+    let forgotten = HashSet::new();
+    let compared = compare(keys, spool, &forgotten, async |stray: Stray| {
+        if stray.item_type == STRANGER && owners.is_some() {
+            elsewhere += 1;
+        } else if stray.item_type == UNCLEAR {
+            found.unclear += 1;
+        } else if stray.stale == Stale::Expired && stray.past {
+            found.lingering += 1;
+        } else {
+            items += 1;
+            if found.findings.len() < verify.examples {
+                found.findings.push(finding(verify, stray));
+            }
+        }
+        !verify.cancel.is_cancelled()
+    });
+    compared.await?;
+    Ok(Unexpected {
+        items: Some(items),
+        elsewhere: owners.filter(|_| whole).map(|_| elsewhere),
+        ..found
+    })
+}
+
+fn finding(verify: &Verify, stray: Stray) -> Finding {
+    let item_type = name(&verify.model, stray.item_type);
+    let (kind, stale) = match item_type {
+        None => (FindingKind::Unexpected, None),
+        Some(_) => (
+            FindingKind::Stale,
+            Some(stale(stray.stale, &verify.options)),
+        ),
+    };
+    Finding {
+        kind,
+        item_type,
+        row: None,
+        key: raw(stray.json),
+        attributes: Vec::new(),
+        stale,
+        made_by: None,
+        foreign: None,
+    }
+}
+
+/// What has become of a stale item's row, as far as a reading of the rows that make items tells.
+fn stale(stale: Stale, options: &Options) -> &'static str {
+    match stale {
+        Stale::Gone | Stale::Filtered if !options.row_security.is_empty() => {
+            "no row that row security lets this reader see makes it"
+        }
+        Stale::Gone | Stale::Filtered => "no row makes it",
+        Stale::Rejected => "its row makes no item",
+        Stale::Expired => "its row has expired, and its TTL is not over",
+    }
+}
+
+#[cfg(test)]
+mod sample_tests {
+    use super::*;
+
+    #[test]
+    fn a_draw_takes_as_many_as_it_is_asked_for_and_all_where_there_are_fewer() {
+        for (keys, sample) in [(1_000_u128, 10), (1_000, 1_000), (5, 10), (11, 10), (1, 1)] {
+            let mut draw = Draw::new(sample);
+            (0..keys).for_each(|key| draw.take(key));
+            let last = draw.last();
+            let taken = (0..keys).filter(|key| order(*key) <= last).count();
+            assert_eq!(count(taken), sample.min(u64::try_from(keys).unwrap()));
+        }
+    }
+}

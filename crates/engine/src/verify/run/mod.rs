@@ -1,0 +1,443 @@
+//! The comparison as a run: reads, folds, asks the table, mends, adds up.
+
+mod ending;
+mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dynafold_dynamodb::{Attribute, Item};
+use dynafold_mapping::item::Folder;
+use dynafold_mapping::model::Model;
+use dynafold_mapping::template::Context;
+use dynafold_source::Source;
+use dynafold_target::retry::Policy;
+use dynafold_target::{Target, TargetError};
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::report::VerifyReport;
+use crate::load::{
+    Block, Cancel, Closed, Contest, Differ, Failure, Fate, Halt, Issue, KeyCheck, KeyPass, Lanes,
+    Mender, NOTED, Owners, Part, Plan, Progress, Reader, Reading, Selection, Sieve, Step, Unowned,
+    Unproved, Why, crew, processors, spread,
+};
+use crate::proof;
+use crate::proof::Proof;
+use ending::{Draw, Found, Ledger, Sheet, Unexpected, excused, look, thin};
+use worker::{Worker, judge};
+
+/// Blocks that wait for a worker.
+const BLOCKS_AHEAD: usize = 2;
+
+/// Compares and reports. Never fails but in its report.
+pub async fn verify(mut verify: Verify) -> VerifyReport {
+    let begun = Instant::now();
+    let halt = Halt::new();
+    let mut setting = None;
+    match verify.source.take() {
+        None => halt.set(Why::Failed(Failure::internal("a comparison has no source"))),
+        Some(source) => match set(&verify, source).await {
+            Ok(set) => setting = Some(set),
+            Err(why) => halt.set(why),
+        },
+    }
+    let ledger = Ledger::new(Mutex::new(Found::new(
+        verify.model.item_types.len(),
+        verify.examples,
+        NOTED,
+    )));
+    let mut run = Run {
+        owners: Arc::new(Owners::of(&verify.model)),
+        ledger,
+        halt,
+        mended: Closed::default(),
+        unexpected: Unexpected::default(),
+        warnings: Vec::new(),
+        whole: setting.as_ref().is_some_and(|setting| setting.whole),
+        verify,
+    };
+    if let Some(setting) = setting {
+        run.run(setting).await;
+    }
+    run.report(begun.elapsed())
+}
+
+/// A comparison that goes on.
+struct Run {
+    verify: Verify,
+    owners: Arc<Result<Owners, Unowned>>,
+    ledger: Ledger,
+    halt: Halt,
+    mended: Closed,
+    unexpected: Unexpected,
+    /// What the source has to say at the end.
+    warnings: Vec<String>,
+    /// Whether every chunk is read.
+    whole: bool,
+}
+
+/// What the workers share.
+struct Shared {
+    model: Arc<Model>,
+    contest: Contest,
+    selection: Selection,
+    /// The last hash that is in the sample.
+    last: Option<u64>,
+    /// Where the keys of all items go, where what is unexpected is looked for.
+    keys: Option<Mutex<Proof>>,
+    halt: Halt,
+    progress: Arc<dyn Progress>,
+}
+
+impl Shared {
+    /// Whether the run is about what became of a row.
+    fn holds(&self, fate: &Fate) -> bool {
+        self.selection.holds_item(&self.model.table, fate.item())
+    }
+
+    /// Whether an item is in the sample, where there is one.
+    fn samples(&self, item: &Item) -> bool {
+        let table = &self.model.table;
+        self.last
+            .is_none_or(|last| ending::order(ending::place(table, item)) <= last)
+    }
+}
+
+impl Run {
+    /// Compares everything; what fails is in the halt.
+    async fn run(&mut self, setting: Setting) {
+        let verify = &self.verify;
+        let _heeding = self.halt.heed(&verify.cancel);
+        let mender = if verify.options.repair {
+            let (target, model) = (verify.target.clone(), verify.model.clone());
+            let (retry, ceiling) = (verify.options.retry, verify.options.ceiling);
+            match Mender::start(target, model, retry, ceiling, self.halt.clone()).await {
+                Ok(mender) => Some(Arc::new(mender)),
+                Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
+            }
+        } else {
+            None
+        };
+        let why_not = excused(&verify.options, &verify.model, &self.owners);
+        let keys = match why_not {
+            None => Some(Mutex::new(Proof::new(verify.options.proof.clone()))),
+            Some(_) => None,
+        };
+        self.unexpected.why_not = why_not;
+        let shared = Arc::new(Shared {
+            model: verify.model.clone(),
+            contest: setting.contest,
+            selection: verify.options.selection(),
+            last: setting.last,
+            keys,
+            halt: self.halt.clone(),
+            progress: verify.progress.clone(),
+        });
+        let expires = match self.expires().await {
+            Ok(expires) => expires,
+            Err(error) => return self.halt.set(Why::Failed(Failure::from(&error))),
+        };
+        let (blocks, workers) = self.workers(&shared, mender.as_deref(), expires);
+        let lanes = verify.options.lanes();
+        let chunks = spread(&setting.plan, lanes);
+        let issue = self.issue(mender.clone());
+        let model = verify.model.clone();
+        match Lanes::open(setting.source, model, chunks, lanes, issue).await {
+            Ok(mut lanes) => {
+                self.read(&mut lanes, blocks, mender.as_deref()).await;
+                self.warnings = lanes.finish().await.1;
+            }
+            Err(error) => self.halt.set(Why::Failed(Failure::from(&error))),
+        }
+        // Workers end when no block can come.
+        self.halt.join(workers, "a worker died").await;
+        if let Some(mender) = mender {
+            let Some(mender) = Arc::into_inner(mender) else {
+                let failure = Failure::internal("what was repaired cannot be added up");
+                return self.halt.set(Why::Failed(failure));
+            };
+            self.mended = mender.finish().await;
+        }
+        let keys = Arc::into_inner(shared).and_then(|shared| shared.keys);
+        if let Some(keys) = keys.filter(|_| !self.halt.is_set()) {
+            let keys = keys.into_inner();
+            self.verify.progress.step(Step::LookingForUnexpected);
+            let owners = (*self.owners).as_ref().ok();
+            match look(&self.verify, owners, keys).await {
+                Ok(unexpected) => self.unexpected = unexpected,
+                Err(why) => self.halt.set(why),
+            }
+        }
+    }
+
+    /// Whether the table's expired items are deleted: its TTL is on, and of the mapping's attribute.
+    async fn expires(&self) -> Result<bool, TargetError> {
+        let Verify { target, model, .. } = &self.verify;
+        if model.table.ttl.is_none() || !target.deletes_expired() {
+            return Ok(false);
+        }
+        let there = target.describe(&model.table.name).await?;
+        Ok(there.is_some_and(|there| there.table.ttl == model.table.ttl))
+    }
+
+    /// Makes the sheets.
+    fn issue(&self, mender: Option<Arc<Mender>>) -> Issue<Arc<Sheet>> {
+        let (ledger, attempts) = (self.ledger.clone(), AtomicU64::new(0));
+        Arc::new(move |id| {
+            let attempt = attempts.fetch_add(1, Ordering::Relaxed);
+            let ticket = mender.as_ref().map(|mender| mender.issue(id));
+            Arc::new(Sheet::new(id, attempt, ticket, ledger.clone()))
+        })
+    }
+
+    fn workers(
+        &self,
+        shared: &Arc<Shared>,
+        mender: Option<&Mender>,
+        expires: bool,
+    ) -> (mpsc::Sender<Block<Arc<Sheet>>>, JoinSet<()>) {
+        let verify = &self.verify;
+        let folder = Folder::new(&verify.model, verify.context.clone());
+        let count = processors();
+        let requests = verify.target.concurrency().div_ceil(count).max(1);
+        crew(BLOCKS_AHEAD, count, || {
+            let owners = self.owners.clone();
+            let differ = Differ::new(
+                verify.target.clone(),
+                &verify.model.table,
+                folder.clone(),
+                Arc::new(move |index, folded, found: Option<Item>| {
+                    judge(
+                        (*owners).as_ref().ok(),
+                        expires,
+                        index,
+                        folded,
+                        found.as_ref(),
+                    )
+                }),
+                requests,
+                self.halt.clone(),
+            );
+            Worker {
+                shared: shared.clone(),
+                sieve: Sieve::new(folder.clone()),
+                differ,
+                mending: mender.map(|mender| mender.mending(count)),
+            }
+        })
+    }
+
+    /// Hands blocks to the workers until the source or the run ends.
+    async fn read(
+        &self,
+        lanes: &mut Lanes<Arc<Sheet>>,
+        blocks: mpsc::Sender<Block<Arc<Sheet>>>,
+        mender: Option<&Mender>,
+    ) {
+        let verify = &self.verify;
+        let reader = Reader {
+            model: &verify.model,
+            estimates: &verify.estimates,
+            progress: verify.progress.as_ref(),
+            cancel: &verify.cancel,
+            halt: &self.halt,
+            pass: |sheet: &Arc<Sheet>| sheet.id.pass,
+            blocks,
+        };
+        let enter = |read: &Reading<Arc<Sheet>>| match read {
+            Reading::End { ticket: sheet, end } => {
+                let pass = verify.model.passes.get(sheet.id.pass);
+                for index in pass.iter().flat_map(|pass| &pass.item_types) {
+                    sheet.count(*index, |books| {
+                        books.rows_read += end.left_out;
+                        books.filtered += end.left_out;
+                    });
+                    verify.progress.rows(*index, end.left_out);
+                }
+            }
+            Reading::Again { ticket: sheet } => {
+                sheet.forget();
+                if let (Some(mender), Some(ticket)) = (mender, &sheet.ticket) {
+                    mender.forget(ticket);
+                }
+            }
+            Reading::Rows { .. } | Reading::Failed(_) => {}
+        };
+        reader.read(lanes, enter).await;
+    }
+}
+
+// What a comparison is given by its caller: source, target, mapping, and how to compare.
+
+/// A comparison to be made.
+pub struct Verify {
+    /// The source, whose snapshot is not open yet; `None` once the run has it.
+    pub source: Option<Box<dyn Source>>,
+    /// The target.
+    pub target: Arc<dyn Target>,
+    /// The mapping. Item types that no pass makes are left aside.
+    pub model: Arc<Model>,
+    /// What templates need besides the row.
+    pub context: Context,
+    /// How to compare.
+    pub options: Options,
+    /// Findings that the report names.
+    pub examples: usize,
+    /// About how many rows each pass has, for progress.
+    pub estimates: Vec<Option<u64>>,
+    /// The caller's way to end it.
+    pub cancel: Cancel,
+    /// Who hears how it goes.
+    pub progress: Arc<dyn Progress>,
+}
+
+/// How to compare.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Whether the keys are proved to differ; else rows that share one are found first, so that
+    /// the same one of them is expected as a load writes.
+    pub keys: KeyCheck,
+    /// Items with this partition key value alone.
+    pub partition: Option<Attribute>,
+    /// So many items alone, from all over the source. What is unexpected is not looked for then.
+    pub sample: Option<u64>,
+    /// Whether missing and different items are written as they should be.
+    pub repair: bool,
+    /// Connections that read side by side; `None`: as many as the machine has processors for.
+    pub readers: Option<usize>,
+    /// Tables of which row security may hide rows from this reader.
+    pub row_security: Vec<String>,
+    /// When to write again what is repaired, and when to give up.
+    pub retry: Policy,
+    /// Most write units a second of what is repaired, indexes included.
+    pub ceiling: Option<f64>,
+    /// Memory and disk of the comparison of keys.
+    pub proof: proof::Options,
+}
+
+impl Options {
+    /// Connections that read side by side.
+    fn lanes(&self) -> usize {
+        self.readers.unwrap_or_else(processors).max(1)
+    }
+
+    /// The items that are compared.
+    fn selection(&self) -> Selection {
+        Selection {
+            partition: self.partition.clone(),
+            rows: None,
+        }
+    }
+}
+
+// How a comparison begins: the snapshot, the plan, the proof of keys, and the draw of a sample.
+
+/// Everything that is needed before the first row.
+struct Setting {
+    source: Box<dyn Source>,
+    plan: Plan,
+    /// Which of the rows that share a key is expected.
+    contest: Contest,
+    /// The last hash that is in the sample.
+    last: Option<u64>,
+    /// Whether every chunk is read.
+    whole: bool,
+}
+
+/// Opens the snapshot and finds out what is to be read.
+async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Why> {
+    let failed = |error| Why::Failed(Failure::from(&error));
+    let opened = async {
+        source.begin(&verify.model.scans()).await.map_err(failed)?;
+        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
+        Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
+    };
+    let plan = tokio::select! {
+        biased;
+        () = verify.cancel.cancelled() => return Err(Why::Cancelled),
+        plan = opened => plan?,
+    };
+    let selection = verify.options.selection();
+    let mut slot = Some(source);
+    let contest = match verify.options.keys {
+        KeyCheck::Proved => Contest::default(),
+        KeyCheck::First | KeyCheck::Late => {
+            let proved = keys(verify, &plan, &selection).prove(&mut slot).await;
+            proved.map_err(Why::from)?.contest
+        }
+    };
+    let chunks = plan.chunks().count();
+    let (mut plan, mut last) = (plan, None);
+    if let Some(sample) = verify.options.sample {
+        plan = thin(plan, sample, &verify.model, &verify.estimates);
+        last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
+    }
+    let source = slot.ok_or_else(|| {
+        Why::Failed(Failure::internal(
+            "the source did not come back from an earlier reading",
+        ))
+    })?;
+    Ok(Setting {
+        whole: plan.chunks().count() == chunks,
+        source,
+        plan,
+        contest,
+        last,
+    })
+}
+
+/// Children that find no parent are in no item: nothing is to be compared of them.
+fn without_orphans(mut plan: Plan) -> Plan {
+    for parts in &mut plan.passes {
+        parts.retain(|part| *part != Part::Orphans);
+    }
+    plan
+}
+
+fn keys<'v>(verify: &'v Verify, plan: &'v Plan, selection: &'v Selection) -> KeyPass<'v> {
+    KeyPass {
+        model: &verify.model,
+        context: &verify.context,
+        plan,
+        selection,
+        lanes: verify.options.lanes(),
+        options: verify.options.proof.clone(),
+        max_rejects: None,
+        cancel: &verify.cancel,
+        progress: verify.progress.as_ref(),
+    }
+}
+
+/// Reads the keys of the chunks that a sample is drawn from.
+async fn draw(
+    verify: &Verify,
+    plan: &Plan,
+    selection: &Selection,
+    sample: u64,
+    source: &mut Option<Box<dyn Source>>,
+) -> Result<u64, Why> {
+    let narrow = KeyPass::narrow(&verify.model);
+    loop {
+        let mut draw = Draw::new(sample);
+        let read = keys(verify, plan, selection)
+            .walk(&narrow)
+            .each(source, |_, _, fate| {
+                if let Fate::Made(folded) = fate
+                    && selection.holds_item(&verify.model.table, Some(&folded.item))
+                {
+                    draw.take(ending::place(&verify.model.table, &folded.item));
+                }
+                Ok(true)
+            })
+            .await;
+        match read {
+            Ok(()) => return Ok(draw.last()),
+            // A connection broke, and keys came twice.
+            Err(Unproved::Again) => {}
+            Err(unproved) => return Err(unproved.into()),
+        }
+    }
+}
