@@ -182,3 +182,43 @@ fn it_leaves_a_slow_rate_in_seconds_though_there_is_noise() {
     let (median, most) = (all[all.len() / 2], all[all.len() - 1]);
     assert!(median < 9.0 && most < 45.0, "{median} {most}");
 }
+
+/// Whether a load of 16,000 items waits for a pace though there is no limit, but 3 % of its requests are throttled and 5 % of its
+/// items left. It takes half a second.
+fn is_paced_by_noise(seed: u64) -> bool {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut gate = Gate::new(Settings {
+        most_in_flight: 32,
+        ..Settings::default()
+    });
+    (1..=640).any(|request| {
+        let now = Duration::from_micros(800 * request);
+        if gate.admit(now, 25.0) != Admission::Go {
+            return true;
+        }
+        let throttled = random.f64() < 0.03;
+        let left = if throttled { 1.0 } else { 0.05 };
+        let refused = f64::from((0..25).map(|_| u8::from(random.f64() < left)).sum::<u8>());
+        let answer = Answer {
+            estimated: 25.0,
+            consumed: None,
+            refused,
+            latency: Duration::from_millis(20),
+            kind: if throttled {
+                Kind::Throttled
+            } else {
+                Kind::Took
+            },
+        };
+        gate.answered(now, &answer, refused);
+        false
+    })
+}
+
+#[test]
+fn noise_alone_does_not_pace_a_load_of_its_first_second() {
+    let paced: Vec<u64> = (1..=seeds(2_000))
+        .filter(|seed| is_paced_by_noise(*seed))
+        .collect();
+    assert!(paced.is_empty(), "{paced:?}");
+}

@@ -137,7 +137,9 @@ impl Pace {
             }
             None if !few => {
                 let over = share > self.chance();
-                if over && (self.rate.is_finite() || share > MUCH) || share > 0.0 && gone > AGAIN {
+                // Every answer asks this: without the deviation, chance would reach it in one load of a hundred.
+                let much = MUCH + DEVIATIONS * self.recent.deviation(MUCH);
+                if over && (self.rate.is_finite() || share > much) || share > 0.0 && gone > AGAIN {
                     if over {
                         self.limited = now;
                     }
