@@ -249,7 +249,7 @@ impl Source for Sqlite {
         let began = SystemTime::now();
         let before = State::of(&self.file);
         self.open_snapshot().await?;
-        if self.unguarded && Seen::named(&self.file) != self.seen {
+        if Seen::named(&self.file) != self.seen {
             self.open_afresh(scans).await?;
         }
         self.stamp = State::stamp(before, State::of(&self.file), began);
