@@ -228,6 +228,17 @@ async fn what_sql_looks_up_is_compared_though_no_plan_names_it() {
             "ALTER TABLE looked RENAME id TO other",
             "the table public.looked was changed after",
         ),
+        (
+            "to_tsvector(name) @@ 'a'",
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_text_search_config = simple',
+             current_database()); END $$",
+            "the setting default_text_search_config, which decides what SQL means, was changed after",
+        ),
+        (
+            "plain(id)",
+            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET app.tenant = 7', current_database()); END $$",
+            "the setting of a role or a database was made after",
+        ),
         // What no condition can look up, or this one cannot.
         (
             "plain(id)",
@@ -371,4 +382,33 @@ async fn row_security_that_comes_to_hide_rows_ends_the_run() {
             "{refused}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_role_that_the_reader_loses_ends_the_run() {
+    let mut database = Database::with(
+        "CREATE TABLE t (id int PRIMARY KEY); INSERT INTO t VALUES (1); ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+    )
+    .await;
+    let reader = database.role("reader").await;
+    let group = database.role("group").await;
+    let grant = format!(
+        "GRANT SELECT ON t TO {reader}; GRANT {group} TO {reader}; CREATE POLICY own ON t TO {group} USING (true)"
+    );
+    database.run(&grant).await;
+    let mut source = connect(&database.url_as(&reader, "secret")).await;
+    let catalog = source.catalog().await.expect("a catalog");
+    let scan = scan_of(table(&catalog, "t"));
+    source.begin(&[&scan]).await.expect("a run");
+    assert_eq!(count(source.as_mut(), &scan).await, 1);
+    source.confirm().await.expect("nothing moved");
+    let revoke = format!("REVOKE {group} FROM {reader}");
+    database.run(&revoke).await;
+    let moved = source
+        .confirm()
+        .await
+        .expect_err("another role")
+        .to_string();
+    let told = format!("the role {group} was changed or dropped after");
+    assert!(moved.starts_with(&told), "{moved}");
 }

@@ -4,7 +4,7 @@
 //! Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys
 //! that were compared in one reading of it are compared again in the next. Only what the snapshot holds still is
 //! steady: columns that tables store, and conditions that compare them by operators and literals. What a function, a
-//! cast, a view, a query, a generated column or a policy gives is not looked into: a name is not the function. What
+//! cast, a view, a query, a generated column, a policy or a type that prints names gives is not looked into: a name is not the function. What
 //! only looks fickle is read again for nothing.
 
 use dynafold_relational::catalog::{Catalog, Table, TableKind};
@@ -41,7 +41,9 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
     };
     let is_steady = |table: &&Table| {
         let mut columns = table.columns.iter();
-        let is_made = columns.any(|column| column.generated.is_some() && is_read(&column.name));
+        let is_made = columns.any(|column| {
+            (column.generated.is_some() || prints_names(&column.declared)) && is_read(&column.name)
+        });
         stores(table) && !table.row_security && !is_made
     };
     !tables.iter().all(is_steady)
@@ -49,6 +51,12 @@ pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
         || scan
             .embeds()
             .any(|(_, embed)| is_fickle(&embed.rows, catalog))
+}
+
+/// Whether PostgreSQL looks up what it prints of a stored value: the names of tables and roles, the locale's currency.
+fn prints_names(declared: &str) -> bool {
+    let mut types = ["reg", "aclitem", "money"].into_iter();
+    types.any(|name| declared.starts_with(name))
 }
 
 fn stores(table: &Table) -> bool {
@@ -125,6 +133,15 @@ mod tests {
         assert!(!of(&["id"], None, &catalog));
         assert!(of(&["id", "placed_at"], None, &catalog));
         assert!(of(&["id"], Some("id > 5"), &catalog));
+        let mut catalog = shop();
+        let tables = catalog.tables.iter_mut();
+        for column in tables.flat_map(|table| &mut table.columns) {
+            if column.name == "placed_at" {
+                column.declared = "regclass".to_owned();
+            }
+        }
+        assert!(!of(&["id"], None, &catalog));
+        assert!(of(&["id", "placed_at"], None, &catalog));
         let query = Scan::of(
             Relation::Query("SELECT id FROM orders".to_owned()),
             Vec::new(),

@@ -1,5 +1,5 @@
 //! What SQL looks up by name is looked up as it is when it runs, and not as the snapshot shows it: functions,
-//! operators, casts, types. No lock holds them, and no plan names all of them: a function in SQL becomes a part of the
+//! operators, casts, types, settings, the roles whose policies hold. No lock holds them, and no plan names all of them: a function in SQL becomes a part of the
 //! plan, an operator's function is not named, and one that fits better may come. So whatever SQL looks up in is
 //! compared: as the snapshot shows it, and as another transaction sees it at the end.
 
@@ -12,7 +12,7 @@ use dynafold_sql::{Query, reads_more};
 use serde::Deserialize;
 
 use super::super::SourceError;
-use super::Postgres;
+use super::{Postgres, Setting};
 
 /// How long the look over another connection may take.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -127,6 +127,16 @@ impl Postgres {
         if server(self) != server(&now) {
             let what = "whether functions, operators or types were changed after the snapshot was taken cannot be told: a second connection leads to another server";
             return Ok(Some(what.to_owned()));
+        }
+        let changed = |then: &&Setting| {
+            let mut since = now.meaning.iter();
+            since.any(|now| now.name == then.name && now.value != then.value)
+        };
+        if let Some(setting) = self.meaning.iter().find(changed) {
+            let name = &setting.name;
+            return Ok(Some(format!(
+                "the setting {name}, which decides what SQL means, was changed after the snapshot was taken"
+            )));
         }
         if before == now.digest(sql).await? {
             return Ok(None);

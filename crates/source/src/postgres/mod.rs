@@ -74,6 +74,8 @@ pub struct Postgres {
     options: PgConnectOptions,
     user: String,
     begun: bool,
+    /// What decides what SQL means, as it was when the transaction began.
+    meaning: Vec<Setting>,
     /// The server's process behind the run's transaction.
     backend: Option<Backend>,
     /// The name under which other connections find the snapshot.
@@ -98,6 +100,14 @@ type Relations = BTreeSet<(String, String)>;
 #[derive(Deserialize)]
 struct Named {
     name: String,
+}
+
+/// One row of `sql/meaning.sql`.
+#[derive(Clone, Deserialize)]
+struct Setting {
+    name: String,
+    /// What name and value hash to.
+    value: i64,
 }
 
 /// What a URL may say after `?`.
@@ -212,6 +222,7 @@ impl Postgres {
             user: options.get_username().to_owned(),
             options,
             begun: false,
+            meaning: Vec::new(),
             backend: None,
             exported: None,
             by_index: false,
@@ -297,6 +308,7 @@ impl Postgres {
         if !self.begun {
             self.execute(OPEN, &Subject::Transaction).await?;
             self.begun = true;
+            self.meaning = self.entries(include_str!("sql/meaning.sql")).await?;
             self.backend = self.backend().await?;
         }
         Ok(())

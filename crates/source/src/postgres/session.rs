@@ -59,6 +59,7 @@ impl Postgres {
             return Ok(None);
         }
         fork.begun = true;
+        fork.meaning = self.meaning.clone();
         fork.unfiltered = self.unfiltered;
         fork.planned = self.planned.clone();
         fork.lookups = self.lookups.clone();
@@ -84,9 +85,11 @@ impl Postgres {
             .step_back(if refused { Ok(Vec::new()) } else { states })
             .await?;
         let state = states.into_iter().next().filter(|state| state.proves);
+        let values = self.meaning.iter().map(|setting| setting.value);
+        let meaning = values.fold(0, i64::wrapping_add);
         Ok(Identity {
             name: error::place(&self.options),
-            stamp: state.map(|state| state.stamp),
+            stamp: state.map(|state| format!("{} {meaning}", state.stamp)),
         })
     }
 

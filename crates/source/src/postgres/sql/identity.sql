@@ -11,8 +11,6 @@ SELECT
         (SELECT oid::bigint FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()),
         current_user,
         session_user,
-        pg_catalog.current_setting('search_path'),
-        pg_catalog.current_setting('row_security'),
         pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::text
     )::text AS stamp,
     NOT pg_catalog.pg_is_in_recovery()

@@ -39,6 +39,8 @@ LEFT JOIN LATERAL (
     HAVING pg_catalog.bool_and(
         a.attnotnull
         AND o.opcdefault
+        -- These compare as numbers, and are read as the names of what they number.
+        AND NOT (t.typname LIKE 'reg%' AND t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace)
         AND part.direction = 0
         AND part.ordered = a.attcollation
         AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT')

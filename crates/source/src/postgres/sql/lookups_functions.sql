@@ -35,3 +35,14 @@ FROM pg_catalog.pg_attribute AS a
 JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid
 JOIN schema AS s ON s.oid = c.relnamespace
 WHERE c.relkind = 'c'
+UNION ALL
+-- Whose policies hold for the user.
+SELECT 'the role', m.roleid::pg_catalog.regrole::text, m.roleid::text || ' ' || m.member::text, m.xmin::text
+FROM pg_catalog.pg_auth_members AS m
+WHERE pg_catalog.pg_has_role(m.member, 'MEMBER')
+UNION ALL
+-- Settings of the user and the database, which may have any name.
+SELECT 'the setting', 'of a role or a database', s.setdatabase::text || ' ' || s.setrole::text, s.xmin::text
+FROM pg_catalog.pg_db_role_setting AS s
+JOIN pg_catalog.pg_database AS d ON s.setdatabase IN (0, d.oid) AND d.datname = pg_catalog.current_database()
+WHERE s.setrole = 0 OR s.setrole = (SELECT r.oid FROM pg_catalog.pg_roles AS r WHERE r.rolname = current_user)
