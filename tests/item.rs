@@ -1,5 +1,4 @@
-//! The fold: rows, items, and DynamoDB's limits.
+//! The fold, with a load or an engine as its judge. What needs neither is tested in `crates/mapping/tests`.
 
 mod determinism;
-mod fold;
 mod size;

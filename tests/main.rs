@@ -48,7 +48,6 @@ mod support {
     pub(crate) mod embedded;
     pub(crate) mod endpoint;
     pub(crate) mod faults;
-    pub(crate) mod model;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
     pub(crate) mod source;
@@ -67,5 +66,3 @@ mod target {
     mod settings;
     mod waiting;
 }
-#[cfg(test)]
-mod throttle;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::{load_into_both, renamed};
 use crate::relations::{load, mapping};
 use crate::support::dynamodb_local::{delete_table, endpoint};
-use crate::support::model::table;
 use crate::support::source::Source;
+use dynafold_testing::model::table;
 
 #[tokio::test]
 async fn an_array_in_a_map_in_an_array_comes_back_as_it_was() {

@@ -18,8 +18,8 @@ use tempfile::tempdir;
 
 use crate::load::{load, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::number;
 use crate::support::values::{texts, values};
+use dynafold_testing::model::number;
 
 const MAPPING: &str = r#"
 dynafold: 1
@@ -42,7 +42,10 @@ items:
 "#;
 
 fn model(mapping: &str) -> Model {
-    let catalog: Catalog = serde_json::from_str(include_str!("../mapping/catalog.json")).unwrap();
+    let catalog: Catalog = serde_json::from_str(include_str!(
+        "../../crates/mapping/tests/check/catalog.json"
+    ))
+    .unwrap();
     let (raw, faults) = Raw::read(mapping, &|_| None);
     let resolution = resolve(&raw.unwrap(), faults, &catalog, &Described::new());
     resolution

@@ -15,8 +15,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use crate::support::dynamodb_local;
-use crate::support::model::{item_type, model, pass, text};
 use crate::support::values::values;
+use dynafold_testing::model::{item_type, model, pass, text};
 
 /// Attributes besides the key and the padding.
 const ATTRIBUTES: usize = 3;

@@ -7,7 +7,7 @@ use tempfile::tempdir;
 
 use super::{load, load_until, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::{item_type, model, number, pass, relation, text};
+use dynafold_testing::model::{item_type, model, number, pass, relation, text};
 
 /// Rows that ended in 1969, but for every tenth.
 fn source(rows: i64) -> FakeSource {

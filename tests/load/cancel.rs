@@ -9,7 +9,7 @@ use tempfile::tempdir;
 use super::faults::source;
 use super::{load_until, options};
 use crate::support::faults::{Answer, FakeTarget};
-use crate::support::model::users;
+use dynafold_testing::model::users;
 
 #[tokio::test]
 async fn a_cancelled_run_delivers_what_is_in_flight() {

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 
 use super::{load_with, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::{item_type, number, pass, relation, text, user_rows, users};
+use dynafold_testing::model::{item_type, number, pass, relation, text, user_rows, users};
 
 /// Users whose key is the name, so that ids 3 and 77 meet in it.
 fn by_name() -> (Model, FakeSource) {
@@ -65,7 +65,7 @@ async fn both_rows_with_one_key_are_named() {
 
 #[tokio::test]
 async fn rows_of_two_item_types_meet_too() {
-    let model = crate::support::model::model(
+    let model = dynafold_testing::model::model(
         vec![pass("users", 2, &[0]), pass("admins", 2, &[1])],
         vec![
             item_type("USER", 0, &[("PK", "P#{0}"), ("SK", "-")]),

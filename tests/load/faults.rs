@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::{load, options};
 use crate::support::faults::{Answer, FakeSource, FakeTarget};
-use crate::support::model::{relation, user_rows, users};
+use dynafold_testing::model::{relation, user_rows, users};
 
 /// Users, in chunks of ten rows.
 pub(super) fn source(rows: i64) -> FakeSource {

@@ -16,8 +16,8 @@ use serde_json::json;
 use tempfile::tempdir;
 
 use super::options;
-use crate::support::model::{item_type, key, pass};
 use crate::support::sqlite::Database;
+use dynafold_testing::model::{item_type, key, pass};
 
 const SCRIPT: &str = "
     CREATE TABLE users (c0 INTEGER PRIMARY KEY, c1 TEXT, c2 INTEGER);
@@ -36,7 +36,7 @@ fn model() -> Model {
         &[("PK", "ZERO"), ("SK", "Z#{0}"), ("name", "{1}")],
     );
     zeros.condition = Some(3);
-    crate::support::model::model(
+    dynafold_testing::model::model(
         vec![users],
         vec![
             item_type(
@@ -223,7 +223,7 @@ async fn a_preview_shows_the_first_rows_of_each_item_type() {
     database.run("INSERT INTO users VALUES (0, NULL, 0);").await;
     let mut source = open(&database).await;
     let mut model = model();
-    model.item_types[0].attributes[0].1 = crate::support::model::template("USER#{1}");
+    model.item_types[0].attributes[0].1 = dynafold_testing::model::template("USER#{1}");
     let samples = sample(&mut *source, &model, Context::default(), 3, &|_| true)
         .await
         .unwrap();

@@ -8,7 +8,7 @@ use tempfile::tempdir;
 
 use super::{load, options};
 use crate::support::faults::{FakeSource, FakeTarget};
-use crate::support::model::{item_type, number, pass, relation, user_rows, users};
+use dynafold_testing::model::{item_type, number, pass, relation, user_rows, users};
 
 /// Users of whom every tenth has no id.
 fn source() -> FakeSource {
@@ -146,7 +146,7 @@ async fn filtered_rows_are_counted_for_each_item_type_even_where_the_database_le
     even.condition = Some(2);
     let mut tens = item_type("TEN", 0, &[("PK", "TEN#{0}"), ("SK", "-")]);
     tens.condition = Some(3);
-    let model = crate::support::model::model(vec![both], vec![even, tens]);
+    let model = dynafold_testing::model::model(vec![both], vec![even, tens]);
     let rows = (0..100).map(|id| {
         let (even, ten) = (id % 2 == 0, id % 10 == 0);
         vec![number(id), Value::Null, Value::Bool(even), Value::Bool(ten)]

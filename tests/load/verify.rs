@@ -10,7 +10,7 @@ use dynafold::target::{TargetSpec, connect};
 use dynafold::verify::{Options, Verify, VerifyOutcome, VerifyReport, verify};
 
 use crate::support::faults::FakeSource;
-use crate::support::model::{relation, user_rows, users};
+use dynafold_testing::model::{relation, user_rows, users};
 
 async fn compare(source: FakeSource, cancel: Cancel, options: Options) -> VerifyReport {
     compare_told(source, cancel, options, Arc::new(Silent)).await

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dynafold::mapping::yaml::{self, Content, Node};
+use dynafold::mapping::yaml;
+use dynafold_testing::cases::plain;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// Everything that can be set. The default is an endpoint without any fault or limit.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -259,24 +259,5 @@ impl Settings {
             }
         }
         Ok(self)
-    }
-}
-
-/// A node as JSON: plain words that are numbers, booleans or nothing are those.
-pub(crate) fn plain(node: &Node) -> Value {
-    match &node.content {
-        Content::Scalar { text, plain: true } => match text.as_str() {
-            "" | "~" => Value::Null,
-            text => serde_json::from_str(text)
-                .ok()
-                .filter(|value: &Value| !value.is_object() && !value.is_array())
-                .unwrap_or_else(|| Value::from(text)),
-        },
-        Content::Scalar { text, .. } => Value::from(text.as_str()),
-        Content::List(elements) => elements.iter().map(plain).collect(),
-        Content::Map { entries, .. } => entries
-            .iter()
-            .map(|entry| (entry.key.clone(), plain(&entry.value)))
-            .collect(),
     }
 }

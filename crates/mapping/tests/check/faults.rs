@@ -1,0 +1,444 @@
+//! A case for every diagnostic code: the least mapping that shows it, and nothing else.
+
+use dynafold_mapping::diagnostic::{Code, Severity};
+use dynafold_relational::catalog::{Catalog, DataType, Dbms, TableKind};
+
+use super::{catalog, check_with};
+
+/// A whole mapping with one item type, into which the cases put their lines.
+fn mapping(table: &str, item: &str, rest: &str) -> String {
+    let table = if table.is_empty() {
+        "name: portal, key: { partition: PK, sort: SK }"
+    } else {
+        table
+    };
+    let item = if item.is_empty() {
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }"
+    } else {
+        item
+    };
+    format!("dynafold: 1\ntable: {{ {table} }}\nitems:\n  USER: {{ {item} }}\n{rest}")
+}
+
+fn table(text: &str) -> String {
+    mapping(text, "", "")
+}
+
+fn item(text: &str) -> String {
+    mapping("", text, "")
+}
+
+/// Each code with mappings that show it, and the text that its place underlines.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn cases() -> Vec<(Code, String, &'static str)> {
+    const KEY: &str = "key: { PK: \"USER#{id}\", SK: \"USER#\" }";
+    let plain = |text: &str| format!("name: portal, key: {{ partition: PK, sort: SK }}, {text}");
+    let user = |text: &str| item(&format!("from: users, {KEY}, {text}"));
+    vec![
+        (Code::Yaml, "dynafold: [1".to_owned(), ""),
+        (Code::Yaml, String::new(), ""),
+        (Code::UnknownKey, user("colums: [id]"), "colums"),
+        (Code::DuplicateKey, user("nulls: keep, nulls: omit"), "nulls"),
+        (Code::DuplicateKey, mapping("name: portal, key: { partition: PK, sort: PK }", "from: users, key: { PK: \"USER#{id}\" }", ""), "PK"),
+        (Code::MissingKey, "dynafold: 1\nitems: {}".to_owned(), "dynafold"),
+        (Code::MissingKey, item("from: users, key: { PK: \"USER#{id}\" }"), "USER"),
+        (Code::MissingKey, "dynafold: 1\ntable: { name: portal, key: { partition: PK } }\nitems: {}".to_owned(), ""),
+        (Code::WrongShape, user("omit: name"), "name"),
+        (Code::WrongShape, user("attributes: [a]"), "[a]"),
+        (Code::WrongValue, user("nulls: maybe"), "maybe"),
+        (Code::WrongValue, "dynafold: 2\ntable: { name: portal, key: { partition: PK } }\nitems: { U: { from: users, key: { PK: \"{id}#\" } } }".to_owned(), "2"),
+        (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, time_zone: Mars/Base"), "Mars/Base"),
+        (Code::WrongValue, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: email, project: [] } }"), "[]"),
+        (Code::WrongValue, user("columns: [], attributes: { $spread: name }"), "name"),
+        (Code::Template, item("from: users, key: { PK: \"USER#{* | shard(4)}\", SK: \"USER#\" }"), "*"),
+        (Code::WrongValue, user("write_rate: 0"), "0"),
+        (Code::WrongValue, user("expired: skip"), "skip"),
+        (Code::WrongValue, mapping(&plain("ttl: ends"), &format!("from: users, {KEY}, expired: archive"), ""), "archive"),
+        (Code::WrongValue, table(&plain("replicas: [Frankfurt]")), "Frankfurt"),
+        (Code::WrongValue, table(&plain("stream: keys-only, replicas: [eu-west-1]")), "keys-only"),
+        (Code::WrongValue, table(&plain("stream: NEW_IMAGE")), "NEW_IMAGE"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { max: 100, target: 95 } }")), "{ max: 100, target: 95 }"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { max: 10, target: 70 } }")), "{ max: 10, target: 70 }"),
+        (Code::WrongValue, table(&plain("billing: { read: 10, write: 20, autoscale: { min: 11, max: 100, target: 70 } }")), "{ min: 11, max: 100, target: 70 }"),
+        (Code::DuplicateKey, table(&plain("replicas: [eu-west-1, eu-west-1]")), "eu-west-1"),
+        (Code::WrongValue, user("write_rate: many"), "many"),
+        (Code::UnsetVariable, table("name: \"${NOT_SET}\", key: { partition: PK, sort: SK }"), "\"${NOT_SET}\""),
+        (Code::Template, item("from: users, key: { PK: \"USER#{id\", SK: \"USER#\" }"), "{id"),
+        (Code::UnquotedTemplate, user("columns: [], attributes: { n: {name} }"), "{name}"),
+        (Code::UnknownFilter, user("columns: [], attributes: { n: \"{name | uper}\" }"), "uper"),
+        (Code::FilterArguments, user("columns: [], attributes: { n: \"{id | pad(x)}\" }"), "pad(x)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{name | pad(3)}\" }"), "pad(3)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{name | time('%Y-%m-%d') | plus(1h)}\" }"), "plus(1h)"),
+        (Code::FilterType, user("columns: [], attributes: { n: \"{id | default(-1) | pad(3)}\" }"), "pad(3)"),
+        (Code::FilterArguments, user("columns: [], attributes: { n: \"{id | map(a: x, *: y)}\" }"), "map(a: x, *: y)"),
+        (Code::WrongValue, user("columns: [], attributes: { n: { $value: \"n{id}\", $type: N } }"), "N"),
+        (Code::WrongValue, user("columns: [], attributes: { n: { $value: \"{name}\", $type: NS } }"), "NS"),
+        (Code::UnknownTable, item("from: user, key: { PK: \"USER#\", SK: \"USER#\" }"), "user"),
+        (Code::UnreadableTable, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "services"),
+        (Code::UnknownColumn, user("columns: [nme]"), "nme"),
+        (Code::UnknownColumn, user("columns: [], attributes: { n: \"{id.member}\" }"), "id.member"),
+        (Code::UnknownAlias, user("columns: [], attributes: { n: \"{s.title}\" }"), "s.title"),
+        (Code::Join, user("join: { s: name }"), "name"),
+        (Code::Join, user("join: { s: { table: subscribes, match: { id: name } } }"), "name"),
+        (Code::Join, user("join: { s: { table: subscribe_users, match: { user_id: id } } }"), "s"),
+        (Code::UnprovenJoin, user("join: { s: { table: subscribes, match: { id: name } } }"), "name"),
+        (Code::UnprovenJoin, user("attributes: { x: { $embed: subscribe_users, $match: { user_id: gender } } }"), "gender"),
+        (Code::UnknownAlias, user("columns: [], attributes: { x: \"{t.$index}\" }"), "t.$index"),
+        (Code::Directive, user("attributes: { x: { $when: \"id > 1\" } }"), "$when"),
+        (Code::Directive, user("attributes: { x: { $value: \"{id}\" } }"), "$value"),
+        (Code::Directive, user("attributes: { x: { $embed: subscribe_users, $as: map } }"), "$as"),
+        (Code::Directive, user("attributes: { $embed: subscribe_users }"), "$embed"),
+        (Code::Embed, user("attributes: { x: { $embed: services } }"), "services"),
+        (Code::Embed, user("attributes: { x: { $embed: subscribes, $match: { service: id } } }"), "id"),
+        (Code::Embed, user("attributes: { x: { $embed: subscribe_users, $each: { s: \"{subscribe_id}\" }, $as: set } }"), "{ s: \"{subscribe_id}\" }"),
+        (Code::Explode, user("explode: { t: id }"), "id"),
+        (Code::AttributeClash, user("attributes: { name: x }"), "x"),
+        (Code::KeyType, item("from: users, key: { PK: \"{id}\", SK: \"USER#\" }"), "\"{id}\""),
+        (Code::KeyType, mapping(
+                "name: portal, key: { partition: PK, sort: SK }, indexes: { GSI1: { partition: { name: email, type: S } }, GSI2: { partition: { name: email, type: N } } }",
+                "",
+                "",
+            ), "email"),
+        (Code::TtlType, mapping("name: portal, key: { partition: PK, sort: SK }, ttl: name", "", ""), "USER"),
+        (Code::TtlType, mapping(&plain("ttl: ends"), &format!("from: users, {KEY}, attributes: {{ ends: {{ $value: \"{{name | time('%Y-%m-%d') | epoch_ms}}\", $when: \"id > 3\" }} }}"), ""), "{ $value: \"{name | time('%Y-%m-%d') | epoch_ms}\", $when: \"id > 3\" }"),
+        (Code::UnknownAttribute, mapping(&plain("ttl: emial"), &format!("from: users, {KEY}, columns: [email]"), ""), "emial"),
+        (Code::Compress, user("oversize: { compress: [SK] }"), "SK"),
+        (Code::Compress, user("oversize: { compress: [nme] }"), "nme"),
+        (Code::Compress, user("oversize: { compress: [id] }"), "id"),
+        (Code::Compress, user("oversize: { compress: [name, name] }"), "name"),
+        (Code::Name, table(&plain("tags: { \"aws:team\": shop }")), "\"aws:team\""),
+        (Code::Name, table("name: a b, key: { partition: PK, sort: SK }"), "a b"),
+        (Code::Limit, mapping("name: portal, key: { partition: PK }, local_indexes: { LSI: { sort: name } }", "from: users, key: { PK: \"U#{id}\" }", ""), "LSI"),
+        (Code::Limit, table(&plain("warm_throughput: { read: 12000, write: 3999 }")), "{ read: 12000, write: 3999 }"),
+        (Code::Limit, table(&plain("billing: { read: 5, write: 5 }, warm_throughput: { read: 4, write: 5 }")), "{ read: 4, write: 5 }"),
+        (Code::UnprovenJoin, user("join: { s: { table: services, match: { name: name } } }"), "s"),
+        (Code::PrintedType, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::InvisibleColumn, item("from: services, key: { PK: \"S#{service}\", SK: \"S#\" }"), "USER"),
+        (Code::LooksLikeAPlaceholder, user("attributes: { mail: \"{{email}}\" }"), "\"{{email}}\""),
+        (Code::LooksLikeAPlaceholder, user("attributes: { mail: email }"), "email"),
+        (Code::LooksLikeAPlaceholder, user("attributes: { mail: [{ to: \"${email}\" }] }"), "\"${email}\""),
+        (Code::NullableKey, item("from: users, key: { PK: \"U#{id | pad(3)}#{gender}\", SK: \"U#\" }"), "\"U#{id | pad(3)}#{gender}\""),
+        (Code::RefusedValues, item("from: users, key: { PK: \"U#{id | pad(3)}\", SK: \"U#\" }"), "pad(3)"),
+        (Code::NullableKey, item("from: subscribe_users, key: { PK: \"U#{user_id}\", SK: \"S#{subscribe_id | pad(9)}\" }, attributes: { x: { $embed: users, $match: { id: user_id }, $each: 1, $as: map, $key: \"{gender}\" } }"), "\"{gender}\""),
+        (Code::KeyNotUnique, user("attributes: { x: { $embed: personal_settings, $each: \"{setting_type}\", $as: set } }"), "\"{setting_type}\""),
+        (Code::KeyNotUnique, user("attributes: { x: { $embed: personal_settings, $each: 1, $as: map, $key: \"{service}\" } }"), "\"{service}\""),
+        (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: SK } }", "", ""), "GSI"),
+        (Code::SinglePartition, mapping("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: open } }", &format!("from: users, {KEY}, attributes: {{ open: {{ $value: OPEN, $when: \"id > 3\" }} }}"), ""), "GSI"),
+        (Code::SameKey, mapping("", "", "  OTHER: { from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" } }"), "\"USER#\""),
+        (Code::KeyNotUnique, item("from: users, key: { PK: \"U#{name}\", SK: \"U#\" }"), "\"U#{name}\""),
+        // Values that run into each other.
+        (Code::KeyUnproved, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}{setting_type}\" }"), "\"S#{service}{setting_type}\""),
+        (Code::KeyUnproved, item("from: services, key: { PK: \"S#{service | lower}\", SK: \"S#\" }"), "\"S#{service | lower}\""),
+        (Code::KeyUnproved, item("from: personal_settings, key: { PK: \"U#{user_id}\", SK: \"S#{service}#{setting_type}\" }"), "\"S#{service}#{setting_type}\""),
+        (Code::EmptyKey, item("from: users, key: { PK: \"{email}\", SK: \"{id | pad(3)}\" }"), "\"{email}\""),
+        (Code::LongKey, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{email}#{name}\" }"), "\"U#{email}#{name}\""),
+        (Code::UnpaddedNumber, item("from: users, key: { PK: \"U#{id}\", SK: \"U#{id}\" }"), "\"U#{id}\""),
+        (Code::UnorderedTime, item("from: users, key: { PK: \"U#{id}\", SK: \"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\" }"), "\"{name | time('%Y-%m-%d') | format('%d.%m.%Y')}\""),
+        (Code::UnneededAcceptance, user("accept: [single-partition]"), "single-partition"),
+        (Code::EscapedOrder, mapping(&plain("key_escape: percent"), "from: users, key: { PK: \"USER#{id}\", SK: \"V1#{id | pad(9)}\" }", ""), "\"V1#{id | pad(9)}\""),
+        (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, indexes: { GSI: { partition: data } }"), "GSI"),
+        (Code::EmptyIndex, table("name: portal, key: { partition: PK, sort: SK }, local_indexes: { LSI: { sort: data } }"), "LSI"),
+        (Code::NeverMatches, user("where: gender = NULL"), "gender = NULL"),
+        (Code::NeverMatches, user("where: \"'name' IS NULL\""), "\"'name' IS NULL\""),
+        (Code::NeverMatches, user("where: \"'name' = 'Ann'\""), "\"'name' = 'Ann'\""),
+        (Code::Yaml, mapping("", "", "  access_patterns: { user: { key: { PK: \"USER#{id}\" } } }"), "access_patterns"),
+        (Code::NeverMatches, user("where: id > 3 AND (name IS NULL)"), "id > 3 AND (name IS NULL)"),
+        (Code::NeverMatches, user("attributes: { x: { $value: 1, $when: gender <> NULL } }"), "gender <> NULL"),
+        (Code::NeverMatches, user("attributes: { x: { $embed: subscribe_users, $where: user_id IS NULL } }"), "user_id IS NULL"),
+        (Code::Unchecked, item("from: { sql: SELECT 1 AS id, key: [id] }, key: { PK: \"U#{id}\", SK: \"U#\" }, columns: []"), "SELECT 1 AS id"),
+    ]
+}
+
+/// The same for access patterns.
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
+fn pattern_cases() -> Vec<(Code, String, &'static str)> {
+    let asked = |item: &str, pattern: &str| {
+        let item = format!("from: users, key: {{ {item} }}, accept: [key-unproved, empty-key]");
+        mapping(
+            "",
+            &item,
+            &format!("access_patterns: {{ p: {{ {pattern} }} }}"),
+        )
+    };
+    let p = |pattern: &str| {
+        mapping(
+            "",
+            "",
+            &format!("access_patterns: {{ p: {{ {pattern} }} }}"),
+        )
+    };
+    let login = "  LOGIN: { from: users, key: { PK: \"USER#{id}\", SK: LOGIN }, columns: [] }\n\
+                 access_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }";
+    let keys = "name: portal, key: { partition: PK, sort: SK }, \
+                indexes: { GSI: { partition: SK, sort: PK, project: keys, accept: [single-partition] } }";
+    let held = "access_patterns: { p: { index: GSI, key: { SK: USER# }, filter: name = :name } }";
+    let shards = asked(
+        "PK: \"USER#{id | shard(9)}\", SK: \"{email}\"",
+        "key: { PK: \"USER#{* | shard(8)}\" }",
+    );
+    let padded = mapping(
+        "",
+        "from: users, key: { PK: \"USER#{id | pad(9)}\", SK: \"USER#\" }",
+        "access_patterns: { p: { items: [USER], key: { PK: \"USER#{id}\" } } }",
+    );
+    let user = "key: { PK: \"USER#{id}\" }";
+    vec![
+        (
+            Code::TextOrder,
+            p("key: { PK: USER#1 }, sql: SELECT id FROM users ORDER BY email COLLATE NOCASE"),
+            "email COLLATE NOCASE",
+        ),
+        (
+            Code::OtherOrder,
+            p("key: { PK: USER#1 }, limit: 17, sql: SELECT id FROM users LIMIT 18"),
+            "17",
+        ),
+        (
+            Code::InsensitiveKey,
+            mapping(
+                "",
+                "from: users, key: { PK: \"U#{name}\", SK: \"U#{id | pad(9)}\" }",
+                "access_patterns: { p: { items: [USER], key: { PK: \"U#{naming}\" }, sql: \"SELECT id FROM users WHERE name = :naming\" } }",
+            ),
+            "{naming}",
+        ),
+        (
+            Code::RangeEnd,
+            mapping(
+                "",
+                "from: users, key: { PK: USERS, SK: \"{name}#{id}\" }, accept: [single-partition, key-unproved, unpadded-number]",
+                "access_patterns: { p: { key: { PK: USERS, SK: { le: \"{name}\" } } } }",
+            ),
+            "\"{name}\"",
+        ),
+        (
+            Code::UnusedParameter,
+            p("key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users WHERE id = ':userId'"),
+            "SELECT id FROM users WHERE id = ':userId'",
+        ),
+        (
+            Code::UnusedParameter,
+            p("key: { PK: \"USER#{userId}\" }, sql: SELECT id FROM users"),
+            "SELECT id FROM users",
+        ),
+        (Code::UnknownIndex, p("index: GSI1, key: { PK: a }"), "GSI1"),
+        (Code::AccessPattern, p("key: { SK: a }"), "p"),
+        (
+            Code::AccessPattern,
+            p("key: { PK: \"{* | pad(4)}\" }"),
+            "\"{* | pad(4)}\"",
+        ),
+        (
+            Code::AccessPattern,
+            p("key: { PK: a, SK: \"{* | shard(4)}\" }"),
+            "\"{* | shard(4)}\"",
+        ),
+        (
+            Code::AccessPattern,
+            p("key: { PK: { lt: a } }"),
+            "{ lt: a }",
+        ),
+        (
+            Code::AccessPattern,
+            p("items: [USR], key: { PK: a }"),
+            "USR",
+        ),
+        (Code::ExtraItems, mapping("", "", login), "p"),
+        (
+            Code::NeverMatches,
+            p("items: [USER], key: { PK: \"USR#{id}\" }"),
+            "USER",
+        ),
+        (Code::Shards, shards, "{* | shard(8)}"),
+        (
+            Code::Parameter,
+            p(&format!("{user}, params: {{ ID: users.id }}")),
+            "ID",
+        ),
+        (Code::Filter, p(&format!("{user}, filter: name")), "name"),
+        (
+            Code::UnknownAttribute,
+            p(&format!("{user}, filter: nme = :name")),
+            "nme",
+        ),
+        (Code::NotProjected, mapping(keys, "", held), "name"),
+        (Code::ParameterForm, padded, "{id}"),
+    ]
+}
+
+/// Codes that only a connection shows; tests of the commands cover them.
+const ONLINE: &[Code] = &[Code::Sql, Code::UnprovedAnswer];
+
+/// The catalog of pattern 1, with what a case needs of it changed.
+fn catalog_for(code: Code) -> Catalog {
+    let mut catalog = catalog();
+    let services = catalog
+        .tables
+        .iter_mut()
+        .find(|t| t.name.name == "services")
+        .unwrap();
+    services.readable = code != Code::UnreadableTable;
+    if matches!(code, Code::LongKey | Code::Join | Code::Embed) {
+        catalog.dbms = Dbms::Postgres;
+        return catalog;
+    }
+    if code == Code::UnprovenJoin {
+        services.kind = TableKind::View;
+        services.primary_key.clear();
+    }
+    if code == Code::InsensitiveKey {
+        let mut tables = catalog.tables.iter_mut();
+        let users = tables.find(|t| t.name.name == "users").unwrap();
+        let mut columns = users.columns.iter_mut();
+        let name = columns.find(|c| c.name == "name").unwrap();
+        (name.insensitive, name.collation) = (true, Some("NOCASE".to_owned()));
+        return catalog;
+    }
+    if code == Code::RefusedValues {
+        let mut tables = catalog.tables.iter_mut();
+        let users = tables.find(|t| t.name.name == "users").unwrap();
+        users.estimated_rows = Some(60_000);
+        return catalog;
+    }
+    if code == Code::PrintedType {
+        services.columns[1].data_type = DataType::Printed;
+    }
+    services.columns[1].invisible = code == Code::InvisibleColumn;
+    catalog
+}
+
+#[test]
+fn every_code_has_a_case_that_shows_it_and_nothing_else() {
+    let mut wrong = Vec::new();
+    for (code, text, place) in cases().into_iter().chain(pattern_cases()) {
+        let (model, diagnostics) = check_with(&text, &catalog_for(code));
+        let codes: Vec<&str> = diagnostics.iter().map(|d| d.code.as_str()).collect();
+        let places: Vec<&str> = diagnostics.iter().map(|d| &text[d.span.clone()]).collect();
+        let is_error = code.severity() == Severity::Error;
+        if codes != [code.as_str()] || places != [place] || model.is_none() != is_error {
+            wrong.push(format!(
+                "{}: {codes:?} at {places:?}, wanted {place:?}\n{text}",
+                code.as_str()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The codes of a mapping of users, of whom there are about so many.
+fn codes_of(rows: Option<u64>, text: &str) -> Vec<String> {
+    let mut catalog = catalog();
+    let mut tables = catalog.tables.iter_mut();
+    let users = tables.find(|t| t.name.name == "users").unwrap();
+    users.estimated_rows = rows;
+    let (_, diagnostics) = check_with(text, &catalog);
+    let told = diagnostics.iter();
+    told.map(|d| format!("{}: {}", d.code.as_str(), d.message))
+        .collect()
+}
+
+#[test]
+fn one_partition_key_value_is_a_risk_by_its_rows_and_writes() {
+    let with = |more: &str| {
+        item(&format!(
+            "from: users, key: {{ PK: USERS, SK: \"{{id | pad(9)}}\" }}{more}"
+        ))
+    };
+    let told = |rows, more| codes_of(rows, &with(more));
+    let all = "single-partition: every USER stands under one partition key value".to_owned();
+    assert_eq!(
+        told(None, ""),
+        std::slice::from_ref(&all),
+        "how many is not known"
+    );
+    assert_eq!(
+        told(Some(0), ""),
+        [all],
+        "0 may be a table that nobody counted"
+    );
+    let many =
+        "single-partition: every USER (about 60,000 rows) stands under one partition key value";
+    assert_eq!(told(Some(60_000), ""), [many]);
+    assert_eq!(told(Some(6), ""), Vec::<String>::new());
+    assert_eq!(told(Some(6), ", write_rate: 20"), Vec::<String>::new());
+    let busy = "single-partition: every USER (about 6 rows) stands under one partition key value";
+    assert_eq!(told(Some(6), ", write_rate: 2000"), [busy]);
+    // Who accepts it for the database with many rows is not told to take that away where there are few.
+    assert_eq!(
+        told(Some(6), ", accept: [single-partition]"),
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        told(Some(60_000), ", accept: [single-partition]"),
+        Vec::<String>::new()
+    );
+}
+
+#[test]
+fn members_that_differ_by_the_childs_key_are_no_risk() {
+    for gathered in [
+        "$as: set, $each: \"{service}#{setting_type}\"",
+        "$as: map, $each: 1, $key: \"{service}#{setting_type}\"",
+        "$as: set, $each: \"{service}\", $where: \"setting_type = 'alert'\"",
+        "$as: set, $each: \"{service}\", $limit: 1, $order: service",
+        "$as: list, $each: \"{service}\"",
+    ] {
+        let text = item(&format!(
+            "from: users, key: {{ PK: \"U#{{id}}\", SK: \"U#\" }}, attributes: {{ x: {{ $embed: personal_settings, {gathered} }} }}"
+        ));
+        assert_eq!(codes_of(None, &text), Vec::<String>::new(), "{gathered}");
+    }
+}
+
+#[test]
+fn small_item_types_under_one_value_count_together() {
+    let two = mapping(
+        "",
+        "from: users, key: { PK: ALL, SK: \"U#{id | pad(9)}\" }",
+        "  OTHER: { from: users, key: { PK: ALL, SK: \"O#{id | pad(9)}\" } }",
+    );
+    assert_eq!(codes_of(Some(400), &two), Vec::<String>::new());
+    let told = codes_of(Some(600), &two);
+    assert_eq!(told.len(), 2, "{told:?}");
+}
+
+#[test]
+fn a_ttl_column_that_is_too_narrow_for_seconds_is_told() {
+    let mut catalog = catalog();
+    let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+    let users = users.unwrap();
+    let column = users
+        .columns
+        .iter_mut()
+        .find(|c| c.name == "gender")
+        .unwrap();
+    let text = mapping(
+        "name: portal, key: { partition: PK, sort: SK }, ttl: gender",
+        "from: users, key: { PK: \"USER#{id}\", SK: \"USER#\" }, columns: [gender]",
+        "",
+    );
+    column.data_type = DataType::Integer {
+        bits: 16,
+        unsigned: false,
+    };
+    let (_, diagnostics) = check_with(&text, &catalog);
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    assert_eq!(diagnostics[0].code, Code::TtlType);
+    let users = catalog.tables.iter_mut().find(|t| t.name.name == "users");
+    let mut columns = users.unwrap().columns.iter_mut();
+    columns.find(|c| c.name == "gender").unwrap().data_type = DataType::Integer {
+        bits: 32,
+        unsigned: false,
+    };
+    let (model, diagnostics) = check_with(&text, &catalog);
+    assert!(model.is_some() && diagnostics.is_empty(), "{diagnostics:?}");
+}
+
+#[test]
+fn no_code_is_without_a_case() {
+    let cases: Vec<_> = cases().into_iter().chain(pattern_cases()).collect();
+    for code in Code::ALL {
+        let has_case = cases.iter().any(|(other, _, _)| other == code);
+        assert!(has_case || ONLINE.contains(code), "{}", code.as_str());
+    }
+}

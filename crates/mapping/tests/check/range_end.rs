@@ -1,0 +1,85 @@
+//! Ranges whose bounds are only the beginning of a key, with what the relational query says of them.
+
+use dynafold_mapping::diagnostic::Code;
+
+use super::check_with;
+use super::refused::{asked, with};
+
+/// What is said of a range of events, at which text and with which help.
+fn told(condition: &str, sql: Option<&str>) -> Option<(String, String, String)> {
+    let sql = sql.map_or(String::new(), |sql| {
+        format!("\nsql: \"SELECT id FROM events WHERE user_id = :userId AND {sql}\"")
+    });
+    let text = with(&format!(
+        "items: [EVENT]\nkey: {{ PK: \"USER#{{userId | pad(6)}}\", {condition} }}{sql}"
+    ));
+    let (model, mut diagnostics) = check_with(&text, &asked());
+    // A range that begins or ends nowhere finds users too.
+    diagnostics.retain(|diagnostic| diagnostic.code != Code::ExtraItems);
+    assert!(model.is_some(), "{condition}: {diagnostics:?}");
+    let [diagnostic] = diagnostics.as_slice() else {
+        assert!(diagnostics.is_empty(), "{condition}: {diagnostics:?}");
+        return None;
+    };
+    assert_eq!(diagnostic.code, Code::RangeEnd, "{condition}");
+    let at = text[diagnostic.span.clone()].to_owned();
+    Some((
+        at,
+        diagnostic.message.clone(),
+        diagnostic.help.clone().unwrap(),
+    ))
+}
+
+/// The end of a range of moments, which is the beginning of keys.
+const UNTIL: &str = "SK: { between: [\"EVENT#{from | epoch_ms | pad(13)}\", \"EVENT#{until | epoch_ms | pad(13)}\"] }";
+
+#[test]
+fn a_bound_that_keys_go_on_behind_is_told_where_the_query_says_otherwise() {
+    let (at, message, help) = told(UNTIL, None).unwrap();
+    assert_eq!(at, "\"EVENT#{until | epoch_ms | pad(13)}\"");
+    assert_eq!(
+        message,
+        "items at `{until | epoch_ms | pad(13)}` itself do not come back: the keys of `EVENT` go on behind it"
+    );
+    assert_eq!(
+        help,
+        "to change that end behind them, \"EVENT#{until | epoch_ms | pad(13)}$\"; if it is meant, say `< :until` in `sql`, or accept: [range-end]"
+    );
+    for sql in [
+        "at >= :from AND at <= :until",
+        "at BETWEEN :from AND :until",
+    ] {
+        assert!(told(UNTIL, Some(sql)).is_some(), "{sql}");
+    }
+    assert_eq!(told(UNTIL, Some("at >= :from AND at < :until")), None);
+    let (at, ..) = told(UNTIL, Some("at > :from AND at < :until")).unwrap();
+    assert!(at.contains("from"), "{at}");
+    let end = UNTIL.replace("pad(13)}\"] }", "pad(13)}$\"] }");
+    assert_eq!(told(&end, None), None);
+
+    let bound = "\"EVENT#{since | epoch_ms | pad(13)}\"";
+    let of = |operator: &str, sql| told(&format!("SK: {{ {operator}: {bound} }}"), sql);
+    assert!(of("le", None).is_some() && of("gt", None).is_some());
+    assert_eq!((of("lt", None), of("ge", None)), (None, None));
+    assert_eq!(of("gt", Some("at >= :since")), None);
+    assert!(of("lt", Some("at <= :since")).is_some());
+}
+
+#[test]
+fn a_whole_key_is_held_against_the_query() {
+    let latest = |operator: &str, sql| {
+        let text = format!(
+            "at: {{ {operator}: \"{{since}}\" }} }}\nindex: LATEST\nparams: {{ since: events.at"
+        );
+        told(&text, sql)
+    };
+    for operator in ["le", "lt", "ge", "gt"] {
+        assert_eq!(latest(operator, None), None, "{operator}");
+    }
+    assert_eq!(latest("ge", Some("at >= :since")), None);
+    let (_, message, _) = latest("ge", Some("at > :since")).unwrap();
+    assert_eq!(
+        message,
+        "items at `{since}` itself come back: as the range says, and the query says otherwise"
+    );
+}

@@ -1,0 +1,12 @@
+//! What the tests of several crates share: models made by hand ([`model`]), and cases ([`cases`]).
+
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    clippy::must_use_candidate,
+    reason = "tests alone use it"
+)]
+
+pub mod cases;
+pub mod model;
