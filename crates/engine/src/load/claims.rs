@@ -6,9 +6,8 @@ use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
 use dynafold_mapping::item::DUPLICATE_KEY;
 use dynafold_mapping::model::Model;
 
-use super::prune::selected;
+use super::plan::selected;
 use super::report::{Books, Outcome, Report};
-use super::start::compares_again;
 use super::{KeyCheck, Load};
 
 /// The claims of a load, from its report.
@@ -95,7 +94,7 @@ fn ends(total: &Books) -> String {
 fn keys(load: &Load, report: &Report) -> (Verdict, String) {
     let keys = &report.keys;
     let finished = report.outcome.is_finished();
-    let again = compares_again(load);
+    let again = load.compares_again();
     match keys.check {
         _ if keys.overwritten > 0 => (
             Verdict::Differs,

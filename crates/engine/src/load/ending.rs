@@ -10,8 +10,6 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, sleep};
 
-use super::prune::Unowned;
-use super::state::StateError;
 use crate::proof::ProofError;
 
 // Why a run ends early, told to all its tasks. The first reason stays, save that a failure
@@ -239,17 +237,6 @@ impl Failure {
             causes: Vec::new(),
             help: Some("make room there, or name another folder in TMPDIR".to_owned()),
         }
-    }
-
-    /// The state of the run cannot be kept.
-    pub(super) fn of_state(error: &StateError) -> Self {
-        Self::new("state", error, Some(error.help()))
-    }
-
-    /// Items of the table cannot be told apart, so that none of them can be deleted.
-    pub(super) fn unowned(error: &Unowned) -> Self {
-        let help = "give the table a `type_attribute`, or the keys texts to begin with";
-        Self::new("unowned", error, Some(help))
     }
 
     /// Something that cannot happen did: a task of ours died.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{Elements, Folded, Folder, Reject};
-use dynafold_mapping::model::{Expired, ItemType, Model};
+use dynafold_mapping::model::{Expired, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Row, Source};
 
-use super::ending::{Cancel, Failure};
+use super::ending::{Cancel, Failure, Why};
 use super::lanes::{Lanes, Read};
-use super::ledger::ChunkId;
-use super::prove::Unproved;
-use super::start::Plan;
+use super::plan::{ChunkId, Plan};
+use super::row::meets;
+use crate::proof::ProofError;
 
 /// Reads all rows of a plan, and folds them.
 pub(crate) struct Walk<'w> {
@@ -153,31 +153,34 @@ impl Sieve {
     }
 }
 
-/// Whether a row meets an item type's condition.
-pub(crate) fn meets(item_type: &ItemType, row: &[Value]) -> bool {
-    item_type
-        .condition
-        .is_none_or(|at| matches!(row.get(at), Some(Value::Bool(true))))
+/// Why a reading of all rows did not come to its end.
+#[derive(Debug)]
+pub(crate) enum Unproved {
+    /// The caller wished it.
+    Cancelled,
+    /// A connection broke, and another one reads from the beginning.
+    Again,
+    /// The source or the disk failed.
+    Failed(Failure),
 }
 
-/// What tells a row apart: the values of the item type's row key.
-pub(crate) type RowKey = Box<[Value]>;
-
-/// The row key of a row.
-pub(crate) fn row_key(item_type: &ItemType, row: &[Value]) -> RowKey {
-    let values = item_type.row_key.iter();
-    values
-        .map(|(_, at)| row.get(*at).cloned().unwrap_or(Value::Null))
-        .collect()
+impl From<Unproved> for Why {
+    fn from(unproved: Unproved) -> Self {
+        match unproved {
+            Unproved::Cancelled | Unproved::Again => Self::Cancelled,
+            Unproved::Failed(failure) => Self::Failed(failure),
+        }
+    }
 }
 
-/// The row key of a row that nobody needs any more.
-pub(crate) fn take_row_key(item_type: &ItemType, row: &mut [Value]) -> RowKey {
-    let values = item_type.row_key.iter();
-    values
-        .map(|(_, at)| {
-            row.get_mut(*at)
-                .map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
-        })
-        .collect()
+impl From<ProofError> for Unproved {
+    fn from(error: ProofError) -> Self {
+        Self::Failed(Failure::new("keys", &error, Some(error.help())))
+    }
+}
+
+impl From<std::io::Error> for Unproved {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(Failure::scratch(&error))
+    }
 }

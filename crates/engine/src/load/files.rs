@@ -12,9 +12,9 @@ use dynafold_dynamodb::Table;
 use dynafold_relational::value::quote;
 
 use super::ending::Failure;
-use super::ledger::Lines;
-use super::rejects::{self, refuse_unless};
-use super::state::{Annex, AnnexError, Extent, sync_folder, with};
+use super::lines::Lines;
+use super::rejects;
+use super::state::{Annex, AnnexError, Extent, head, sync_folder, with};
 
 /// Which of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -200,11 +200,6 @@ impl LineFile {
     }
 }
 
-/// The rejects file could not be looked at or removed.
-pub(super) fn rejects_failure(path: &Path, cause: std::io::Error) -> Failure {
-    failure(Which::Rejects, &AnnexError::unwritable(path, cause))
-}
-
 fn failure(which: Which, error: &AnnexError) -> Failure {
     match error {
         AnnexError::Unread { cause } => Failure::scratch(cause),
@@ -244,4 +239,38 @@ pub fn check_archive(path: &Path, table: &Table) -> Result<(), Failure> {
         refuse_unless(&beginning, why, path)
             .map_err(|cause| failure(Which::Archive, &AnnexError::unwritable(path, cause)))
     })
+}
+
+/// Takes the rejects of an earlier run away, which would be taken for the coming one's.
+///
+/// # Errors
+///
+/// [`Failure`] when the file is there and holds something else, or cannot be removed.
+pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
+    // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
+    let refused = refuse_unless(
+        rejects::BEGINNING,
+        "the file is there and holds no rejects",
+        path,
+    );
+    let cleared = refused.and_then(|()| match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
+        _ => Ok(()),
+    });
+    cleared.map_err(|error| failure(Which::Rejects, &AnnexError::unwritable(path, error)))
+}
+
+/// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
+/// nothing that could be lost.
+fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
+    use std::io::{Error, ErrorKind};
+    match std::fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => return Ok(()),
+    }
+    if head(path, beginning.len())? == beginning.as_bytes() {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::AlreadyExists, why))
 }

@@ -17,8 +17,8 @@ use dynafold_target::{Action, Batch, private};
 use parking_lot::Mutex;
 
 use super::ending::Failure;
+use super::scope::SENT;
 use super::state::{StateError, with};
-use super::worker::SENT;
 use crate::proof::Proof;
 
 /// Bytes of a digest, of the header and of the secret behind it.
@@ -147,7 +147,7 @@ fn find(path: &Path) -> Result<Found, Failure> {
         return Ok(Found::Useless);
     }
     let path = path.to_owned();
-    Err(Failure::of_state(&StateError::Foreign { path }))
+    Err(Failure::from(&StateError::Foreign { path }))
 }
 
 fn path(state: &Path) -> PathBuf {
@@ -155,7 +155,7 @@ fn path(state: &Path) -> PathBuf {
 }
 
 fn failed(path: &Path, cause: Error) -> Failure {
-    Failure::of_state(&StateError::io(path, cause))
+    Failure::from(&StateError::io(path, cause))
 }
 
 #[cfg(test)]

@@ -18,9 +18,8 @@ use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant};
 
 use super::ending::{Cancel, Failure, Halt, Why};
-use super::ledger::ChunkId;
+use super::plan::{ChunkId, Part, Plan, scan_of};
 use super::report::Progress;
-use super::start::{Part, Plan, scan_of};
 
 /// Blocks that wait for the fold. A block has about a megabyte at most.
 const BLOCKS_AHEAD: usize = 8;

@@ -6,7 +6,6 @@
 //! nothing that is not on disk.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,13 +15,12 @@ use std::thread::JoinHandle;
 use dynafold_mapping::model::Model;
 use dynafold_target::{Action, Throttle};
 use parking_lot::{Mutex, MutexGuard};
-use serde::{Deserialize, Serialize};
-use tempfile::SpooledTempFile;
 
 use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
-use super::prove::Told;
-use super::rejects::{NOTED, Rejected, line, note};
+use super::lines::Lines;
+use super::plan::ChunkId;
+use super::rejects::{NOTED, Rejected, Told, line, note};
 use super::report::{Books, RejectNote, Traffic};
 use super::state::State;
 
@@ -341,7 +339,7 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
         let extents =
             files.filter_map(|file| Some((file.which().name().to_owned(), file.extent()?)));
         let entered = state.chunks_done(done, extents.collect());
-        entered.map_err(|error| Failure::of_state(&error))?;
+        entered.map_err(|error| Failure::from(&error))?;
     }
     for ticket in tickets {
         inner.live.remove(&ticket.id);
@@ -350,80 +348,11 @@ fn enter(inner: &Mutex<Inner>, tickets: &[Arc<Ticket>]) -> Result<(), Failure> {
     Ok(())
 }
 
-// Lines that blocks of rows leave behind, put back into the blocks' order.
-//
-// Blocks are folded at the same time and end in any order. What they leave goes to memory first,
-// and to a file without a name when it is more than a little.
-
-/// Bytes of lines in memory.
-const MEMORY: usize = 1 << 20;
-
-/// The lines of one chunk.
-#[derive(Debug)]
-pub(super) struct Lines {
-    /// The block whose turn it is.
-    next: u64,
-    early: BTreeMap<u64, String>,
-    text: SpooledTempFile,
-    length: u64,
-}
-
-impl Default for Lines {
-    fn default() -> Self {
-        Self {
-            next: 0,
-            early: BTreeMap::new(),
-            text: SpooledTempFile::new(MEMORY),
-            length: 0,
-        }
-    }
-}
-
-impl Lines {
-    /// Takes all that a block leaves behind, be it nothing.
-    pub(super) fn put(&mut self, block: u64, lines: String) -> std::io::Result<()> {
-        self.early.insert(block, lines);
-        while let Some(lines) = self.early.remove(&self.next) {
-            self.next += 1;
-            self.append(&lines)?;
-        }
-        Ok(())
-    }
-
-    /// Takes a line that belongs to no block: one of an item that the service refused.
-    pub(super) fn append(&mut self, lines: &str) -> std::io::Result<()> {
-        self.length += u64::try_from(lines.len()).unwrap_or(u64::MAX);
-        self.text.write_all(lines.as_bytes())
-    }
-
-    /// All lines, those of blocks whose turn never came too, to be read; `None` without any. They
-    /// may be as many as a chunk has rows, and are not held in memory.
-    pub(super) fn take(&mut self) -> std::io::Result<Option<SpooledTempFile>> {
-        for (_, lines) in std::mem::take(&mut self.early) {
-            self.append(&lines)?;
-        }
-        let Self {
-            mut text, length, ..
-        } = std::mem::take(self);
-        text.seek(SeekFrom::Start(0))?;
-        Ok((length > 0).then_some(text))
-    }
-}
-
 // Tickets: what became of one chunk, until all of it is known.
 //
 // A ticket is held by whoever reads the chunk, by each block of rows on its way to the fold, and
 // by each item on its way to the table. When nobody holds it any more, the chunk is done: its
 // books, its rejects and its archived items are entered at one time, or never.
-
-/// Which part of the source a ticket is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub(crate) struct ChunkId {
-    /// Index of the pass.
-    pub(crate) pass: usize,
-    /// Index of the chunk in its pass.
-    pub(crate) chunk: usize,
-}
 
 /// The ticket of a chunk.
 #[derive(Debug)]

@@ -13,14 +13,16 @@ use dynafold_target::throttle::Settings;
 use dynafold_target::{Target, TargetError};
 
 use super::ending::{Failure, Halt, Why};
-use super::feed::RowKey;
 use super::files::LineFile;
-use super::ledger::{ChunkId, Closed, Ledger, Opening, Ticket};
+use super::ledger::{Closed, Ledger, Opening, Ticket};
+use super::outbox::Outbox;
 use super::pace::Pace;
-use super::parcel::{Outbox, put};
+use super::parcel::put;
 use super::park::Park;
+use super::plan::ChunkId;
 use super::probe::Probe;
 use super::report::Silent;
+use super::row::RowKey;
 use super::writer::Delivery;
 
 /// Batches on their way, of one worker.

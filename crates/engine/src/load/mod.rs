@@ -28,16 +28,21 @@ mod files;
 mod journal;
 mod lanes;
 mod ledger;
+mod lines;
 mod mend;
+mod outbox;
 mod pace;
 mod parcel;
 mod park;
+mod plan;
 mod probe;
 mod prove;
 mod prune;
 mod rejects;
 mod report;
+mod row;
 mod run;
+mod scope;
 mod start;
 pub mod state;
 mod table;
@@ -46,32 +51,33 @@ mod writer;
 
 pub use ending::Cancel;
 pub use ending::Failure;
-pub use files::check_archive;
-pub use rejects::clear_rejects;
+pub use files::{check_archive, clear_rejects};
 pub use report::{Books, Largest, UNCLEAR_WHY};
 pub use report::{KeysReport, Left, LimitedBy, Outcome, RejectNote, Report, Traffic, Waits};
 pub use report::{Progress, Silent, Step};
-pub use start::{Begun, Ready, begin, run};
+pub use run::run;
+pub use scope::{Doing, Selection};
+pub use start::{Begun, Ready, begin};
 pub use table::{Ensured, TableError, ensure_table};
-pub use worker::{Doing, Selection};
 
 pub(crate) use claims::subject;
 pub(crate) use differ::{Differ, Looked, is_same};
 pub(crate) use ending::{Halt, Why};
-pub(crate) use feed::{Fate, RowKey, Sieve, Walk, meets, row_key, take_row_key};
+pub(crate) use feed::{Fate, Sieve, Unproved, Walk};
 pub(crate) use files::LineFile;
 pub(crate) use lanes::{Block, Issue, Lanes, Read as Reading, Reader, spread};
-pub(crate) use ledger::{ChunkId, Closed, Ticket};
+pub(crate) use ledger::{Closed, Ticket};
 pub(crate) use mend::{Mender, Mending};
-pub(crate) use prove::{Contest, Keys as KeyPass, Unproved, shares_key};
+pub(crate) use plan::{ChunkId, Part, Plan, selected};
+pub(crate) use prove::{Contest, Keys as KeyPass, shares_key};
 pub(crate) use prune::{Owners, Unowned};
-pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare, selected};
-pub(crate) use rejects::{NOTED, Rejected, key_json, line, note, raw, row_json};
+pub(crate) use prune::{STRANGER, Scan as TableScan, Stale, Stray, UNCLEAR, compare};
+pub(crate) use rejects::{NOTED, Rejected, line, note};
 pub(crate) use report::rate;
-pub(crate) use start::{Part, Plan};
-pub(crate) use worker::{EXPIRED, REJECTED, take_keys};
+pub(crate) use row::{RowKey, key_json, meets, raw, row_json, row_key, take_row_key};
+pub(crate) use scope::{EXPIRED, REJECTED};
+pub(crate) use worker::take_keys;
 pub(crate) use worker::{Work, crew};
-pub(crate) use writer::count;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -108,6 +114,13 @@ pub struct Load {
     pub progress: Arc<dyn Progress>,
     /// What is remembered from one attempt to the next; `None` for a run that cannot be resumed.
     pub state: Option<state::Opened>,
+}
+
+impl Load {
+    /// Whether the rows that are loaded may be others than those whose keys were compared before.
+    fn compares_again(&self) -> bool {
+        self.options.keys == KeyCheck::First && self.model.passes.iter().any(|pass| pass.fickle)
+    }
 }
 
 /// How it is known that no two items have one key.
@@ -216,4 +229,9 @@ pub(crate) fn processors() -> usize {
     let all = std::thread::available_parallelism().map_or(1, usize::from);
     // More of them gain nothing: the database, or the table, is slower.
     all.min(8)
+}
+
+/// A length as a count.
+pub(crate) fn count(length: usize) -> u64 {
+    u64::try_from(length).unwrap_or(u64::MAX)
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant, sleep};
 
-use super::writer::count;
+use super::count;
 
 /// How long a writer waits at most before it asks again: what it waits for may have been lost.
 const PATIENCE: Duration = Duration::from_millis(250);

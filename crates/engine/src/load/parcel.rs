@@ -3,14 +3,11 @@
 use std::sync::Arc;
 
 use dynafold_mapping::item::Folded;
-use dynafold_target::{Action, Batch, BatchLimit, Batcher, Entry};
+use dynafold_target::{Action, Batch, BatchLimit, Entry};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::JoinSet;
 
-use super::ending::{Failure, Why};
-use super::feed::RowKey;
 use super::ledger::Ticket;
-use super::writer::Delivery;
+use super::row::RowKey;
 
 /// Where an item comes from.
 #[derive(Debug, Clone)]
@@ -101,83 +98,5 @@ impl Parcel {
 
     pub(super) fn is_empty(&self) -> bool {
         self.origins.is_empty()
-    }
-}
-
-/// Items that are written or deleted beside the load's own way: gathered into batches, and delivered some
-/// batches at a time.
-pub(super) struct Outbox {
-    pub(super) delivery: Arc<Delivery>,
-    batcher: Batcher,
-    /// Of the items that wait in the batcher.
-    origins: Vec<Origin>,
-    requests: JoinSet<()>,
-    most_requests: usize,
-}
-
-impl Outbox {
-    pub(super) fn new(delivery: &Arc<Delivery>, most_requests: usize) -> Self {
-        Self {
-            batcher: Batcher::new(delivery.target.batch_limit()),
-            delivery: delivery.clone(),
-            origins: Vec::new(),
-            requests: JoinSet::new(),
-            most_requests,
-        }
-    }
-
-    /// Takes a request, whose item or key `write` appends as DynamoDB JSON.
-    pub(super) async fn push(
-        &mut self,
-        entry: Entry,
-        ticket: Arc<Ticket>,
-        row: RowKey,
-        write: impl FnOnce(&mut String),
-    ) {
-        ticket.hold();
-        self.origins.push(Origin {
-            ticket,
-            row,
-            known: None,
-        });
-        self.batcher.limit_units(self.delivery.pace.batch_units());
-        if let Some(batch) = self.batcher.push(entry, write) {
-            self.send(batch).await;
-        }
-    }
-
-    /// Sends what waits, and waits until all of it is accounted for.
-    pub(super) async fn flush(&mut self) {
-        if let Some(batch) = self.batcher.finish() {
-            self.send(batch).await;
-        }
-        while self.settle_one().await {}
-    }
-
-    async fn send(&mut self, batch: Batch) {
-        let count = batch.len().min(self.origins.len());
-        let parcel = Parcel {
-            batch,
-            origins: self.origins.drain(..count).collect(),
-            permit: None,
-        };
-        if self.requests.len() >= self.most_requests {
-            self.settle_one().await;
-        }
-        let delivery = self.delivery.clone();
-        self.requests
-            .spawn(async move { delivery.deliver(parcel, None).await });
-    }
-
-    /// Waits for one delivery; `false` where none is under way.
-    async fn settle_one(&mut self) -> bool {
-        let Some(ended) = self.requests.join_next().await else {
-            return false;
-        };
-        if ended.is_err() {
-            let failure = Failure::internal("a task that delivers items died");
-            self.delivery.halt.set(Why::Failed(failure));
-        }
-        true
     }
 }

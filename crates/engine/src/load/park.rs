@@ -17,7 +17,6 @@ use tokio::time::{Duration, Instant};
 use super::ending::{Failure, Halt, Why};
 use super::pace::of;
 use super::parcel::{Origin, Parcel};
-use super::writer::Delivery;
 
 /// KiB of items that may wait.
 const KIB: u32 = 64 << 10;
@@ -54,37 +53,31 @@ impl Default for Park {
 }
 
 impl Park {
-    /// Takes items of hot partitions in, when there is room for them.
-    pub(super) async fn take(delivery: &Arc<Delivery>, parcel: Parcel) {
-        let park = &delivery.park;
-        for (at, origin) in parcel.origins.into_iter().enumerate() {
-            let Some(entry) = parcel.batch.entries().get(at).copied() else {
-                continue;
-            };
-            let json = parcel.batch.json(at).to_owned();
-            let kib = u32::try_from(json.len() / 1024 + 1).unwrap_or(KIB).min(KIB);
-            let room = park.room.clone().acquire_many_owned(kib).await.ok();
-            let parked = Parked {
-                entry,
-                json,
-                origin,
-                _room: room,
-            };
-            let first = {
-                let mut queues = park.queues.lock();
-                let queue = queues.entry(entry.partition);
-                let first = matches!(queue, std::collections::hash_map::Entry::Vacant(_));
-                queue.or_default().push_back(parked);
-                first
-            };
-            if first {
-                let mut tasks = park.tasks.lock();
-                while let Some(ended) = tasks.try_join_next() {
-                    ended_well(&ended, &delivery.halt);
-                }
-                tasks.spawn(drain(delivery.clone(), entry.partition));
-            }
+    /// Takes an item of a hot partition in, when there is room for it. Says whether nothing of its
+    /// partition waited: somebody has to send from it then.
+    pub(super) async fn take(&self, entry: Entry, json: String, origin: Origin) -> bool {
+        let kib = u32::try_from(json.len() / 1024 + 1).unwrap_or(KIB).min(KIB);
+        let room = self.room.clone().acquire_many_owned(kib).await.ok();
+        let parked = Parked {
+            entry,
+            json,
+            origin,
+            _room: room,
+        };
+        let mut queues = self.queues.lock();
+        let queue = queues.entry(entry.partition);
+        let first = matches!(queue, std::collections::hash_map::Entry::Vacant(_));
+        queue.or_default().push_back(parked);
+        first
+    }
+
+    /// Has a task send what waits of a partition.
+    pub(super) fn spawn(&self, drain: BoxFuture<'static, ()>, halt: &Halt) {
+        let mut tasks = self.tasks.lock();
+        while let Some(ended) = tasks.try_join_next() {
+            ended_well(&ended, halt);
         }
+        tasks.spawn(drain);
     }
 
     /// How long the end of the run waited for what was left here.
@@ -109,7 +102,7 @@ impl Park {
     }
 
     /// The next batch of a partition; `None` where its queue is empty, which is then gone.
-    fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
+    pub(super) fn next(&self, partition: u64, most: f64) -> Option<Parcel> {
         let mut queues = self.queues.lock();
         let queue = queues.get_mut(&partition)?;
         let mut parcel = Parcel::default();
@@ -146,17 +139,4 @@ fn ended_well(ended: &Result<(), JoinError>, halt: &Halt) {
         let failure = Failure::internal("a task that writes a hot partition's items died");
         halt.set(Why::Failed(failure));
     }
-}
-
-/// Boxed, since a delivery may park, which drains, which delivers.
-fn drain(delivery: Arc<Delivery>, partition: u64) -> BoxFuture<'static, ()> {
-    Box::pin(async move {
-        loop {
-            let most = delivery.pace.hot_batch_units(partition);
-            let Some(parcel) = delivery.park.next(partition, most) else {
-                return;
-            };
-            delivery.deliver(parcel, Some(partition)).await;
-        }
-    })
 }

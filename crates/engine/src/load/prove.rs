@@ -23,13 +23,13 @@ use dynafold_source::{Row, Source};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::ending::{Cancel, Failure, Why};
-use super::feed::{Fate, RowKey, Walk, row_key};
-use super::ledger::{ChunkId, Lines};
-use super::rejects::{NOTED, Rejected, json, key_json, line, note, row_json};
-use super::report::{KeysReport, Progress, RejectNote, Step};
-use super::start::Plan;
-use super::worker::Selection;
+use super::ending::{Cancel, Failure};
+use super::feed::{Fate, Unproved, Walk};
+use super::plan::{ChunkId, Plan};
+use super::rejects::{Rejected, Told};
+use super::report::{KeysReport, Progress, Step};
+use super::row::{RowKey, json, key_json, row_json, row_key};
+use super::scope::Selection;
 use crate::proof::{self, Groups, Proof, ProofError};
 
 /// Keys whose rows are looked for, where the run does not begin because of them.
@@ -62,24 +62,6 @@ pub(crate) struct Proved {
     pub(super) told: Told,
 }
 
-/// Rejected rows of a load that does not begin because of them. Nothing of a load that does.
-#[derive(Debug, Default)]
-pub(super) struct Told {
-    pub(super) notes: Vec<RejectNote>,
-    pub(super) lines: Lines,
-}
-
-impl Told {
-    fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
-        if self.notes.len() < NOTED {
-            self.notes.push(note(model, reject));
-        }
-        let mut text = String::new();
-        line(&mut text, model, reject);
-        self.lines.append(&text)
-    }
-}
-
 impl Proved {
     /// Whether a load that may reject so many rows begins.
     pub(crate) fn begins(&self, max_rejects: Option<u64>) -> bool {
@@ -104,38 +86,6 @@ impl Proved {
                 self.contest.enter(group.fingerprint, &locators);
             }
         }
-    }
-}
-
-/// Why there is no proof.
-#[derive(Debug)]
-pub(crate) enum Unproved {
-    /// The caller wished it.
-    Cancelled,
-    /// A connection broke, and another one reads from the beginning.
-    Again,
-    /// The source or the disk failed.
-    Failed(Failure),
-}
-
-impl From<Unproved> for Why {
-    fn from(unproved: Unproved) -> Self {
-        match unproved {
-            Unproved::Cancelled | Unproved::Again => Self::Cancelled,
-            Unproved::Failed(failure) => Self::Failed(failure),
-        }
-    }
-}
-
-impl From<ProofError> for Unproved {
-    fn from(error: ProofError) -> Self {
-        Self::Failed(Failure::new("keys", &error, Some(error.help())))
-    }
-}
-
-impl From<std::io::Error> for Unproved {
-    fn from(error: std::io::Error) -> Self {
-        Self::Failed(Failure::scratch(&error))
     }
 }
 

@@ -20,14 +20,14 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::Prune;
 use super::ending::{Cancel, Failure, Why};
 use super::journal::Journal;
 use super::ledger::Ticket;
-use super::parcel::Outbox;
+use super::outbox::Outbox;
 use super::report::Left;
-use super::worker::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
-use super::writer::{Delivery, count};
+use super::scope::{Doing, EXPIRED, FILTERED, REJECTED, SENT};
+use super::writer::Delivery;
+use super::{Prune, count};
 use crate::proof::{Options, Proof};
 
 /// Segments that are scanned side by side.
@@ -457,17 +457,6 @@ pub(super) async fn overwritten(keys: Proof, forgotten: &HashSet<u64>) -> Result
     compare(keys, Spool::new()?, forgotten, async |_| true).await
 }
 
-/// The item types that a run is about: those that a pass makes.
-pub(crate) fn selected(model: &Model) -> Vec<bool> {
-    let mut selected = vec![false; model.item_types.len()];
-    for index in model.passes.iter().flat_map(|pass| &pass.item_types) {
-        if let Some(selected) = selected.get_mut(*index) {
-            *selected = true;
-        }
-    }
-    selected
-}
-
 // Deletions on their way: gathered into batches and delivered like items that are written, at the
 // same pace. What is deleted [`super::prune`] has found.
 
@@ -562,6 +551,14 @@ pub(crate) enum Unowned {
     /// When two item types have everything in common.
     #[error("items of {0} and {1} cannot be told apart by their attributes or by their keys")]
     Alike(Arc<str>, Arc<str>),
+}
+
+/// Items of the table cannot be told apart, so that none of them can be deleted.
+impl From<&Unowned> for Failure {
+    fn from(error: &Unowned) -> Self {
+        let help = "give the table a `type_attribute`, or the keys texts to begin with";
+        Self::new("unowned", error, Some(help))
+    }
 }
 
 impl Owners {

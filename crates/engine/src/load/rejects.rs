@@ -1,19 +1,14 @@
 //! Rejects: one JSON line for each row that became no item, which [`super::files`] writes.
 
 use std::borrow::Cow;
-use std::path::Path;
 
-use dynafold_dynamodb::{Item, Table, write_item};
 use dynafold_mapping::item::Reject;
-use dynafold_mapping::model::{ItemType, Model};
-use dynafold_relational::value::{Value, quote, write_document};
-use serde_json::value::RawValue;
+use dynafold_mapping::model::Model;
+use dynafold_relational::value::quote;
 
-use super::ending::Failure;
-use super::feed::RowKey;
-use super::files::rejects_failure;
+use super::lines::Lines;
 use super::report::RejectNote;
-use super::state::head;
+use super::row::{RowKey, json, raw, row_json};
 
 /// Rejects that the report names.
 pub(crate) const NOTED: usize = 20;
@@ -45,45 +40,8 @@ impl Rejected {
     }
 }
 
-/// An item as DynamoDB JSON.
-pub(crate) fn json(item: &Item) -> String {
-    let mut out = String::new();
-    write_item(&mut out, item);
-    out
-}
-
 /// How every line of a rejects file begins.
 pub(super) const BEGINNING: &str = "{\"item_type\":";
-
-/// Takes the rejects of an earlier run away, which would be taken for the coming one's.
-///
-/// # Errors
-///
-/// [`Failure`] when the file is there and holds something else, or cannot be removed.
-pub fn clear_rejects(path: &Path) -> Result<(), Failure> {
-    // A mistyped `--rejects` must not cost the mapping, or a SQLite source.
-    let refused = refuse_unless(BEGINNING, "the file is there and holds no rejects", path);
-    let cleared = refused.and_then(|()| match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => std::fs::remove_file(path),
-        _ => Ok(()),
-    });
-    cleared.map_err(|error| rejects_failure(path, error))
-}
-
-/// Refuses a file that is there, holds something, and does not begin so. Pipes and devices hold
-/// nothing that could be lost.
-pub(super) fn refuse_unless(beginning: &str, why: &str, path: &Path) -> std::io::Result<()> {
-    use std::io::{Error, ErrorKind};
-    match std::fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() && metadata.len() > 0 => {}
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => return Ok(()),
-    }
-    if head(path, beginning.len())? == beginning.as_bytes() {
-        return Ok(());
-    }
-    Err(Error::new(ErrorKind::AlreadyExists, why))
-}
 
 /// A reject as the report names it.
 pub(crate) fn note(model: &Model, reject: &Rejected) -> RejectNote {
@@ -123,30 +81,20 @@ pub(crate) fn line(out: &mut String, model: &Model, reject: &Rejected) {
     out.push_str("}\n");
 }
 
-/// An item's key as a JSON object: `{"PK":{"S":"USER#7"}}`.
-pub(crate) fn key_json(table: &Table, item: &Item) -> String {
-    let keys = table.key();
-    let attributes = keys.filter_map(|key| Some((key.name.clone(), item.get(&key.name)?.clone())));
-    let attributes = attributes.collect();
-    json(&Item { attributes })
+/// Rejected rows of a load that does not begin because of them. Nothing of a load that does.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    pub(super) notes: Vec<RejectNote>,
+    pub(super) lines: Lines,
 }
 
-/// A row's key as a JSON object: `{"user_id":7,"day":"2024-05-01"}`.
-pub(crate) fn row_json(item_type: &ItemType, row: &[Value]) -> String {
-    let mut out = String::from("{");
-    for (index, ((name, _), value)) in item_type.row_key.iter().zip(row).enumerate() {
-        if index > 0 {
-            out.push(',');
+impl Told {
+    pub(super) fn tell(&mut self, model: &Model, reject: &Rejected) -> std::io::Result<()> {
+        if self.notes.len() < NOTED {
+            self.notes.push(note(model, reject));
         }
-        quote(&mut out, name);
-        out.push(':');
-        out.push_str(&write_document(value));
+        let mut text = String::new();
+        line(&mut text, model, reject);
+        self.lines.append(&text)
     }
-    out.push('}');
-    out
-}
-
-/// JSON text that we have written ourselves, for a report.
-pub(crate) fn raw(json: String) -> Box<RawValue> {
-    RawValue::from_string(json).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

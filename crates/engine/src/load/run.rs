@@ -1,4 +1,4 @@
-//! The run: proves the keys, starts lanes, workers and writers, and ends everything in order.
+//! The run: enters the attempt, starts lanes, workers and writers, and ends everything in order.
 
 use std::sync::Arc;
 
@@ -14,19 +14,20 @@ use tokio::time::{Duration, Instant};
 use super::claims::claims;
 use super::ending::{Failure, Why};
 use super::lanes::{End, Issue, Lanes, Read, Reader, spread};
-use super::ledger::{ChunkId, Closed, Ledger, Ticket};
+use super::ledger::{Closed, Ledger, Ticket};
 use super::pace::Pace;
 use super::parcel::Parcel;
 use super::park::Park;
+use super::plan::ChunkId;
 use super::probe::Probe;
 use super::prune::{Owners, Pruning, overwritten};
 use super::report::{
     Books, KeysReport, Left, LimitedBy, Outcome, Report, Step, Times, Waits, odd, rate,
 };
-use super::start::{Begun, Setting, finish};
+use super::start::{Begun, Ready, Setting, begin, finish};
 use super::worker::{Block, KIB_IN_FLIGHT, Rules, Worker, crew};
-use super::writer::{Delivery, count, write};
-use super::{Load, processors, prune};
+use super::writer::{Delivery, write};
+use super::{Load, count, processors, prune};
 
 /// Blocks that wait for a worker.
 const BLOCKS_AHEAD: usize = 4;
@@ -56,8 +57,57 @@ fn forgotten_types(items: u64) -> String {
     )
 }
 
+/// Loads a table that is there already, and reports. Never fails but in its report.
+pub async fn run(load: Load) -> Report {
+    Box::pin(begin(load)).await.run(Ready::default()).await
+}
+
+impl Begun {
+    /// Whether it writes: then its table is to be made ready now.
+    #[must_use]
+    pub fn goes_on(&self) -> bool {
+        self.setting.is_some() && !self.load.cancel.is_cancelled()
+    }
+
+    /// Loads and reports. Never fails but in its report.
+    pub async fn run(mut self, ready: Ready) -> Report {
+        if let Some(mut setting) = self.setting.take() {
+            setting.ready = ready;
+            match self.enter(&mut setting).await {
+                Ok(()) => self.setting = Some(setting),
+                Err(why) => self.halt.set(why),
+            }
+        }
+        Box::pin(load_and_report(self)).await
+    }
+
+    async fn enter(&mut self, setting: &mut Setting) -> Result<(), Why> {
+        let Load {
+            target,
+            model,
+            cancel,
+            ..
+        } = &self.load;
+        if cancel.is_cancelled() {
+            return Err(Why::Cancelled);
+        }
+        if let Some(state) = &mut self.before.opening.state {
+            // An attempt that is in the state has a journal of its own.
+            let kept = setting.keep_journal(&self.load, state);
+            kept.map_err(Why::Failed)?;
+            let entered = setting.enter(&self.load, state);
+            entered.map_err(|error| Why::Failed(Failure::from(&error)))?;
+        }
+        let started = tokio::select! {
+            started = target.start(&model.table, true) => started,
+            () = cancel.cancelled() => return Err(Why::Cancelled),
+        };
+        started.map_err(|error| Why::Failed(Failure::from(&error)))
+    }
+}
+
 /// Loads a table that is ready, and reports.
-pub(super) async fn run(begun: Begun) -> Report {
+async fn load_and_report(begun: Begun) -> Report {
     let Begun {
         load,
         halt,
@@ -212,7 +262,7 @@ impl Run {
         self.delivery.progress.step(step);
         let compared = if looks {
             match (Owners::of(&self.load.model), &prune) {
-                (Err(unowned), Some(_)) => Err(Why::Failed(Failure::unowned(&unowned))),
+                (Err(unowned), Some(_)) => Err(Why::Failed(Failure::from(&unowned))),
                 (owners, prune) => {
                     let pruning = Pruning {
                         prune: prune.as_ref(),
@@ -269,9 +319,7 @@ impl Run {
                 &self.load,
             );
             if let Err(error) = ended {
-                closed
-                    .failure
-                    .get_or_insert_with(|| Failure::of_state(&error));
+                closed.failure.get_or_insert_with(|| Failure::from(&error));
             }
         }
         if finished

@@ -4,21 +4,22 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use dynafold_mapping::model::{Model, Pass};
+use dynafold_mapping::model::Model;
 use dynafold_relational::catalog::Dbms;
-use dynafold_relational::scan::{By, Range, Scan};
-use dynafold_source::{Source, SourceError};
-use serde::{Deserialize, Serialize};
+use dynafold_source::Source;
 use tokio::time::Instant;
 
 use super::ending::{Failure, Halt, Why};
 use super::files::LineFile;
 use super::journal::Journal;
-use super::ledger::{ChunkId, Opening};
-use super::prove::{Contest, Keys, Proved, Told};
-use super::report::{KeysReport, Report};
+use super::ledger::Opening;
+use super::plan::{ChunkId, Plan};
+use super::prove::{Contest, Keys, Proved};
+use super::rejects::Told;
+use super::report::KeysReport;
+use super::scope::Doing;
 use super::state::{Attempt, ChunkBooks, Earlier, Extent, Ground, Opened, State, StateError};
-use super::worker::{Doing, Rules};
+use super::worker::Rules;
 use super::{KeyCheck, Load, Prune, journal};
 use crate::proof::Proof;
 
@@ -202,12 +203,7 @@ async fn prove(
 
 /// Whether the keys of all rows are compared at the end, those of chunks that are done too.
 fn wants_all_keys(load: &Load) -> bool {
-    load.options.prune.is_some() || load.options.keys == KeyCheck::Late || compares_again(load)
-}
-
-/// Whether the rows that are loaded may be others than those whose keys were compared before.
-pub(super) fn compares_again(load: &Load) -> bool {
-    load.options.keys == KeyCheck::First && load.model.passes.iter().any(|pass| pass.fickle)
+    load.options.prune.is_some() || load.options.keys == KeyCheck::Late || load.compares_again()
 }
 
 fn rules(load: &Load, contest: Contest, stale: bool) -> Rules {
@@ -363,178 +359,6 @@ fn read_unmatched(model: &mut Arc<Model>) {
     }
 }
 
-/// Loads a table that is there already, and reports. Never fails but in its report.
-pub async fn run(load: Load) -> Report {
-    Box::pin(begin(load)).await.run(Ready::default()).await
-}
-
-impl Begun {
-    /// Whether it writes: then its table is to be made ready now.
-    #[must_use]
-    pub fn goes_on(&self) -> bool {
-        self.setting.is_some() && !self.load.cancel.is_cancelled()
-    }
-
-    /// Loads and reports. Never fails but in its report.
-    pub async fn run(mut self, ready: Ready) -> Report {
-        if let Some(mut setting) = self.setting.take() {
-            setting.ready = ready;
-            match self.enter(&mut setting).await {
-                Ok(()) => self.setting = Some(setting),
-                Err(why) => self.halt.set(why),
-            }
-        }
-        Box::pin(super::run::run(self)).await
-    }
-
-    async fn enter(&mut self, setting: &mut Setting) -> Result<(), Why> {
-        let Load {
-            target,
-            model,
-            cancel,
-            ..
-        } = &self.load;
-        if cancel.is_cancelled() {
-            return Err(Why::Cancelled);
-        }
-        if let Some(state) = &mut self.before.opening.state {
-            // An attempt that is in the state has a journal of its own.
-            let kept = setting.keep_journal(&self.load, state);
-            kept.map_err(Why::Failed)?;
-            let entered = setting.enter(&self.load, state);
-            entered.map_err(|error| Why::Failed(Failure::of_state(&error)))?;
-        }
-        let started = tokio::select! {
-            started = target.start(&model.table, true) => started,
-            () = cancel.cancelled() => return Err(Why::Cancelled),
-        };
-        started.map_err(|error| Why::Failed(Failure::from(&error)))
-    }
-}
-
-// What a run reads: the passes, each in chunks that are read, folded and entered one by one.
-
-/// Fewest and most rows of a chunk, as far as the database can tell.
-const ROWS: std::ops::RangeInclusive<u64> = 10_000..=250_000;
-/// Chunks that a table is cut into, between those bounds.
-const CHUNKS: u64 = 64;
-
-/// What one chunk reads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Part {
-    /// All rows of the pass.
-    Whole,
-    /// The rows between two keys.
-    Range(Range),
-    /// No rows: children that find no parent are counted.
-    Orphans,
-}
-
-/// The chunks of each pass.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct Plan {
-    pub(crate) passes: Vec<Vec<Part>>,
-}
-
-impl Plan {
-    /// Cuts the passes of a mapping. `estimates`: about how many rows each has; `wanted`: about how
-    /// many rows a chunk is to have, where the caller knows better.
-    pub(crate) async fn cut(
-        source: &mut dyn Source,
-        model: &Model,
-        estimates: &[Option<u64>],
-        wanted: Option<u64>,
-    ) -> Result<Self, SourceError> {
-        let mut passes = Vec::with_capacity(model.passes.len());
-        for (index, pass) in model.passes.iter().enumerate() {
-            if pass.item_types.is_empty() {
-                // Left out by a selection.
-                passes.push(Vec::new());
-                continue;
-            }
-            let rows = estimates.get(index).copied().flatten();
-            passes.push(parts(source, pass, wanted.unwrap_or_else(|| chunk(rows))).await?);
-        }
-        Ok(Self { passes })
-    }
-
-    /// Whether its ranges have all rows of another snapshot too. Places of rows live and die with theirs in
-    /// PostgreSQL, and a row whose key has become NULL is in no range.
-    fn covers(&self, dbms: Dbms, never_null: &[BTreeSet<String>]) -> bool {
-        let mut passes = self.passes.iter().zip(never_null);
-        self.passes.len() == never_null.len()
-            && passes.all(|(parts, solid)| {
-                parts.iter().all(|part| match part {
-                    Part::Whole | Part::Orphans => true,
-                    Part::Range(range) => match &range.by {
-                        By::Key(columns) => columns.iter().all(|column| solid.contains(column)),
-                        By::Place => dbms != Dbms::Postgres,
-                    },
-                })
-            })
-    }
-
-    /// Every pass as one chunk.
-    pub(crate) fn whole(model: &Model) -> Self {
-        let passes = model.passes.iter();
-        // Those without item types are left out by a selection.
-        let passes = passes.map(|pass| match &*pass.item_types {
-            [] => Vec::new(),
-            _ => vec![Part::Whole],
-        });
-        Self {
-            passes: passes.collect(),
-        }
-    }
-
-    /// Whether a chunk is one of its.
-    pub(super) fn holds(&self, id: ChunkId) -> bool {
-        let pass = self.passes.get(id.pass);
-        pass.is_some_and(|parts| id.chunk < parts.len())
-    }
-
-    /// All chunks in order: neighbours in the list are neighbours in a table.
-    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &Part)> {
-        self.passes.iter().enumerate().flat_map(|(pass, parts)| {
-            let parts = parts.iter().enumerate();
-            parts.map(move |(chunk, part)| (ChunkId { pass, chunk }, part))
-        })
-    }
-}
-
-/// Rows of a chunk, for a pass of so many rows.
-fn chunk(rows: Option<u64>) -> u64 {
-    let wanted = rows.unwrap_or(0) / CHUNKS;
-    wanted.clamp(*ROWS.start(), *ROWS.end())
-}
-
-async fn parts(
-    source: &mut dyn Source,
-    pass: &Pass,
-    wanted: u64,
-) -> Result<Vec<Part>, SourceError> {
-    let ranges = source.cut(&pass.scan, wanted).await?;
-    if ranges.len() < 2 {
-        return Ok(vec![Part::Whole]);
-    }
-    let orphans = pass.scan.embeds().next().map(|_| Part::Orphans);
-    Ok(ranges.into_iter().map(Part::Range).chain(orphans).collect())
-}
-
-/// The scan that reads a part of a pass; `None` where no rows are read.
-pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
-    let range = match part {
-        Part::Whole => None,
-        Part::Range(range) => Some(range.clone()),
-        Part::Orphans => return None,
-    };
-    Some(Scan {
-        range,
-        ..pass.scan.clone()
-    })
-}
-
 // What earlier attempts at a run have done, and how much of it still counts.
 //
 // A chunk that is done is skipped where the database proves that nothing has changed since. Where
@@ -590,7 +414,7 @@ impl Before {
         if anew && let Some(state) = &mut self.opening.state {
             // The state first: a file that is shorter than it says was changed by somebody else.
             let forgotten = state.forget_annexes();
-            forgotten.map_err(|error| Failure::of_state(&error))?;
+            forgotten.map_err(|error| Failure::from(&error))?;
         }
         for file in [&mut self.opening.rejects, &mut self.opening.archive] {
             let extent = done.extents.get(file.which().name());
@@ -647,38 +471,5 @@ impl Done {
     pub(super) fn read_again(&mut self) {
         self.again
             .extend(std::mem::take(&mut self.skip).into_keys());
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_plan_holds_for_other_rows_only_where_its_ranges_have_them_all() {
-        let range = |by: By| {
-            Part::Range(Range {
-                by,
-                after: None,
-                to: None,
-            })
-        };
-        let key = || range(By::Key(vec!["id".to_owned()]));
-        let plan = |parts: Vec<Part>| Plan {
-            passes: vec![parts],
-        };
-        let solid = [BTreeSet::from(["id".to_owned()])];
-        let none = [BTreeSet::new()];
-        for (part, dbms, never_null, covers) in [
-            (key(), Dbms::Mysql, &solid[..], true),
-            (key(), Dbms::Mysql, &none[..], false),
-            (key(), Dbms::Mysql, &[][..], false),
-            (range(By::Place), Dbms::Sqlite, &none[..], true),
-            (range(By::Place), Dbms::Postgres, &solid[..], false),
-            (Part::Whole, Dbms::Postgres, &none[..], true),
-        ] {
-            let plan = plan(vec![part]);
-            assert_eq!(plan.covers(dbms, never_null), covers, "{plan:?}");
-        }
     }
 }

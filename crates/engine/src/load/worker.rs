@@ -3,34 +3,35 @@
 //! Several work side by side; each has a batch of its own, which may hold items of several chunks.
 //! What becomes of a row is entered into the books of its chunk at the end of its block.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dynafold_dynamodb::{Attribute, Item, Table, write_item};
+use dynafold_dynamodb::write_item;
 use dynafold_mapping::item::{Elements, Folded, Folder, KEY_NULL, Reject};
 use dynafold_mapping::model::{Expired, ItemType, Model};
 use dynafold_relational::value::Value;
 use dynafold_source::{Chunk, Row};
 use dynafold_target::{Batch, Batcher, Entry};
 use parking_lot::Mutex;
-use serde::Serialize;
 use tokio::sync::{Mutex as Turn, Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::Prune;
 use super::differ::{Differ, Known, Looked, REQUESTS, known};
 use super::ending::{Failure, Why};
-use super::feed::{Fate, Sieve, meets, row_key, take_row_key};
+use super::feed::{Fate, Sieve};
 use super::ledger::Ticket;
 use super::parcel::{Origin, Parcel, put};
+use super::plan::selected;
 use super::prove::Contest;
-use super::prune::selected;
-use super::rejects::{Rejected, line, note, raw, row_json};
+use super::rejects::{Rejected, line, note};
 use super::report::{Books, Largest, Times, enter};
-use super::writer::{Delivery, count};
+use super::row::{meets, raw, row_json, row_key, take_row_key};
+use super::scope::{Doing, EXPIRED, FILTERED, REJECTED, Selection};
+use super::writer::Delivery;
+use super::{Prune, count};
 use crate::proof::Proof;
 
 /// KiB of batches that may be on their way at one time.
@@ -492,62 +493,7 @@ impl Worker {
     }
 }
 
-// What a run does with the rows and items that it is given: all of them or a selection, blindly
-// or only where the table differs, and whether their keys are remembered.
-
-/// What is done with items.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Doing {
-    /// They are written.
-    #[default]
-    Put,
-    /// Those are written that the table does not hold as they are.
-    Changes,
-    /// Nothing is written: it is counted what would be.
-    Plan,
-}
-
-/// Which rows and items a run is about.
-#[derive(Debug, Clone, Default)]
-pub struct Selection {
-    /// Items with this partition key value alone.
-    pub partition: Option<Attribute>,
-    /// These rows alone: item types, by their names, and row keys as JSON, without the positions of
-    /// elements.
-    pub rows: Option<HashSet<(Arc<str>, String)>>,
-}
-
-impl Selection {
-    /// Whether a row is among them.
-    pub(crate) fn holds_row(&self, item_type: &ItemType, row: &[Value]) -> bool {
-        self.rows.as_ref().is_none_or(|rows| {
-            // Its elements are still to come.
-            let key = row_key(item_type, row);
-            let own = key.get(..item_type.key_columns()).unwrap_or(&key);
-            let key = row_json(item_type, own);
-            rows.contains(&(item_type.name.clone(), key))
-        })
-    }
-
-    /// Whether an item is, be it one that was rejected: only where its partition key is made is it
-    /// known to be another's.
-    pub(crate) fn holds_item(&self, table: &Table, item: Option<&Item>) -> bool {
-        self.partition.as_ref().is_none_or(|wanted| {
-            let found = item.and_then(|item| item.get(&table.partition.name));
-            found.is_none_or(|found| found == wanted)
-        })
-    }
-}
-
-/// The locators of keys that rows have which make no item under them, by why they make none.
-pub(crate) const REJECTED: u64 = (1 << 63) - 1;
-/// The rows have expired: DynamoDB deletes such items when it comes to it.
-pub(crate) const EXPIRED: u64 = REJECTED - 1;
-/// `where` leaves the rows out.
-pub(super) const FILTERED: u64 = EXPIRED - 1;
-/// The locator of keys of items that an attempt of this run has sent.
-pub(crate) const SENT: u64 = FILTERED - 1;
+// What a run does with the rows and items that it is given, and whether their keys are remembered.
 
 /// The rules of a run.
 #[derive(Debug)]

@@ -8,6 +8,7 @@
 //! unwritten, item by item.
 
 mod accounts;
+mod parking;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use dynafold_target::{Target, TargetError};
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Duration, Instant, sleep, timeout};
 
+use super::count;
 use super::ending::{Failure, Halt, Why};
 use super::journal::Journal;
 use super::ledger::Ledger;
@@ -313,7 +315,7 @@ impl Delivery {
             .collect();
         if !hot.is_empty() {
             let hot = parcel.take(&hot);
-            Park::take(self, hot).await;
+            self.park(hot).await;
         }
     }
 }
@@ -328,9 +330,4 @@ fn still_unprocessed(items: usize) -> Failure {
                 .to_owned(),
         ),
     }
-}
-
-/// A length as a count.
-pub(crate) fn count(length: usize) -> u64 {
-    u64::try_from(length).unwrap_or(u64::MAX)
 }

@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use super::Difference;
+use crate::load::ending::Failure;
 
 /// A state cannot be opened or written.
 #[derive(Debug, thiserror::Error)]
@@ -162,4 +163,11 @@ fn holder(pid: Option<u32>, host: Option<&str>, since: Option<&str>) -> String {
 fn listed(differences: &[Difference]) -> String {
     let lines: Vec<String> = differences.iter().map(Difference::to_string).collect();
     lines.join("; ")
+}
+
+/// The state of the run cannot be kept.
+impl From<&StateError> for Failure {
+    fn from(error: &StateError) -> Self {
+        Self::new("state", error, Some(error.help()))
+    }
 }

@@ -16,8 +16,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 use super::{Attempt, ChunkBooks, Extent, Identity, Selection, StateError};
-use crate::load::ledger::ChunkId;
-use crate::load::start::Plan;
+use crate::load::plan::{ChunkId, Plan};
 
 /// The format that this version reads and writes.
 pub(super) const FORMAT: u32 = 3;

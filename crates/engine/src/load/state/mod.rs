@@ -25,9 +25,8 @@ pub(super) use place::{head, sync_folder, with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::ledger::ChunkId;
+use super::plan::{ChunkId, Plan};
 use super::report::Books;
-use super::start::Plan;
 use log::{Contents, Entry, Log, Unread};
 use place::{Found, Lock};
 

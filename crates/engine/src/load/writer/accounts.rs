@@ -7,7 +7,8 @@ use std::sync::Arc;
 use dynafold_target::throttle::Kind;
 use dynafold_target::{Action, Entry, ErrorClass, TargetError};
 
-use super::{Delivery, count};
+use super::Delivery;
+use crate::load::count;
 use crate::load::ledger::Ticket;
 use crate::load::parcel::{Origin, Parcel};
 use crate::load::rejects::Rejected;

@@ -10,7 +10,7 @@ mod runs;
 use std::path::{Path, PathBuf};
 
 use super::*;
-use crate::load::start::Part;
+use crate::load::plan::Part;
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()

@@ -1,0 +1,183 @@
+//! What a run reads: the passes, each in chunks that are read, folded and entered one by one.
+
+use std::collections::BTreeSet;
+
+use dynafold_mapping::model::{Model, Pass};
+use dynafold_relational::catalog::Dbms;
+use dynafold_relational::scan::{By, Range, Scan};
+use dynafold_source::{Source, SourceError};
+use serde::{Deserialize, Serialize};
+
+/// One chunk: the part of the source that a ticket is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ChunkId {
+    /// Index of the pass.
+    pub(crate) pass: usize,
+    /// Index of the chunk in its pass.
+    pub(crate) chunk: usize,
+}
+
+/// Fewest and most rows of a chunk, as far as the database can tell.
+const ROWS: std::ops::RangeInclusive<u64> = 10_000..=250_000;
+/// Chunks that a table is cut into, between those bounds.
+const CHUNKS: u64 = 64;
+
+/// What one chunk reads.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Part {
+    /// All rows of the pass.
+    Whole,
+    /// The rows between two keys.
+    Range(Range),
+    /// No rows: children that find no parent are counted.
+    Orphans,
+}
+
+/// The chunks of each pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub(crate) passes: Vec<Vec<Part>>,
+}
+
+impl Plan {
+    /// Cuts the passes of a mapping. `estimates`: about how many rows each has; `wanted`: about how
+    /// many rows a chunk is to have, where the caller knows better.
+    pub(crate) async fn cut(
+        source: &mut dyn Source,
+        model: &Model,
+        estimates: &[Option<u64>],
+        wanted: Option<u64>,
+    ) -> Result<Self, SourceError> {
+        let mut passes = Vec::with_capacity(model.passes.len());
+        for (index, pass) in model.passes.iter().enumerate() {
+            if pass.item_types.is_empty() {
+                // Left out by a selection.
+                passes.push(Vec::new());
+                continue;
+            }
+            let rows = estimates.get(index).copied().flatten();
+            passes.push(parts(source, pass, wanted.unwrap_or_else(|| chunk(rows))).await?);
+        }
+        Ok(Self { passes })
+    }
+
+    /// Whether its ranges have all rows of another snapshot too. Places of rows live and die with theirs in
+    /// PostgreSQL, and a row whose key has become NULL is in no range.
+    pub(super) fn covers(&self, dbms: Dbms, never_null: &[BTreeSet<String>]) -> bool {
+        let mut passes = self.passes.iter().zip(never_null);
+        self.passes.len() == never_null.len()
+            && passes.all(|(parts, solid)| {
+                parts.iter().all(|part| match part {
+                    Part::Whole | Part::Orphans => true,
+                    Part::Range(range) => match &range.by {
+                        By::Key(columns) => columns.iter().all(|column| solid.contains(column)),
+                        By::Place => dbms != Dbms::Postgres,
+                    },
+                })
+            })
+    }
+
+    /// Every pass as one chunk.
+    pub(crate) fn whole(model: &Model) -> Self {
+        let passes = model.passes.iter();
+        // Those without item types are left out by a selection.
+        let passes = passes.map(|pass| match &*pass.item_types {
+            [] => Vec::new(),
+            _ => vec![Part::Whole],
+        });
+        Self {
+            passes: passes.collect(),
+        }
+    }
+
+    /// Whether a chunk is one of its.
+    pub(super) fn holds(&self, id: ChunkId) -> bool {
+        let pass = self.passes.get(id.pass);
+        pass.is_some_and(|parts| id.chunk < parts.len())
+    }
+
+    /// All chunks in order: neighbours in the list are neighbours in a table.
+    pub(crate) fn chunks(&self) -> impl Iterator<Item = (ChunkId, &Part)> {
+        self.passes.iter().enumerate().flat_map(|(pass, parts)| {
+            let parts = parts.iter().enumerate();
+            parts.map(move |(chunk, part)| (ChunkId { pass, chunk }, part))
+        })
+    }
+}
+
+/// Rows of a chunk, for a pass of so many rows.
+fn chunk(rows: Option<u64>) -> u64 {
+    let wanted = rows.unwrap_or(0) / CHUNKS;
+    wanted.clamp(*ROWS.start(), *ROWS.end())
+}
+
+async fn parts(
+    source: &mut dyn Source,
+    pass: &Pass,
+    wanted: u64,
+) -> Result<Vec<Part>, SourceError> {
+    let ranges = source.cut(&pass.scan, wanted).await?;
+    if ranges.len() < 2 {
+        return Ok(vec![Part::Whole]);
+    }
+    let orphans = pass.scan.embeds().next().map(|_| Part::Orphans);
+    Ok(ranges.into_iter().map(Part::Range).chain(orphans).collect())
+}
+
+/// The scan that reads a part of a pass; `None` where no rows are read.
+pub(crate) fn scan_of(pass: &Pass, part: &Part) -> Option<Scan> {
+    let range = match part {
+        Part::Whole => None,
+        Part::Range(range) => Some(range.clone()),
+        Part::Orphans => return None,
+    };
+    Some(Scan {
+        range,
+        ..pass.scan.clone()
+    })
+}
+
+/// The item types that a run is about: those that a pass makes.
+pub(crate) fn selected(model: &Model) -> Vec<bool> {
+    let mut selected = vec![false; model.item_types.len()];
+    for index in model.passes.iter().flat_map(|pass| &pass.item_types) {
+        if let Some(selected) = selected.get_mut(*index) {
+            *selected = true;
+        }
+    }
+    selected
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_holds_for_other_rows_only_where_its_ranges_have_them_all() {
+        let range = |by: By| {
+            Part::Range(Range {
+                by,
+                after: None,
+                to: None,
+            })
+        };
+        let key = || range(By::Key(vec!["id".to_owned()]));
+        let plan = |parts: Vec<Part>| Plan {
+            passes: vec![parts],
+        };
+        let solid = [BTreeSet::from(["id".to_owned()])];
+        let none = [BTreeSet::new()];
+        for (part, dbms, never_null, covers) in [
+            (key(), Dbms::Mysql, &solid[..], true),
+            (key(), Dbms::Mysql, &none[..], false),
+            (key(), Dbms::Mysql, &[][..], false),
+            (range(By::Place), Dbms::Sqlite, &none[..], true),
+            (range(By::Place), Dbms::Postgres, &solid[..], false),
+            (Part::Whole, Dbms::Postgres, &none[..], true),
+        ] {
+            let plan = plan(vec![part]);
+            assert_eq!(plan.covers(dbms, never_null), covers, "{plan:?}");
+        }
+    }
+}
