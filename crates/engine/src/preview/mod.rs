@@ -16,6 +16,7 @@ pub use dynafold_mapping::sample::{ItemTypeSample, SampleItem, SampleReject};
 pub use forecast::{
     Collections, Collision, Collisions, Forecast, ForecastOutcome, LargeItem, SizeClass, SourceRow,
 };
+pub use run::survey;
 pub use sample::{Most, sample, sample_within};
 pub use sketch::{Heavy, Sketch};
-pub use survey::{ItemSink, Survey, Surveyed, survey};
+pub use survey::{ItemSink, Survey, Surveyed};

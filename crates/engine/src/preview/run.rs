@@ -16,13 +16,47 @@ use super::survey::{
 };
 use crate::load::{
     Cancel, ChunkId, Failure, Fate, Lanes, LineFile, Plan, Progress, Reading, RejectNote, Rejected,
-    RowKey, Sieve, Unproved, Walk, count, key_json, line, meets, note, raw, row_json, row_key,
-    shares_key, subject,
+    RowKey, Sieve, Step, Unproved, Walk, count, key_json, line, meets, note, raw, row_json,
+    row_key, shares_key, subject,
 };
 use crate::proof::{Proof, ProofError};
 
 /// Rejects of an item type and code that the report names.
 const NOTED: u64 = 5;
+
+/// Surveys and reports. Never fails but in its report.
+pub async fn survey(survey: Survey) -> Forecast {
+    let begun = Instant::now();
+    let mut run = Run::new(&survey);
+    run.sink = survey.items;
+    let mut end = run.read(survey.source, &survey.estimates).await.err();
+    if let (None, Some(sink)) = (&end, &mut run.sink) {
+        let finished = unless_unwanted(sink.finish());
+        end = finished
+            .err()
+            .map(|error| ForecastOutcome::Failed(sink_failure(error)));
+    }
+    let mut found = None;
+    if end.is_none() {
+        run.progress.step(Step::ComparingKeys);
+        match run.prove(survey.named).await {
+            Ok(proved) => found = Some(proved),
+            Err(ended) => end = Some(ended),
+        }
+    }
+    if let Some(found) = &mut found
+        && found.collisions.keys > 0
+    {
+        run.progress.step(Step::NamingDuplicates);
+        if let Err(failure) = run.name(found).await {
+            end = Some(ForecastOutcome::Failed(failure));
+        }
+        if run.cancel.is_cancelled() {
+            end = end.or(Some(ForecastOutcome::Interrupted));
+        }
+    }
+    run.forecast(end, found, begun)
+}
 
 /// A survey that goes on.
 pub(super) struct Run {

@@ -14,13 +14,11 @@ use dynafold_mapping::item::{Folded, Folder};
 use dynafold_mapping::model::{ItemType, Model};
 use dynafold_mapping::template::Context;
 use dynafold_source::Source;
-use tokio::time::Instant;
 
-use super::forecast::{Collections, Forecast, ForecastOutcome, LargeItem, SizeClass};
+use super::forecast::{Collections, Forecast, LargeItem, SizeClass};
 use super::places::{NAMED, Place, heaviness, hot, text};
-use super::run::Run;
 use super::sketch::Sketch;
-use crate::load::{Cancel, Failure, Progress, RowKey, Step, count, raw, row_json};
+use crate::load::{Cancel, Failure, Progress, RowKey, count, raw, row_json};
 use crate::proof;
 use crate::proof::ProofError;
 
@@ -88,40 +86,6 @@ impl Surveyed<'_> {
     pub fn row_json(&self) -> String {
         row_json(self.item_type, self.row)
     }
-}
-
-/// Surveys and reports. Never fails but in its report.
-pub async fn survey(survey: Survey) -> Forecast {
-    let begun = Instant::now();
-    let mut run = Run::new(&survey);
-    run.sink = survey.items;
-    let mut end = run.read(survey.source, &survey.estimates).await.err();
-    if let (None, Some(sink)) = (&end, &mut run.sink) {
-        let finished = unless_unwanted(sink.finish());
-        end = finished
-            .err()
-            .map(|error| ForecastOutcome::Failed(sink_failure(error)));
-    }
-    let mut found = None;
-    if end.is_none() {
-        run.progress.step(Step::ComparingKeys);
-        match run.prove(survey.named).await {
-            Ok(proved) => found = Some(proved),
-            Err(ended) => end = Some(ended),
-        }
-    }
-    if let Some(found) = &mut found
-        && found.collisions.keys > 0
-    {
-        run.progress.step(Step::NamingDuplicates);
-        if let Err(failure) = run.name(found).await {
-            end = Some(ForecastOutcome::Failed(failure));
-        }
-        if run.cancel.is_cancelled() {
-            end = end.or(Some(ForecastOutcome::Interrupted));
-        }
-    }
-    run.forecast(end, found, begun)
 }
 
 // How a survey fails.

@@ -12,8 +12,8 @@ use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::log::hex;
-use super::place::sync_folder;
+use super::hex;
+use super::paths::sync_folder;
 
 /// Bytes at the end that are told by their hash.
 const TAIL: u64 = 4096;

@@ -15,7 +15,7 @@ use dynafold_target::private;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-use super::{Attempt, ChunkBooks, Extent, Identity, Selection, StateError};
+use super::{Attempt, ChunkBooks, Extent, Identity, Selection, StateError, hex};
 use crate::load::plan::{ChunkId, Plan};
 
 /// The format that this version reads and writes.
@@ -248,11 +248,6 @@ fn seal(json: &[u8], before: u128) -> u128 {
     hasher.update(&before.to_le_bytes());
     hasher.update(json);
     hasher.digest128()
-}
-
-/// A hash as it is kept.
-pub(super) fn hex(hash: u128) -> String {
-    format!("{hash:032x}")
 }
 
 fn length(text: impl AsRef<[u8]>) -> u64 {

@@ -12,6 +12,7 @@ mod annex;
 mod error;
 mod log;
 mod model;
+mod paths;
 mod place;
 #[cfg(test)]
 mod tests;
@@ -19,8 +20,8 @@ mod tests;
 pub use annex::{Annex, AnnexError, Extent};
 pub use error::{Obstacle, StateError};
 pub use model::{Attempt, Difference, Earlier, Fact, Ground, Identity, Mode, Selection};
+pub(super) use paths::{head, sync_folder, with};
 pub use place::default_path;
-pub(super) use place::{head, sync_folder, with};
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -262,4 +263,9 @@ impl Contents {
         let found = selections.find(|selection| selection.place == place);
         found.map(|selection| &*selection.json)
     }
+}
+
+/// A hash as it is kept.
+fn hex(hash: u128) -> String {
+    format!("{hash:032x}")
 }

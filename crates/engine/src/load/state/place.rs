@@ -3,7 +3,6 @@
 //! A state is begun under another name and renamed when it is whole and on disk: no crash leaves a
 //! half-made one, and none brings back what an earlier run had done.
 
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::StateError;
 use super::error::Obstacle;
 use super::log::{BEGINNING as STATE, Entry, Log};
+use super::paths::{head, sync_folder, with};
 
 /// The folder for states beside the mapping.
 const FOLDER: &str = ".dynafold";
@@ -108,14 +108,6 @@ fn ours(path: &Path) -> Result<bool, StateError> {
     Ok(head == STATE.as_bytes())
 }
 
-/// How a file begins.
-pub(in crate::load) fn head(path: &Path, length: usize) -> io::Result<Vec<u8>> {
-    let mut head = Vec::new();
-    let length = u64::try_from(length).unwrap_or(u64::MAX);
-    File::open(path)?.take(length).read_to_end(&mut head)?;
-    Ok(head)
-}
-
 /// Begins a state in the place of what is there, if anything is.
 pub(super) fn begin(path: &Path, begun: Entry) -> Result<Log, StateError> {
     let new = with(path, ".new");
@@ -139,36 +131,6 @@ pub(super) fn set_aside(path: &Path) -> Result<(), StateError> {
         .or_else(|_| fs::copy(path, &aside).map(drop))
         .and_then(|()| sync_folder(path))
         .map_err(|cause| StateError::io(path, cause))
-}
-
-/// Makes a file that was made or renamed last. Where folders cannot be opened, as on Windows, there
-/// is nothing to do.
-pub(in crate::load) fn sync_folder(path: &Path) -> std::io::Result<()> {
-    let folder = path.parent().map(|folder| match folder {
-        here if here.as_os_str().is_empty() => Path::new("."),
-        folder => folder,
-    });
-    let Some(folder) = folder.and_then(|folder| File::open(folder).ok()) else {
-        return Ok(());
-    };
-    match folder.sync_all() {
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::InvalidInput | ErrorKind::Unsupported
-            ) =>
-        {
-            Ok(())
-        }
-        synced => synced,
-    }
-}
-
-/// The path with this at its end.
-pub(in crate::load) fn with(path: &Path, end: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(end);
-    PathBuf::from(name)
 }
 
 // One run at a time: a lock on a file beside the state.

@@ -1,6 +1,6 @@
 //! Tuples of several groups of parameters, put together.
 
-use super::draw::Why;
+use super::call::Why;
 use super::drawing::Cells;
 
 /// Tuples of several groups put together: all of them where they are no more than `most`, else so

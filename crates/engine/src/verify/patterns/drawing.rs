@@ -12,7 +12,7 @@ use dynafold_relational::value::{TimeKind, Value, compare};
 use dynafold_source::{Dialect, Source};
 use dynafold_sql::Bound;
 
-use super::draw::{Call, DrawError, Drawn, Ground, Why};
+use super::call::{Call, DrawError, Drawn, Ground, Why};
 use super::literal::{in_form, literal};
 use super::origin::{Given, Whence};
 use super::tuples::{Cell, Columns, Tuple};

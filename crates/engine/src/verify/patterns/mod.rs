@@ -9,12 +9,14 @@
 //! A pattern is proved where every call that could find a row or an item was asked (`shape`, `reach`); else its answers
 //! agree, as far as they were asked.
 
+mod call;
 mod coerce;
 mod combined;
 mod compare;
 mod draw;
 mod drawing;
 mod expected;
+mod further;
 mod joins;
 mod kinds;
 mod literal;
@@ -23,8 +25,10 @@ mod origin;
 mod others;
 mod projection;
 mod prove;
+mod proving;
 mod reach;
 mod report;
+mod result;
 mod shape;
 mod slots;
 mod stop;
@@ -32,8 +36,9 @@ mod tuples;
 mod unsaid;
 mod work;
 
-pub use draw::{Ground, Why};
-pub use prove::{Proving, foresee, prove};
+pub use call::{Ground, Why};
+pub use prove::{foresee, prove};
+pub use proving::Proving;
 pub use report::{
     ComparedType, DifferentCall, Example, ExampleKind, PatternReport, PatternsOutcome,
     PatternsReport,

@@ -11,7 +11,7 @@ use dynafold_mapping::{aligned, writing};
 use dynafold_relational::catalog::{Catalog, Column, TableName};
 use dynafold_sql::{Bound, ColumnRef, Comparison, Query, table};
 
-use super::draw::Ground;
+use super::call::Ground;
 
 /// A parameter of a pattern, or of its SQL alone.
 pub(super) struct Given<'a> {

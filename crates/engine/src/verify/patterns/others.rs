@@ -8,7 +8,7 @@ use dynafold_relational::value::{Number, Text, Time, TimeKind, Value};
 use dynafold_source::Source;
 use dynafold_sql::Bound;
 
-use super::draw::{DrawError, Why};
+use super::call::{DrawError, Why};
 use super::drawing::{Cells, Drawing, Group};
 use super::literal::{in_form, literal};
 use super::origin::{Given, Whence};

@@ -1,8 +1,6 @@
 //! Asks both sides: for each access pattern, calls are drawn, its SQL is run on the source and the
 //! pattern on the table, and the answers are compared.
 
-use std::collections::HashMap;
-use std::fmt;
 use std::time::Instant;
 
 use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
@@ -13,39 +11,12 @@ use dynafold_source::Source;
 use dynafold_sql::{Query, table};
 use dynafold_target::Target;
 
-use super::draw::Ground;
+use super::proving::Proving;
 use super::reach::{Reach, survey};
 use super::report::{PatternReport, PatternsOutcome, PatternsReport};
 use super::stop::Stop;
 use super::work::{Found, Work};
-use crate::load::{Cancel, Failure};
-
-/// What is to be proved.
-pub struct Proving<'a> {
-    /// The schema, the mapping and the run's clock.
-    pub ground: Ground<'a>,
-    /// The item types that each pattern finds, for those that promise none.
-    pub finds: HashMap<String, Vec<String>>,
-    /// The patterns that are asked about; all of them where none is named.
-    pub names: &'a [String],
-    /// About how many calls of each pattern.
-    pub values: usize,
-    /// Differences that are named, of each pattern and of each call.
-    pub examples: usize,
-    /// Stops the proof.
-    pub cancel: &'a Cancel,
-    /// Told which pattern is at work, of how many, and how many calls it takes.
-    pub progress: &'a (dyn Fn(usize, usize, &str, usize) + Send + Sync),
-}
-
-impl fmt::Debug for Proving<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Proving")
-            .field("names", &self.names)
-            .field("values", &self.values)
-            .finish_non_exhaustive()
-    }
-}
+use crate::load::Failure;
 
 /// Proves access patterns. All that is read of the source is of one snapshot, which this opens.
 pub async fn prove(

@@ -7,7 +7,7 @@ use std::fmt;
 use dynafold_mapping::claim::Claim;
 use serde::Serialize;
 
-use super::draw::Why;
+use super::call::Why;
 use crate::load::Failure;
 
 /// The proof of a mapping's access patterns.

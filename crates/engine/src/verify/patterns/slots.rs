@@ -9,7 +9,7 @@ use dynafold_relational::value::Value;
 use dynafold_sql::Selected;
 
 use super::coerce::coerce;
-use super::projection::ResultOf;
+use super::result::ResultOf;
 
 /// The columns of a query as an item type's attributes know them.
 pub(super) struct Names<'a> {

@@ -7,7 +7,7 @@ use dynafold_relational::catalog::{Column, DataType, Dbms, TableName};
 use dynafold_relational::value::Value;
 use dynafold_source::{Source, SourceError};
 
-use super::draw::Why;
+use super::call::Why;
 use super::literal::literal;
 
 /// A value with the literal under which its source finds it again.

@@ -10,7 +10,8 @@ use dynafold_relational::scan::ScanColumn;
 use dynafold_sql::{Comparator, Condition, Operand, Test};
 
 use super::made::{constant, keys};
-use super::projection::{Projection, bases};
+use super::projection::Projection;
+use super::result::bases;
 use super::shape::Shape;
 use super::work::Work;
 

@@ -14,16 +14,19 @@ use dynafold_source::{Source, SourceError};
 use dynafold_sql::{InResult, Limit, Query, Read, table};
 use dynafold_target::{Target, answer};
 
+use super::call::{Call, DrawError, Drawn, Why};
 use super::compare::{Judge, Order, Unheld};
-use super::draw::{Call, DrawError, Drawn, Why, draw};
+use super::draw::draw;
+use super::further::Keyed;
 use super::kinds::kinds;
 use super::made::{holds, keys};
 use super::origin::origins;
-use super::projection::{Projection, ResultOf, bases};
-use super::prove::Proving;
+use super::projection::Projection;
+use super::proving::Proving;
 use super::reach::Reach;
 use super::report::{ComparedType, DifferentCall, PatternReport};
-use super::shape::{Keyed, Shape, is_exact};
+use super::result::{ResultOf, bases};
+use super::shape::{Shape, is_exact};
 use super::stop::{Stop, refused};
 use crate::load::{Failure, Owners};
 

@@ -8,12 +8,11 @@ use std::time::Duration;
 use dynafold_dynamodb::{Item, Table, partition_fingerprint};
 use dynafold_format::counted;
 use dynafold_mapping::claim::{Claim, ClaimKind, Verdict};
-use dynafold_mapping::model::Model;
+use dynafold_mapping::model::{ItemType, Model};
 use parking_lot::Mutex;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::super::report::{Compared, Finding, FindingKind, VerifyOutcome, VerifyReport};
-use super::worker::name;
 use super::{Options, Run, Verify};
 use crate::load::{
     ChunkId, Closed, Failure, Owners, Part, Plan, RejectNote, STRANGER, Stale, Stray, TableScan,
@@ -587,6 +586,12 @@ fn stale(stale: Stale, options: &Options) -> &'static str {
         Stale::Rejected => "its row makes no item",
         Stale::Expired => "its row has expired, and its TTL is not over",
     }
+}
+
+/// The name of an item type.
+pub(super) fn name(model: &Model, index: usize) -> Option<String> {
+    let name = |item_type: &ItemType| item_type.name.to_string();
+    model.item_types.get(index).map(name)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::Item;
 use dynafold_mapping::item::{Elements, Expiry, Folded};
-use dynafold_mapping::model::{ItemType, Model};
+use dynafold_mapping::model::ItemType;
 use dynafold_source::Row;
 
 use super::super::compare::compare;
 use super::super::report::{AttributeFinding, Finding, FindingKind};
 use super::Shared;
-use super::ending::{Found, Place, Sheet};
+use super::ending::{Found, Place, Sheet, name};
 use crate::load::{
     Block, Differ, EXPIRED, Fate, Looked, Mending, NOTED, Owners, REJECTED, Rejected, RowKey,
     Sieve, Why, Work, is_same, key_json, meets, note, raw, row_json, row_key, take_keys,
@@ -275,12 +275,6 @@ impl Worker {
         });
         own
     }
-}
-
-/// The name of an item type.
-pub(super) fn name(model: &Model, index: usize) -> Option<String> {
-    let name = |item_type: &ItemType| item_type.name.to_string();
-    model.item_types.get(index).map(name)
 }
 
 // What one block comes to before anything is known of the table, and entering it into its chunk's sheet.
