@@ -1,6 +1,6 @@
 //! Figures from what the first rows of each item type measure and how many rows the catalog counts.
 
-use dynafold_dynamodb::{Table, write_units};
+use dynafold_dynamodb::write_units;
 use dynafold_format::{float, rounded, whole};
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::ItemType;
@@ -8,7 +8,7 @@ use dynafold_mapping::sample::ItemTypeSample;
 use dynafold_relational::scan::Relation;
 
 use super::Ground;
-use super::sums::{completed, steady};
+use super::sums::{completed, names, steady};
 use crate::definition::{Basis, Figures, HotPlace, Pattern, PlaceFigures, TypeFigures};
 
 /// What the sampled items of one type come to in one place.
@@ -99,12 +99,6 @@ pub(super) fn figures(folder: &Folder, ground: &Ground<'_>, patterns: &[Pattern]
         single(ground),
         ground.prices,
     )
-}
-
-/// The names of the table, its global indexes, its local ones.
-pub(super) fn names(table: &Table) -> Vec<String> {
-    let indexes = table.all_indexes().map(|index| index.name.clone());
-    std::iter::once(table.name.clone()).chain(indexes).collect()
 }
 
 /// What the sampled items of a type come to, place by place.

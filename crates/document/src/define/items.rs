@@ -1,15 +1,13 @@
 //! Item types: where they are from, what they are made of, where they are found.
 
-use std::collections::{BTreeSet, HashMap};
-
-use dynafold_dynamodb::{Table, partition_fingerprint, readable};
+use dynafold_dynamodb::readable;
 use dynafold_mapping::model::{Expired, Node};
-use dynafold_mapping::sample::{ItemTypeSample, SampleItem};
 use dynafold_mapping::{PatternProof, SizeProof, model};
 use dynafold_relational::catalog::Family;
 use dynafold_relational::scan::{Match, Relation, ScanColumn};
 
 use super::super::definition::{Attribute, ItemType};
+use super::choice::Choice;
 use super::coverage::Tracer;
 use super::places::cells;
 use super::{Ground, places};
@@ -212,72 +210,3 @@ fn written(node: &Node, tracer: &Tracer<'_>) -> String {
 
 // Which of the sampled items are shown: those whose item collections hold several item types
 // first, so that the aggregate view shows what belongs together.
-
-/// The items that are shown, by item type.
-#[derive(Debug, Default)]
-pub(super) struct Choice<'g> {
-    chosen: Vec<Vec<&'g SampleItem>>,
-}
-
-/// What is known of one partition key value.
-#[derive(Default)]
-struct Shared {
-    /// When it was met first.
-    met: usize,
-    types: BTreeSet<usize>,
-}
-
-impl<'g> Choice<'g> {
-    /// Chooses at most `shown` items of each type; of one collection no more than half of them,
-    /// unless there are no others.
-    pub(super) fn of(samples: &'g [ItemTypeSample], table: &Table, shown: usize) -> Self {
-        let key = |item: &SampleItem| partition_fingerprint(item.item.get(&table.partition.name));
-        let mut partitions: HashMap<u128, Shared> = HashMap::new();
-        for (item_type, sample) in samples.iter().enumerate() {
-            for item in &sample.items {
-                let met = partitions.len();
-                let shared = partitions.entry(key(item)).or_insert(Shared {
-                    met,
-                    ..Shared::default()
-                });
-                shared.types.insert(item_type);
-            }
-        }
-        let rank = |item: &SampleItem| match partitions.get(&key(item)) {
-            Some(shared) => (usize::MAX - shared.types.len(), shared.met),
-            None => (usize::MAX, usize::MAX),
-        };
-        let most = shown.div_ceil(2);
-        let chosen = samples.iter().map(|sample| {
-            let mut items: Vec<&SampleItem> = sample.items.iter().collect();
-            items.sort_by_cached_key(|item| rank(item));
-            let mut taken: HashMap<u128, usize> = HashMap::new();
-            let (mut first, mut rest) = (Vec::new(), Vec::new());
-            for item in items {
-                let taken = taken.entry(key(item)).or_default();
-                *taken += 1;
-                if *taken <= most && first.len() < shown {
-                    first.push(item);
-                } else if rest.len() < shown {
-                    rest.push(item);
-                }
-            }
-            let missing = shown - first.len();
-            first.extend(rest.into_iter().take(missing));
-            first
-        });
-        Self {
-            chosen: chosen.collect(),
-        }
-    }
-
-    /// The items of one type.
-    pub(super) fn of_type(&self, item_type: usize) -> impl Iterator<Item = &'g SampleItem> {
-        self.chosen.get(item_type).into_iter().flatten().copied()
-    }
-
-    /// How many item types there are.
-    pub(super) fn types(&self) -> usize {
-        self.chosen.len()
-    }
-}

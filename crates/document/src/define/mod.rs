@@ -1,5 +1,6 @@
 //! Makes a [`Definition`] from what was read: the model, the catalog, the proofs, example items.
 
+mod choice;
 mod coverage;
 mod estimate;
 mod items;
@@ -19,7 +20,7 @@ use dynafold_mapping::template::Context;
 use dynafold_relational::catalog::Catalog;
 
 use super::definition::{Answer, Definition, Examples, Warning};
-use items::Choice;
+use choice::Choice;
 
 pub use places::cells;
 

@@ -14,7 +14,7 @@ use dynafold_mapping::{IndexProof, MembershipProof};
 
 use super::super::definition::{Cell, Collection, Entry, Key, Member, Place};
 use super::Ground;
-use super::items::Choice;
+use super::choice::Choice;
 
 /// The table, its global indexes, its local ones.
 pub(super) fn places(ground: &Ground<'_>, choice: &Choice<'_>) -> Vec<Place> {

@@ -1,5 +1,6 @@
 //! Figures from all rows, and what all figures come to.
 
+use dynafold_dynamodb::Table;
 use dynafold_dynamodb::price::{Monthly, Prices, Rates, monthly};
 use dynafold_format::{count, counted, float};
 use dynafold_mapping::forecast::PlaceForecast;
@@ -117,7 +118,7 @@ pub(super) fn steady(
             ..SteadyPlace::default()
         })
         .collect();
-    let names = super::estimate::names(table);
+    let names = names(table);
     for (name, units) in names.iter().zip(writes) {
         let place = if is_local(name) { &table.name } else { name };
         if let Some(place) = places.iter_mut().find(|other| other.name == *place) {
@@ -190,6 +191,12 @@ pub(super) fn completed(
         hot,
         prices: prices.clone(),
     }
+}
+
+/// The names of the table, its global indexes, its local ones.
+pub(super) fn names(table: &Table) -> Vec<String> {
+    let indexes = table.all_indexes().map(|index| index.name.clone());
+    std::iter::once(table.name.clone()).chain(indexes).collect()
 }
 
 #[cfg(test)]

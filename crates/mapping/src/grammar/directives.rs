@@ -1,6 +1,6 @@
 //! Which directives go together in one map.
 
-use super::validate::quoted;
+use super::quoted;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::yaml::{Entry, Node};
 

@@ -4,7 +4,7 @@ use super::Field;
 use super::Shape::{
     self, Bool, Integer, List, Named, Node, OneOf, Positive, Record, Template, Text, Tree, Word,
 };
-use super::table::TABLE;
+use super::table::{ACCEPT, TABLE};
 
 /// A whole mapping file.
 pub(crate) const MAPPING: Shape = Record(&[
@@ -14,8 +14,6 @@ pub(crate) const MAPPING: Shape = Record(&[
     Field::new("access_patterns", Named(&Record(ACCESS_PATTERN)))
         .doc("The queries that the table must serve, by name."),
 ]);
-
-pub(super) const ACCEPT: &str = "Warnings by their codes that are known here and accepted.";
 
 const JOIN: Shape = Named(&OneOf(&[
     Text,

@@ -81,3 +81,9 @@ impl Field {
         self
     }
 }
+
+/// Words, each in backquotes.
+fn quoted(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    quoted.join(", ")
+}

@@ -2,7 +2,8 @@
 
 use super::Field;
 use super::Shape::{self, Bool, Integer, List, Named, OneOf, Record, Text, Word};
-use super::language::ACCEPT;
+
+pub(super) const ACCEPT: &str = "Warnings by their codes that are known here and accepted.";
 
 pub(super) const TABLE: &[Field] = &[
     Field::required("name", Text).doc("The table's name; may hold ${VAR} or ${VAR:-default}."),

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::{DIRECTIVES, Field, Shape, directives};
+use super::{DIRECTIVES, Field, Shape, directives, quoted};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
 use crate::yaml::{Content, Entry, Node};
 
@@ -116,11 +116,6 @@ fn scalar(node: &Node, shape: &Shape, what: &str, faults: &mut Vec<Diagnostic>) 
 /// Whether a text is none of the words, nor meant for one.
 fn is_no_word(text: &str, words: &[&str]) -> bool {
     !words.contains(&text) && nearest(text, words.iter().copied()).is_none()
-}
-
-pub(super) fn quoted(words: &[&str]) -> String {
-    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    quoted.join(", ")
 }
 
 fn names(fields: &[Field]) -> String {

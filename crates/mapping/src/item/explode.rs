@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::vec::IntoIter;
 
-use dynafold_dynamodb::{Attribute, DynamoType, Item};
+use dynafold_dynamodb::{Attribute, Item};
 use dynafold_relational::value::{Number, Value};
 
 use super::fault::{Fault, Reject};
@@ -176,17 +176,4 @@ fn member_twice(embed: &EmbedNode) -> Fault {
         format!("two children from `{}` have one `$key`", embed.written),
     )
     .help("make the `$key` template tell them apart, or gather them in a list")
-}
-
-/// Whether an attribute has the type that `$type` asks for.
-pub(super) fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
-    let name = wanted.word();
-    match made {
-        None | Some(Attribute::Null) => Ok(()),
-        Some(made) if made.type_name() == name => Ok(()),
-        Some(_) => Err(
-            Fault::new("wrong-type", format!("the value is not of the type {name}"))
-                .help("convert it with a filter, or take `$type` away"),
-        ),
-    }
 }

@@ -8,11 +8,10 @@ mod finish;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use dynafold_dynamodb::{Attribute, Item};
+use dynafold_dynamodb::{Attribute, DynamoType, Item};
 use dynafold_relational::value::{Value, parse_document};
 
 use super::expiry::Clock;
-use super::explode::typed;
 use super::fault::{Fault, KEY_NULL, Reject};
 use super::limits::Limits;
 use super::{ConvertError, Expiry, evaluate, to_attribute};
@@ -331,4 +330,17 @@ fn null_key(node: &Node) -> Fault {
         ),
     };
     Fault::new(KEY_NULL, message).help("leave such rows out with `where`, or say `| default(x)`")
+}
+
+/// Whether an attribute has the type that `$type` asks for.
+fn typed(wanted: DynamoType, made: Option<&Attribute>) -> Result<(), Fault> {
+    let name = wanted.word();
+    match made {
+        None | Some(Attribute::Null) => Ok(()),
+        Some(made) if made.type_name() == name => Ok(()),
+        Some(_) => Err(
+            Fault::new("wrong-type", format!("the value is not of the type {name}"))
+                .help("convert it with a filter, or take `$type` away"),
+        ),
+    }
 }

@@ -7,63 +7,11 @@
 use std::sync::Arc;
 
 use super::facts::{Facts, Subject, UniqueKey};
-use super::forms::{Known, Use};
+use super::forms::Known;
 use super::meet::{Common, Work, two_readings};
-use super::verdict::{judged, keyless};
+use super::reading::{Blamed, Gap, Reading};
+use super::verdict::{Injectivity, judged, keyless};
 use crate::model::Node;
-
-/// What is known of an item type's keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Injectivity {
-    pub shown: Shown,
-    /// Why, in words.
-    pub because: String,
-    /// The key attribute that is to blame, if one is.
-    pub attribute: Option<Arc<str>>,
-    /// What the database enforces that it relies on.
-    pub facts: Vec<String>,
-    /// Two rows that would have one key.
-    pub example: Option<String>,
-}
-
-/// How a proof of keys ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// No two rows have one key.
-    Proved,
-    /// So it is if a key holds that the mapping or the database names and nothing enforces.
-    Supposed,
-    /// Nothing shows it.
-    Open,
-    /// The schema allows two rows that have one.
-    Broken,
-}
-
-/// A value of the key, and what is known of reading it back.
-pub(super) struct Reading<'t> {
-    pub(super) each: Use<'t>,
-    /// The key attribute that it stands in.
-    pub(super) attribute: Arc<str>,
-    /// The first letter of the text behind it; `None` at the end of the key attribute.
-    pub(super) follows: Option<char>,
-    pub(super) alone: bool,
-    /// A text that can be read in two ways.
-    pub(super) twice: Common,
-    pub(super) names: Vec<String>,
-}
-
-/// How far a value or a column of a unique key is from being read back, the worst last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Gap {
-    None,
-    Twice,
-    Lost,
-    Optional,
-    Absent,
-}
-
-/// A column's gap, with the number of the value that is to blame for it.
-pub(super) type Blamed = (Gap, usize);
 
 /// Proves that the keys of an item type are apart, or says why not. `None` for a faulty key.
 pub(crate) fn prove(subject: Subject<'_>) -> Option<Injectivity> {
@@ -158,40 +106,4 @@ fn responsible(column: usize, facts: &Facts, readings: &[Reading<'_>], gap: Gap)
         .position(|r| has_gap(r) && columns.contains(&r.each.placeholder.place.column))
         .or_else(|| readings.iter().position(has_gap));
     found.map_or((Gap::Absent, 0), |at| (gap, at))
-}
-
-impl Reading<'_> {
-    pub(super) fn gap(&self) -> Gap {
-        if !self.each.placeholder.place.path.is_empty() {
-            Gap::Absent
-        } else if !self.each.certain {
-            Gap::Optional
-        } else if self.each.domain.loss.is_some() {
-            Gap::Lost
-        } else if self.twice != Common::Nothing {
-            Gap::Twice
-        } else {
-            Gap::None
-        }
-    }
-
-    pub(super) fn written(&self) -> &str {
-        &self.each.placeholder.place.written
-    }
-
-    /// Why the value can be read back.
-    pub(super) fn because(&self) -> String {
-        let written = self.written();
-        if let Some(width) = self.each.domain.width() {
-            return format!("`{written}` always has {width} characters");
-        }
-        match self.follows {
-            _ if self.alone => format!("`{written}` stands alone"),
-            None => format!("`{written}` is all that is left at the end"),
-            Some(next) if !super::text::letters(&self.each.domain.forms).allows(next) => {
-                format!("`{written}` holds no `{next}`")
-            }
-            Some(_) => format!("`{written}` is all that is left between what is known"),
-        }
-    }
 }

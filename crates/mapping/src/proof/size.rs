@@ -7,7 +7,7 @@ use dynafold_relational::value::Value;
 use super::domain::Kind;
 use super::facts::Subject;
 use super::forms::{Known, Use};
-use super::indexes::conditions;
+use super::needs::conditions;
 use super::{SizeProof, Writes};
 use crate::model::{Node, Part, Template};
 use crate::template::{Filter, canonical};

@@ -3,8 +3,36 @@
 use std::collections::BTreeSet;
 
 use super::facts::{Origin, Subject, UniqueKey};
-use super::injective::{Blamed, Gap, Injectivity, Reading, Shown};
 use super::meet::Common;
+use super::reading::{Blamed, Gap, Reading};
+use std::sync::Arc;
+
+/// What is known of an item type's keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Injectivity {
+    pub shown: Shown,
+    /// Why, in words.
+    pub because: String,
+    /// The key attribute that is to blame, if one is.
+    pub attribute: Option<Arc<str>>,
+    /// What the database enforces that it relies on.
+    pub facts: Vec<String>,
+    /// Two rows that would have one key.
+    pub example: Option<String>,
+}
+
+/// How a proof of keys ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// No two rows have one key.
+    Proved,
+    /// So it is if a key holds that the mapping or the database names and nothing enforces.
+    Supposed,
+    /// Nothing shows it.
+    Open,
+    /// The schema allows two rows that have one.
+    Broken,
+}
 
 impl Injectivity {
     fn new(shown: Shown, because: impl Into<String>) -> Self {

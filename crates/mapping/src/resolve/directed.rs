@@ -4,7 +4,7 @@ use dynafold_dynamodb::{Attribute, DynamoType};
 use dynafold_relational::catalog::Family;
 
 use super::bind::Binder;
-use super::keys::{family, kind};
+use super::kinds::{family, kind};
 use crate::diagnostic::Code;
 use crate::model::{Node, Part};
 use crate::raw::{Spanned, spanned, word};

@@ -9,7 +9,7 @@ use super::super::template::{self, Segment};
 use super::super::yaml::Node as Yaml;
 use super::bind::Binder;
 use super::join::{matched, ours};
-use super::keys::family;
+use super::kinds::family;
 use super::pass::PassBuilder;
 use super::scope::{Element, On, Scope};
 use crate::diagnostic::{Code, Diagnostic};

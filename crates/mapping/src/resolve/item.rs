@@ -6,38 +6,18 @@ use std::sync::Arc;
 
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::Catalog;
-use dynafold_relational::scan::Scan;
 
 use super::bind::Binder;
 use super::pass::PassBuilder;
+use super::resolved::Resolved;
 use super::scope::Scope;
 use super::{embed, life};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{Expired, ItemType, Node, Part, Template};
-use crate::proof::Facts;
-use crate::raw::{Raw, RawItem, Spanned};
+use crate::raw::{Raw, RawItem};
 
 /// The name of the type attribute where the mapping does not choose one.
 pub(super) const DEFAULT_TYPE_ATTRIBUTE: &str = "_type";
-
-/// An item type on its way into the model, with the places that later checks point at.
-#[derive(Debug)]
-pub(super) struct Resolved {
-    pub(super) item: ItemType,
-    pub(super) name_span: Range<usize>,
-    /// The conditions, its own and those of `$when` and of embeds, each as a scan of its own.
-    pub(super) conditions: Vec<Spanned<Scan>>,
-    /// Where each attribute was written.
-    pub(super) spans: HashMap<Arc<str>, Range<usize>>,
-    /// What the schema tells of the rows.
-    pub(super) facts: Facts,
-    /// Columns of the row that may be NULL.
-    pub(super) nullable: Vec<usize>,
-    /// Whether the relation is a table whose constraints are known.
-    pub(super) is_table: bool,
-    /// About how many items there are at most, where the catalog knows.
-    pub(super) rows: Option<u64>,
-}
 
 /// Resolves an item type over its relation, with the number of its pass.
 pub(super) fn resolve<'a>(
@@ -106,14 +86,6 @@ pub(super) fn resolve<'a>(
     };
     life::check(raw, &resolved, table, diagnostics);
     resolved
-}
-
-impl Resolved {
-    /// Where an attribute was written.
-    pub(super) fn place(&self, attribute: &str) -> Range<usize> {
-        let written = self.spans.get(attribute).cloned();
-        written.unwrap_or_else(|| self.name_span.clone())
-    }
 }
 
 /// An item type's attributes, and where each was written.

@@ -3,12 +3,29 @@
 use dynafold_relational::catalog::{Catalog, Column, ForeignKey, Table, TableKind};
 
 use super::constraints::one;
-use super::insensitive::unlike;
+use super::equality::unlike;
 use super::scope::{On, One, Parent, Scope, find_table, unknown_column};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::raw::{RawJoin, RawJoinTo, RawMatch, Spanned};
 
-pub(super) fn find_parent<'a>(
+impl<'a> Scope<'a> {
+    /// Adds joined parents.
+    pub(super) fn join(
+        &mut self,
+        joins: &[RawJoin],
+        catalog: &'a Catalog,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) {
+        for join in joins {
+            match find_parent(join, self, catalog, diagnostics) {
+                Some(parent) => self.joins.push(parent),
+                None => self.broken.push(join.alias.value.clone()),
+            }
+        }
+    }
+}
+
+fn find_parent<'a>(
     raw: &RawJoin,
     scope: &Scope<'a>,
     catalog: &'a Catalog,

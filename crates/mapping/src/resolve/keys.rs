@@ -1,12 +1,13 @@
 //! What DynamoDB asks of key attributes and of the TTL attribute, held against each item type.
 
-use dynafold_dynamodb::{Attribute, DynamoType, Index, KeyAttribute, KeyType};
+use dynafold_dynamodb::{Index, KeyAttribute, KeyType};
 use dynafold_relational::catalog::{DataType, Family};
 
 use super::Whole;
-use super::item::Resolved;
+use super::kinds::family;
+use super::resolved::Resolved;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::model::{Expired, Gather, Node, Placeholder};
+use crate::model::{Expired, Node, Placeholder};
 use crate::proof::key_attributes;
 use crate::raw::Spanned;
 use crate::template::Filter;
@@ -28,41 +29,6 @@ pub(super) fn check(whole: &Whole<'_>, diagnostics: &mut Vec<Diagnostic>) {
         && !whole.resolved.iter().any(is_told)
     {
         check_ttl_is_set(ttl, whole.resolved, diagnostics);
-    }
-}
-
-/// The kind of value that a node makes; `None` when only the rows tell.
-pub(super) fn family(node: &Node) -> Option<Family> {
-    match node {
-        Node::Template(template) => match template.family() {
-            Family::Any | Family::Document => None,
-            family => Some(family),
-        },
-        Node::Constant(Attribute::N(_)) => Some(Family::Number),
-        Node::Constant(Attribute::S(_)) => Some(Family::Text),
-        Node::Constant(_) => Some(Family::Boolean),
-        Node::Map { .. } => Some(Family::Map),
-        Node::List(_) => Some(Family::List),
-        Node::When { value, .. } => family(value),
-        Node::Typed { wanted, .. } => Some(kind(*wanted)),
-        Node::Embed(embed) => Some(match embed.gather {
-            Gather::List => Family::List,
-            Gather::Set => Family::Set,
-            Gather::Map(_) => Family::Map,
-        }),
-    }
-}
-
-/// The kind of value that a DynamoDB type holds.
-pub(super) fn kind(wanted: DynamoType) -> Family {
-    match wanted {
-        DynamoType::S => Family::Text,
-        DynamoType::N => Family::Number,
-        DynamoType::B => Family::Binary,
-        DynamoType::Bool => Family::Boolean,
-        DynamoType::Ss | DynamoType::Ns | DynamoType::Bs => Family::Set,
-        DynamoType::L => Family::List,
-        DynamoType::M => Family::Map,
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use dynafold_dynamodb::Table;
 use dynafold_relational::catalog::Family;
 
-use super::item::Resolved;
-use super::keys::family;
+use super::kinds::family;
+use super::resolved::Resolved;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
 use crate::model::{Expired, Node, Part, Template};
 use crate::proof::{key_attributes, sort_keys};

@@ -8,11 +8,13 @@ mod carried;
 mod constraints;
 mod directed;
 mod embed;
+mod equality;
 mod fickle;
 mod insensitive;
 mod item;
 mod join;
 mod keys;
+mod kinds;
 mod life;
 mod outline;
 mod pass;
@@ -20,6 +22,7 @@ mod patterns;
 mod place;
 mod proofs;
 mod reached;
+mod resolved;
 mod risks;
 mod scope;
 mod settings;
@@ -42,9 +45,9 @@ pub use fickle::is_fickle_query;
 pub use outline::{Outline, outline};
 pub use patterns::{aligned, kind_of, writing};
 
-use item::Resolved;
 use pass::Passes;
 use patterns::{Ground, Make};
+use resolved::Resolved;
 use scope::Scope;
 
 /// What `from: { sql }` queries give, by their text: their columns, or why the source refuses.

@@ -3,8 +3,8 @@
 use dynafold_dynamodb::Table;
 
 use super::Whole;
-use super::item::Resolved;
 use super::reached::Finds;
+use super::resolved::Resolved;
 use crate::claim::{self, Claim, ClaimKind, Verdict};
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::Node;

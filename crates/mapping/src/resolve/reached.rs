@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::Whole;
-use super::item::Resolved;
 use super::patterns::{Bound, is_range, misfits};
+use super::resolved::Resolved;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::model::{AccessPattern, SortCondition};
 use crate::proof::{Condition, Reach, Work, reach};

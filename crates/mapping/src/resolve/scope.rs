@@ -6,9 +6,8 @@ use dynafold_relational::catalog::{Catalog, Column, Dbms, Family, Table};
 use dynafold_relational::scan::Relation;
 
 use super::Described;
-use super::join::find_parent;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean};
-use crate::raw::{RawFrom, RawItem, RawJoin, Spanned};
+use crate::raw::{RawFrom, RawItem, Spanned};
 
 /// The relations that the templates of an item type, or of an embed's children, see.
 pub(super) struct Scope<'a> {
@@ -116,21 +115,6 @@ impl<'a> Scope<'a> {
             known: true,
             key: table.row_key().to_vec(),
         })
-    }
-
-    /// Adds joined parents.
-    pub(super) fn join(
-        &mut self,
-        joins: &[RawJoin],
-        catalog: &'a Catalog,
-        diagnostics: &mut Vec<Diagnostic>,
-    ) {
-        for join in joins {
-            match find_parent(join, self, catalog, diagnostics) {
-                Some(parent) => self.joins.push(parent),
-                None => self.broken.push(join.alias.value.clone()),
-            }
-        }
     }
 
     fn query(

@@ -8,12 +8,12 @@ use dynafold_sql::{
 };
 
 use super::super::anchor::Anchor;
-use super::super::insensitive::{folds, is_insensitive};
 use super::align::Make;
 use super::bind::Binder;
 use super::keys::Keys;
 use crate::diagnostic::{Code, Diagnostic};
 use crate::model::Placeholder;
+use crate::resolve::equality::{folds, is_insensitive};
 use crate::template::Filter;
 
 /// How the sort key of an item type stands to the column that the SQL sorts by.

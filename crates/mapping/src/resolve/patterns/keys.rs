@@ -4,11 +4,7 @@ use std::ops::Range;
 
 use dynafold_dynamodb::{Index, KeyAttribute, KeyType, Table};
 
-use super::align::{Make, Rest, aligned, writing};
-use super::bind::Binder;
-use super::operators;
 use crate::diagnostic::{Code, Diagnostic, Diagnostics, did_you_mean, nearest};
-use crate::model::{Placeholder, SortCondition, Template};
 use crate::raw::{RawPattern, Spanned};
 use crate::yaml::{Content, Entry, Node};
 
@@ -279,115 +275,4 @@ pub(super) fn not_there<'n>(
     });
     let message = format!("there is no {what} `{}`", name.value);
     Diagnostic::new(Code::AccessPattern, name.span.clone(), message).with_help(help)
-}
-
-// Whether a range of a pattern ends where it seems to: a bound that is only the beginning of a key
-// lies before all keys that begin with it.
-
-/// A bound of a range.
-struct Bound<'a> {
-    template: &'a Template,
-    node: &'a Node,
-    is_upper: bool,
-    /// Whether the operator takes in keys that equal the bound.
-    takes_in: bool,
-}
-
-impl Binder<'_> {
-    /// Tells of bounds at which a range takes in other items than its operator, or the query, says.
-    pub(super) fn bounds(&mut self, entry: &Entry, condition: &SortCondition, key: &KeyAttribute) {
-        for bound in bounds(entry, condition) {
-            let warning = self
-                .promised()
-                .find_map(|make| self.ending(&bound, make, key));
-            self.warnings.extend(warning);
-        }
-    }
-
-    fn ending(&self, bound: &Bound<'_>, make: &Make, key: &KeyAttribute) -> Option<Diagnostic> {
-        let made = make.template(&key.name)?;
-        let rest = aligned(bound.template, made).rest?;
-        let last = bound.template.placeholders().last()?;
-        let parameter = &*last.place.written;
-        let query = self.query.as_ref();
-        let wanted = query.and_then(|query| query.takes_in(parameter, bound.is_upper));
-        // Behind a beginning lies every key that begins so: below a lower bound none of them is.
-        let does = match &rest {
-            Rest::Nothing => bound.takes_in,
-            Rest::Begins(_) => !bound.is_upper,
-        };
-        // Days and months of moments equal more than one of these.
-        let is_exact = |placeholder: &Placeholder| writing(&placeholder.filters).is_empty();
-        let is_judged = match rest {
-            Rest::Nothing => wanted.is_some() && is_exact(last),
-            Rest::Begins(_) => true,
-        };
-        if wanted.unwrap_or(bound.takes_in) == does || !is_judged {
-            return None;
-        }
-        let sign = match (bound.is_upper, does) {
-            (true, true) => "<=",
-            (true, false) => "<",
-            (false, true) => ">=",
-            (false, false) => ">",
-        };
-        let come = if does {
-            "come back"
-        } else {
-            "do not come back"
-        };
-        let (why, mend) = match rest {
-            Rest::Nothing => (
-                "as the range says, and the query says otherwise".to_owned(),
-                None,
-            ),
-            Rest::Begins(text) => {
-                let mend = behind(text).map(|next| {
-                    let verb = if does { "begin" } else { "end" };
-                    format!(
-                        "to change that {verb} behind them, \"{}{next}\"; ",
-                        bound.template
-                    )
-                });
-                (format!("the keys of `{}` go on behind it", make.name), mend)
-            }
-        };
-        let message = format!("items at `{last}` itself {come}: {why}");
-        let help = format!(
-            "{}if it is meant, say `{sign} :{parameter}` in `sql`, or accept: [range-end]",
-            mend.unwrap_or_default()
-        );
-        let fault = Diagnostic::new(Code::RangeEnd, bound.node.span.clone(), message);
-        Some(fault.with_help(help))
-    }
-}
-
-/// The bounds of a range.
-fn bounds<'a>(entry: &'a Entry, condition: &'a SortCondition) -> Vec<Bound<'a>> {
-    let (is_upper, takes_in) = match condition {
-        SortCondition::Between(..) => (false, true),
-        SortCondition::Less(_) => (true, false),
-        SortCondition::LessOrEqual(_) => (true, true),
-        SortCondition::Greater(_) => (false, false),
-        SortCondition::GreaterOrEqual(_) => (false, true),
-        SortCondition::Is(_) | SortCondition::BeginsWith(_) => return Vec::new(),
-    };
-    let nodes = operators(entry).map_or(Vec::new(), |(_, nodes)| nodes);
-    let templates = condition.templates().into_iter().zip(nodes);
-    let bounds = templates.enumerate().map(|(at, (template, node))| Bound {
-        template,
-        node,
-        // The second of a `between`.
-        is_upper: is_upper || at == 1,
-        takes_in,
-    });
-    bounds.collect()
-}
-
-/// A text behind all that begin with another.
-fn behind(text: &str) -> Option<char> {
-    let first = text.bytes().next().filter(u8::is_ascii_graphic)?;
-    let next = char::from(first.checked_add(1)?);
-    // Braces and brackets would be read as a template's.
-    (next.is_ascii_graphic() && !"{}[]\"".contains(next)).then_some(next)
 }

@@ -9,6 +9,7 @@ mod answer;
 mod bind;
 mod contradictions;
 mod keys;
+mod range_end;
 mod sources;
 
 pub(super) use align::{Make, Pair};

@@ -12,7 +12,7 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use uuid::Uuid;
 
-use super::{ApplyError, Context, Filter, time};
+use super::{ApplyError, Context, Filter, canonical, time};
 
 impl Filter {
     /// Applies the filter.
@@ -549,26 +549,7 @@ fn network(secret: &Secret, domain: [u8; 2], half: u32, index: u128) -> u128 {
     left << half | right
 }
 
-// Filters on text, and the canonical text of scalars.
-
-/// The canonical text of a scalar: numbers as DynamoDB answers them, `true` or `false`, times in
-/// ISO 8601. `None` for what has no text of its own: NULL, binary, lists, maps, sets, unfit values.
-#[must_use]
-pub fn canonical(value: &Value) -> Option<&str> {
-    match value {
-        Value::Bool(true) => Some("true"),
-        Value::Bool(false) => Some("false"),
-        Value::Number(number) => Some(number.as_str()),
-        Value::Text(text) => Some(text),
-        Value::Time(time) => Some(time.as_str()),
-        Value::Null
-        | Value::Bytes(_)
-        | Value::List(_)
-        | Value::Map(_)
-        | Value::Set(_)
-        | Value::Unfit(_) => None,
-    }
-}
+// Filters on text.
 
 /// The first `length` characters (Unicode scalar values, not bytes and not graphemes).
 pub(super) fn truncate(text: &str, length: usize) -> &str {

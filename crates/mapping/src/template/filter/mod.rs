@@ -16,7 +16,6 @@ mod time;
 mod trial;
 
 pub use apply::Secret;
-pub use apply::canonical;
 pub use compile::FilterError;
 pub use family::ApplyError;
 pub use family::FilterTypeError;
@@ -145,5 +144,24 @@ impl Default for Context {
             time_zone: jiff::tz::TimeZone::UTC,
             secret: None,
         }
+    }
+}
+
+/// The canonical text of a scalar: numbers as DynamoDB answers them, `true` or `false`, times in
+/// ISO 8601. `None` for what has no text of its own: NULL, binary, lists, maps, sets, unfit values.
+#[must_use]
+pub fn canonical(value: &Value) -> Option<&str> {
+    match value {
+        Value::Bool(true) => Some("true"),
+        Value::Bool(false) => Some("false"),
+        Value::Number(number) => Some(number.as_str()),
+        Value::Text(text) => Some(text),
+        Value::Time(time) => Some(time.as_str()),
+        Value::Null
+        | Value::Bytes(_)
+        | Value::List(_)
+        | Value::Map(_)
+        | Value::Set(_)
+        | Value::Unfit(_) => None,
     }
 }

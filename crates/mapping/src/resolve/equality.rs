@@ -1,0 +1,77 @@
+//! What the database holds equal, and DynamoDB does not.
+
+use dynafold_relational::catalog::{Catalog, Column, DataType, Dbms, Family};
+
+use crate::diagnostic::{Code, Diagnostic};
+use crate::model::Placeholder;
+use crate::raw::Spanned;
+use crate::template::Filter;
+
+/// Whether texts of a column that differ are equal to the database. Those of UUIDs are written one way, and to a
+/// collation of bytes it is blanks at the end alone that make no difference.
+pub(super) fn is_insensitive(column: &Column) -> bool {
+    let is_text = match column.data_type {
+        DataType::Text { max_chars } => {
+            max_chars != Some(36) || !column.declared.starts_with("char(")
+        }
+        DataType::Dynamic => true,
+        _ => false,
+    };
+    column.insensitive && is_text && column.collation.is_some()
+}
+
+/// Whether a key writes a value in one case, so that it was thought of.
+pub(super) fn folds(placeholder: &Placeholder) -> bool {
+    let mut filters = placeholder.filters.iter();
+    filters.any(|filter| matches!(filter, Filter::Lower | Filter::Upper | Filter::Map { .. }))
+}
+
+// Whether two columns that a mapping matches can be equal at all: a number and a text cannot, and
+// each database has its own way of not saying so.
+
+/// What is wrong with matching `theirs` with `ours`, if they are of different kinds; `code` is that
+/// of a match that the database refuses.
+pub(super) fn unlike(
+    code: Code,
+    (written, ours): (&Spanned<String>, &Column),
+    theirs: &Column,
+    catalog: &Catalog,
+) -> Option<Diagnostic> {
+    let strict = catalog.dbms == Dbms::Postgres;
+    if can_be_equal(&ours.data_type, &theirs.data_type, strict) {
+        return None;
+    }
+    let kinds = format!(
+        "`{}` is {}, and `{}` is {}",
+        written.value, ours.declared, theirs.name, theirs.declared
+    );
+    let (code, message, help) = if strict {
+        (
+            code,
+            format!("{kinds}: the database does not compare them"),
+            "match columns of one type; a query can convert: from: { sql: SELECT …, CAST(… AS …) AS …, key: […] }",
+        )
+    } else {
+        (
+            Code::UnprovenJoin,
+            format!("{kinds}: the database converts them to compare them"),
+            "a text that is no number may be equal to 0, and `07` to 7; match columns of one type",
+        )
+    };
+    Some(Diagnostic::new(code, written.span.clone(), message).with_help(help))
+}
+
+/// Whether values of two types can be equal without one being converted. A strict database takes
+/// neither a UUID nor an enum for text, nor a truth value for a number.
+fn can_be_equal(one: &DataType, other: &DataType, strict: bool) -> bool {
+    let is_unknown = |family| matches!(family, Family::Any | Family::Document);
+    match (one.family(), other.family()) {
+        (one, other) if is_unknown(one) || is_unknown(other) => true,
+        (Family::Text, Family::Text) => {
+            let is_own = |of: &DataType| matches!(of, DataType::Uuid | DataType::Enum { .. });
+            !strict || one == other || !(is_own(one) || is_own(other))
+        }
+        (Family::Boolean, Family::Number) | (Family::Number, Family::Boolean) => !strict,
+        (one, other) => one == other,
+    }
+}
