@@ -2,6 +2,7 @@
 //! followed. What it says of the source's layout is held against the source.
 
 pub(crate) mod blocks;
+mod circles;
 pub(crate) mod console;
 mod links;
 mod mappings;

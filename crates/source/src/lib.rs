@@ -24,9 +24,11 @@
 //! afterwards only if the stream was read to its end.
 
 mod chunk;
+mod dialect;
 mod family;
 mod identity;
 mod layout;
+mod literal;
 mod range;
 mod select;
 
@@ -34,10 +36,10 @@ pub mod mysql;
 pub mod postgres;
 pub mod sqlite;
 
+pub use dialect::Dialect;
 use identity::Count;
 pub use identity::said;
 pub use identity::{Canceller, Identity};
-pub use select::Dialect;
 pub use select::statement;
 
 use async_trait::async_trait;

@@ -83,86 +83,6 @@ fn compare(dialect: &dyn Dialect, columns: &[String], values: &[String], bound: 
     format!("({})", nested.unwrap_or_default())
 }
 
-/// A value as the text of a range says it.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Literal {
-    /// Digits with sign, point and exponent.
-    Number(String),
-    /// Text.
-    Text(String),
-    /// Bytes, as pairs of hexadecimal digits.
-    Bytes(String),
-}
-
-impl Literal {
-    /// Reads a value of a range. What is neither a number nor in quotes is text as it stands.
-    pub(super) fn parse(value: &str) -> Self {
-        if is_number(value) {
-            return Self::Number(value.to_owned());
-        }
-        let quoted = |prefix: &str| {
-            let rest = value.strip_prefix(prefix)?;
-            rest.strip_suffix('\'')
-        };
-        if let Some(digits) = quoted("x'")
-            && digits.len().is_multiple_of(2)
-            && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-        {
-            return Self::Bytes(digits.to_owned());
-        }
-        Self::Text(quoted("'").map_or_else(|| value.to_owned(), |text| text.replace("''", "'")))
-    }
-
-    /// How a range says text.
-    pub(super) fn text(text: &str) -> String {
-        format!("'{}'", text.replace('\'', "''"))
-    }
-
-    /// How a range says bytes.
-    pub(super) fn bytes(bytes: &[u8]) -> String {
-        format!("x'{}'", hexadecimal(bytes))
-    }
-
-    /// As standard SQL has it.
-    pub(super) fn sql(&self) -> String {
-        match self {
-            Self::Number(number) => number.clone(),
-            // No literal holds this character.
-            Self::Text(text) if text.contains('\0') => {
-                format!("CAST(x'{}' AS TEXT)", hexadecimal(text.as_bytes()))
-            }
-            Self::Text(text) => Self::text(text),
-            Self::Bytes(digits) => format!("x'{digits}'"),
-        }
-    }
-}
-
-/// Bytes as pairs of digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut digits, byte| {
-        digits.push_str(&format!("{byte:02x}"));
-        digits
-    })
-}
-
-/// Whether this is a number as every SQL writes it.
-pub(super) fn is_number(text: &str) -> bool {
-    let unsigned = text.strip_prefix('-').unwrap_or(text);
-    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-        Some((mantissa, exponent)) => (
-            mantissa,
-            Some(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)),
-        ),
-        None => (unsigned, None),
-    };
-    let (whole, fraction) = match mantissa.split_once('.') {
-        Some((whole, fraction)) => (whole, Some(fraction)),
-        None => (mantissa, None),
-    };
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(whole) && fraction.is_none_or(digits) && exponent.is_none_or(digits)
-}
-
 // Cuts a table into ranges of about as many rows each.
 //
 // A dense key of one integer is cut into even steps: no step holds more rows than it is wide. Every
@@ -324,38 +244,6 @@ fn place(nth: i128, span: i128) -> i128 {
 
 fn number(row: Option<Vec<String>>) -> Option<i128> {
     row?.first()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_value_is_one_literal_whatever_it_holds() {
-        for (value, sql) in [
-            ("-12.5e+3", "-12.5e+3"),
-            ("1; DROP TABLE t", "'1; DROP TABLE t'"),
-            ("1e", "'1e'"),
-            ("-", "'-'"),
-            ("'it''s'", "'it''s'"),
-            ("'' OR 1=1 --'", "''' OR 1=1 --'"),
-            ("'", "''''"),
-            ("x'00Ff'", "x'00Ff'"),
-            ("x'0'", "'x''0'''"),
-            ("x'zz'", "'x''zz'''"),
-            ("'a\0b'", "CAST(x'610062' AS TEXT)"),
-        ] {
-            assert_eq!(Literal::parse(value).sql(), sql, "{value}");
-        }
-    }
-
-    #[test]
-    fn what_a_range_says_of_a_text_is_read_back() {
-        for text in ["", "'", "''", "it's", "x'00'", "42", "\\'", "'; --"] {
-            let said = Literal::text(text);
-            assert_eq!(Literal::parse(&said), Literal::Text(text.to_owned()));
-        }
-    }
 }
 
 #[cfg(test)]

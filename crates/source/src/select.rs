@@ -2,79 +2,11 @@
 
 use std::fmt::Write as _;
 
-use dynafold_relational::catalog::{DataType, TableName};
 use dynafold_relational::scan::{Join, Match, Relation, Scan, ScanColumn};
 
+use super::dialect::Dialect;
 use super::layout::{Layout, Output};
-use super::range::{self, Literal};
-
-/// What differs between the databases' SQL.
-pub trait Dialect: Send + Sync {
-    /// Quotes an identifier.
-    fn quote(&self, identifier: &str) -> String;
-
-    /// The expression that asks for a column of this type in the form that the decoder reads.
-    /// `column` is quoted and qualified already.
-    fn expression(&self, column: &str, data_type: &DataType) -> String {
-        let _ = data_type;
-        column.to_owned()
-    }
-
-    /// A condition as an expression that is 1, or 0 for false and NULL alike.
-    fn flag(&self, condition: &str) -> String {
-        format!("CASE WHEN ({condition}\n) THEN 1 ELSE 0 END")
-    }
-
-    /// A table's name in full.
-    fn table(&self, name: &TableName) -> String {
-        format!("{}.{}", self.quote(&name.schema), self.quote(&name.name))
-    }
-
-    /// What is read from, for a FROM.
-    fn relation(&self, from: &Relation) -> String {
-        match from {
-            Relation::Table(name) => self.table(name),
-            Relation::Query(sql) => format!("({}\n)", alone(sql)),
-        }
-    }
-
-    /// The expression that counts rows.
-    fn count(&self) -> &'static str {
-        "count(*)"
-    }
-
-    /// Whether a UNION wants a type for every NULL of its first part.
-    fn types_nulls(&self) -> bool {
-        false
-    }
-
-    /// A value of a range as a literal.
-    fn literal(&self, value: &str) -> String {
-        Literal::parse(value).sql()
-    }
-
-    /// The name of the place where a row lies.
-    fn place(&self) -> &'static str {
-        "_rowid_"
-    }
-
-    /// Whether an index is used for the comparison of rows: `(a, b) > (1, 2)`.
-    fn compares_rows(&self) -> bool {
-        true
-    }
-
-    /// Joins children (a derived table of this name) to the few parents before them, so that no more
-    /// children are read than those have.
-    fn children(&self, derived: &str, name: &str, on: &str) -> String {
-        let _ = name;
-        format!("CROSS JOIN {derived} ON {on}")
-    }
-}
-
-/// A query without the sign that may end it.
-pub(super) fn alone(sql: &str) -> &str {
-    sql.trim().trim_end_matches(';')
-}
+use super::range;
 
 /// One relation of a scan with its parents, from which columns can be asked.
 ///

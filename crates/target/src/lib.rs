@@ -21,6 +21,7 @@ mod answer;
 mod batch;
 mod batcher;
 mod compare;
+mod connect;
 mod dynamodb;
 mod local;
 pub mod private;
@@ -32,7 +33,8 @@ pub use answer::{Answer, answer};
 pub use batch::{Action, Batch, Entry};
 pub use batcher::Batcher;
 pub use compare::{Difference, Weight, compare};
-pub use spec::{SpecError, TargetSpec, connect};
+pub use connect::connect;
+pub use spec::{SpecError, TargetSpec};
 
 use std::fmt;
 use std::sync::Arc;

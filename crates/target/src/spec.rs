@@ -1,12 +1,9 @@
-//! What `--target` says, and the way from it to a target.
+//! What `--target` says.
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use dynafold_format::address::{self, Unsafe};
-
-use super::{Target, TargetError, dynamodb, local};
 
 /// Which target is meant.
 #[derive(Clone, PartialEq, Eq)]
@@ -116,23 +113,6 @@ impl fmt::Debug for TargetSpec {
             Self::Local { file } => f.debug_struct("Local").field("file", file).finish(),
         }
     }
-}
-
-/// Opens a target. Sends nothing to a service yet; a `local` file that exists is opened, one that
-/// does not is made by [`Target::create`].
-///
-/// # Errors
-///
-/// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
-pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> {
-    Ok(Arc::new(match spec {
-        TargetSpec::Dynamodb {
-            endpoint_url: url,
-            profile,
-            region,
-        } => dynamodb::open(url.as_deref(), profile.as_deref(), region.as_deref()).await?,
-        TargetSpec::Local { file } => local::open(file.as_deref()).await?,
-    }))
 }
 
 /// Refuses what is no endpoint.

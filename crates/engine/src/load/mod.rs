@@ -5,12 +5,12 @@
 //! The source's passes are cut into chunks ([`plan`]). [`lanes`] read them side by side on one
 //! snapshot; workers ([`worker`]) fold the rows into items and gather these into batches; writers
 //! ([`writer`]) deliver the batches at the pace that the table takes ([`pace`]), and items of
-//! partitions that take no more wait apart ([`park`]). Every chunk has a ticket ([`ticket`]) that
+//! partitions that take no more wait apart ([`park`]). Every chunk has a ticket ([`Ticket`]) that
 //! follows its rows and items; when all of them are accounted for, the [`ledger`] enters the chunk
 //! into the state, with its books and rejects, at one time. Nothing grows with the data.
 //!
 //! Before the first write the keys are proved to differ: by `check`, from the schema, or else by a
-//! pass over the same snapshot ([`prove`]). Only then ([`begun`]) the caller makes the table, or
+//! pass over the same snapshot ([`prove`]). Only then ([`Begun`]) the caller makes the table, or
 //! deletes one that is to be replaced: no table is lost to a load that cannot be.
 //!
 //! # Ends

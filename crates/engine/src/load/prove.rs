@@ -1,7 +1,7 @@
 //! The proof that no two items have one key, made before the first write.
 //!
 //! Where `check` has not proved it from the schema, the same snapshot is read once for the keys
-//! alone ([`super::narrow`]); their fingerprints go to sorted runs on disk ([`crate::proof`]). Only what
+//! alone; their fingerprints go to sorted runs on disk ([`crate::proof`]). Only what
 //! is an item has a key: where keys are shared, all rows are read again and folded whole, and the keys
 //! of items alone are compared. If some are shared still, the rows are looked for by reading once more,
 //! so that both can be named.

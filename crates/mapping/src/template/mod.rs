@@ -12,6 +12,8 @@
 //! and are read from left to right, before single ones: `[{a}]]]` is an optional segment that ends
 //! in a literal `]`.
 
+mod compiled;
+mod escape;
 mod filter;
 mod lookalike;
 mod parse;
@@ -19,18 +21,17 @@ mod print;
 #[cfg(test)]
 mod tests;
 
+pub use compiled::{Part, Place, Placeholder, Template};
+pub use escape::Escape;
 pub use filter::{
     ApplyError, Context, Entry, Filter, FilterError, FilterTypeError, Pattern, Period, Secret,
 };
 pub use filter::{Trial, canonical};
 pub use lookalike::Lookalike;
 pub use parse::parse;
-pub use print::Escape;
 pub(super) use print::Path;
 
 use std::ops::Range;
-
-use super::model::{Part, Placeholder};
 
 /// A template as it was written, without any knowledge of the schema.
 ///

@@ -10,13 +10,14 @@ use dynafold_relational::catalog::{
     Catalog, Column, DataType, Dbms, ForeignKey, Index, Table, TableKind, TableName,
 };
 use sqlx::mysql::{MySqlConnection, MySqlRow};
-use sqlx::{AssertSqlSafe, Column as _, Statement as _, TypeInfo as _};
+use sqlx::{Column as _, Statement as _, TypeInfo as _};
 
 use super::super::Dialect as _;
-use super::super::select::alone;
 use super::Server;
 use super::decode::data_type;
-use super::scan::{MysqlDialect, bytes, prepare};
+use super::dialect::MysqlDialect;
+use super::statement::{optional, prepare, rows, text};
+use crate::dialect::alone;
 
 /// Where each table stands in the catalog.
 type Places = HashMap<TableName, usize>;
@@ -382,27 +383,6 @@ pub(super) async fn sequences(
         })
     };
     found.iter().map(name).collect()
-}
-
-/// Runs a query of our own.
-pub(super) async fn rows(
-    connection: &mut MySqlConnection,
-    sql: impl Into<String>,
-) -> Result<Vec<MySqlRow>, sqlx::Error> {
-    sqlx::raw_sql(AssertSqlSafe(sql.into()))
-        .fetch_all(connection)
-        .await
-}
-
-/// A column of such a query as text; NULL as empty.
-pub(super) fn text(row: &MySqlRow, index: usize) -> Result<String, sqlx::Error> {
-    Ok(optional(row, index)?.unwrap_or_default())
-}
-
-/// A column of such a query as text.
-pub(super) fn optional(row: &MySqlRow, index: usize) -> Result<Option<String>, sqlx::Error> {
-    let bytes = bytes(row, index)?;
-    Ok(bytes.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
 }
 
 fn table_name(row: &MySqlRow, index: usize) -> Result<TableName, sqlx::Error> {

@@ -8,10 +8,12 @@ use sqlx::Row as _;
 use sqlx::mysql::MySqlRow;
 
 use super::Mysql;
-use super::catalog::{optional, rows, text};
 use super::decode::data_type;
-use super::scan::{MysqlDialect, bytes, object, prepare};
-use crate::range::{Cutter, Kind, Literal, Probe};
+use super::dialect::MysqlDialect;
+use super::scan::object;
+use super::statement::{bytes, optional, prepare, rows, text};
+use crate::literal::Literal;
+use crate::range::{Cutter, Kind, Probe};
 use crate::{Dialect as _, SourceError, statement};
 
 /// Children that may be read for every range, where the server would rather do that.

@@ -6,7 +6,7 @@ use sqlx::mysql::{MySqlConnection, MySqlDatabaseError};
 use url::Url;
 
 use super::super::{SourceError, identity};
-use super::catalog::{rows, text};
+use super::statement::{rows, text};
 use super::{Server, TLS};
 
 impl Server {

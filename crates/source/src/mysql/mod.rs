@@ -7,26 +7,29 @@
 mod catalog;
 mod cut;
 mod decode;
+mod dialect;
 mod error;
 mod scan;
+mod statement;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 use dynafold_relational::catalog::{Catalog, Column, Dbms, TableKind, TableName};
 use dynafold_relational::scan::{Range, Scan};
+use dynafold_sql::Query;
 use futures_util::stream::BoxStream;
 use sqlx::ConnectOptions as _;
 use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use self::catalog::{optional, rows, text};
 use self::error::{Session, UNKNOWN_TYPE, help, is_unknown_type, place, timed_out};
-use self::scan::{MysqlDialect, STATEMENTS, object, prepare};
+use self::scan::object;
 use super::identity::{PATIENCE, Tls, Watch};
 use super::{Canceller, Chunk, Dialect, Identity, Row, Source, SourceError, server_url, statement};
-use dynafold_sql::Query;
+use crate::mysql::dialect::MysqlDialect;
+use crate::mysql::statement::{STATEMENTS, optional, prepare, rows, text};
 
 /// How long the server may take to answer at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(20);

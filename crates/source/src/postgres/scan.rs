@@ -12,9 +12,9 @@ use super::decode::Decoder;
 use super::error::Subject;
 use super::{Postgres, Sql, error};
 use crate::chunk::chunks;
+use crate::dialect::alone;
 use crate::identity::Watch;
 use crate::layout::{Layout, Output};
-use crate::select::alone;
 use crate::{Chunk, Row, Source as _, SourceError, statement};
 
 /// Sends a scan's SELECT and hands out its rows.

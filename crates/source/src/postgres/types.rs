@@ -8,9 +8,9 @@ use serde::Deserialize;
 use sqlx::{AssertSqlSafe, Column as _, Row};
 
 use super::super::SourceError;
-use super::super::select::alone;
 use super::error::Subject;
 use super::{Postgres, error};
+use crate::dialect::alone;
 
 /// Types within types beyond which one is taken as printed.
 const MAX_DEPTH: usize = 32;

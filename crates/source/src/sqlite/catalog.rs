@@ -17,9 +17,9 @@ use sqlx::sqlite::{SqliteConnection, SqliteRow};
 use sqlx::{AssertSqlSafe, Column as _, Executor as _, Row as _, SqlSafeStr as _, Statement as _};
 
 use super::super::Dialect as _;
-use super::super::select::alone;
 use super::decode::data_type;
 use super::scan::SqliteDialect;
+use crate::dialect::alone;
 
 /// The one schema: attached databases are none of ours.
 const SCHEMA: &str = "main";

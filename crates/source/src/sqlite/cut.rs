@@ -9,7 +9,8 @@ use sqlx::{AssertSqlSafe, Row as _};
 use super::decode::{Stored, stored};
 use super::scan::{SqliteDialect, object};
 use super::{Sqlite, fault};
-use crate::range::{Cutter, Kind, Literal, Probe, is_number};
+use crate::literal::{Literal, is_number};
+use crate::range::{Cutter, Kind, Probe};
 use crate::{SourceError, statement};
 
 /// Cuts a scan's table.

@@ -9,6 +9,7 @@
 //! for a reason that is known to be gone: the computer's clock was off and is corrected by the
 //! answer's date, or the credentials had expired and others have come.
 
+mod hash;
 mod sign;
 mod template;
 #[cfg(test)]
@@ -27,10 +28,10 @@ use aws_smithy_runtime_api::client::http::HttpConnector as _;
 use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
+use hash::{hex, sha256};
 use http_body::{Frame, SizeHint};
 use http_body_util::BodyExt as _;
 use serde_json::Value;
-use sign::{hex, sha256};
 use template::{Template, Templates};
 use vault::Held;
 

@@ -2,7 +2,6 @@
 //!
 //! A test has the SDK sign the same requests and compares.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::SystemTime;
@@ -13,11 +12,10 @@ use aws_smithy_runtime_api::client::interceptors::{Intercept, dyn_dispatch_hint}
 use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::config_bag::ConfigBag;
 use aws_types::sdk_config::TimeSource;
-use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
 use parking_lot::Mutex;
-use sha2::{Digest as _, Sha256};
 
+use super::hash::{hex, hmac, sha256};
 use super::vault::Held;
 
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";
@@ -75,13 +73,6 @@ pub(super) fn authorization(held: &Held, scope: &Scope, signed: &Signed<'_>) -> 
     )
 }
 
-/// The key that signs on a day in a scope.
-pub(super) fn key(secret: &str, day: &str, scope: &str) -> [u8; 32] {
-    let first = hmac(format!("AWS4{secret}").as_bytes(), day.as_bytes());
-    let parts = scope.split('/');
-    parts.fold(first, |key, part| hmac(&key, part.as_bytes()))
-}
-
 /// A path is encoded once more for the signature.
 fn encoded(path: &str) -> String {
     let byte = |byte| match byte {
@@ -91,37 +82,6 @@ fn encoded(path: &str) -> String {
         _ => format!("%{byte:02X}"),
     };
     path.bytes().map(byte).collect()
-}
-
-// SHA-256, alone and keyed, and hexadecimal digits.
-
-/// The hash of what is made of these parts.
-pub(super) fn sha256<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    for part in parts {
-        hash.update(part);
-    }
-    hash.finalize().into()
-}
-
-/// The hash of a text under a key.
-pub(super) fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
-    // A key of any length will do.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else {
-        return [0; 32];
-    };
-    mac.update(text);
-    mac.finalize().into_bytes().into()
-}
-
-/// A hash as hexadecimal digits.
-pub(super) fn hex(hash: &[u8; 32]) -> String {
-    let mut text = String::with_capacity(64);
-    for byte in hash {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 // The service's time: the computer's, corrected once an answer has shown that it is off.

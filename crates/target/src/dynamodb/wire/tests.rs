@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 use aws_sdk_dynamodb::config::Credentials;
 use jiff::{SignedDuration, Timestamp};
 
-use super::sign::{Scope, Signed, authorization, hex, sha256};
+use super::hash::{hex, sha256};
+use super::sign::{Scope, Signed, authorization};
 use super::template::Mirror;
 use super::{Body, Vault, Wire, sign};
 use crate::dynamodb::Place;

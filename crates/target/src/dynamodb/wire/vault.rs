@@ -15,7 +15,7 @@ use aws_sdk_dynamodb::config::Credentials;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Mutex as AsyncMutex;
 
-use super::sign;
+use super::hash;
 
 /// How long before they expire credentials are renewed.
 const EARLY: Duration = Duration::from_mins(1);
@@ -83,7 +83,7 @@ impl Held {
         if let Some((_, key)) = known {
             return *key;
         }
-        let key = sign::key(self.credentials.secret_access_key(), day, scope);
+        let key = hash::signing_key(self.credentials.secret_access_key(), day, scope);
         *slot = Some((format!("{day}/{scope}"), key));
         key
     }

@@ -1,0 +1,23 @@
+//! The way from what `--target` says to a target.
+
+use std::sync::Arc;
+
+use super::spec::TargetSpec;
+use super::{Target, TargetError, dynamodb, local};
+
+/// Opens a target. Sends nothing to a service yet; a `local` file that exists is opened, one that
+/// does not is made by [`Target::create`].
+///
+/// # Errors
+///
+/// [`TargetError`] with the code `Region`, `Credentials`, `Connection` or `File`.
+pub async fn connect(spec: &TargetSpec) -> Result<Arc<dyn Target>, TargetError> {
+    Ok(Arc::new(match spec {
+        TargetSpec::Dynamodb {
+            endpoint_url: url,
+            profile,
+            region,
+        } => dynamodb::open(url.as_deref(), profile.as_deref(), region.as_deref()).await?,
+        TargetSpec::Local { file } => local::open(file.as_deref()).await?,
+    }))
+}
