@@ -55,6 +55,7 @@ mod support {
     pub(crate) mod storm;
     pub(crate) mod types;
     pub(crate) mod values;
+    pub(crate) mod wait;
 }
 #[cfg(test)]
 mod target {

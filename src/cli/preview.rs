@@ -19,6 +19,7 @@ use super::args::{Preview, PreviewFormat};
 use super::failure::Failure;
 use super::output::{Output, shown};
 use super::report::attribute;
+use super::signals::stop_on_signals;
 use super::{Outcome, catalog, mapping, selection, target};
 use crate::dynamodb::write_item;
 use crate::mapping::model::Expired;
@@ -31,11 +32,13 @@ const NAMED: usize = 20;
 
 pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
+    // Signals are heard before the database is asked about any SQL: that may take long, too.
+    let cancel = arguments.all.then(stop_on_signals);
     let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
     let model = checked.into_model(output)?;
     selection::check(&arguments.items, &model)?;
-    if arguments.all {
-        return all::run(arguments, source, &catalog, model, output).await;
+    if let Some(cancel) = cancel {
+        return all::run(arguments, source, &catalog, model, cancel, output).await;
     }
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);

@@ -71,6 +71,7 @@ async fn what_a_report_counts_as_archived_is_in_the_file_that_it_names() {
     let cancel = dynafold::load::Cancel::default();
     let wish = cancel.clone();
     tokio::spawn(async move {
+        // The clock is paused: it goes on when nothing else can.
         tokio::time::sleep(std::time::Duration::from_secs(1)).await;
         wish.cancel();
     });

@@ -48,6 +48,7 @@ async fn a_cancelled_run_does_not_wait_for_a_silent_database() {
         source.stalls_after = Some(chunks);
         let wish = cancel.clone();
         tokio::spawn(async move {
+            // The clock is paused: it goes on when nothing else can.
             tokio::time::sleep(Duration::from_secs(1)).await;
             wish.cancel();
         });

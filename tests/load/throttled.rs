@@ -43,6 +43,7 @@ async fn loaded(rows: u32, hot: u32, settings: &str, settle: Duration, further: 
     case.map(MAPPING);
     case.options.clear();
     let child = case.start(further);
+    // What the first seconds bring is not counted: the time is what is tested.
     std::thread::sleep(settle);
     case.storms().reset();
     let report = ran(child).exits(0).json();

@@ -74,9 +74,9 @@ async fn a_source_that_says_nothing_more_does_not_hold_a_cancelled_comparison_up
         let cancel = Cancel::default();
         let proves = options.keys != dynafold::load::KeyCheck::Proved;
         if proves {
-            let later = cancel.clone();
+            let (later, stalled) = (cancel.clone(), Arc::clone(&source.stalled));
             tokio::spawn(async move {
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                stalled.notified().await;
                 later.cancel();
             });
         }

@@ -1,14 +1,12 @@
 //! The SQLite source against real files.
 
-use std::time::Duration;
-
 use dynafold::catalog::{Catalog, DataType, Table, TableKind, TableName};
 use dynafold::scan::{By, Join, Match, Range, Relation, Scan, ScanColumn};
 use dynafold::source::{Source, SourceError, connect};
 use dynafold::value::Value;
 
 use crate::support::datasets::folder;
-use crate::support::sqlite::Database;
+use crate::support::sqlite::{Database, settled, ticked};
 use crate::support::types::{
     cases, columns_of, compare, compare_relations, read_all, read_everything, rows_of, scan_of,
     script, shown,
@@ -198,7 +196,7 @@ async fn a_file_that_was_written_over_before_the_snapshot_is_read_afresh() {
         let catalog = source.catalog().await.unwrap();
         let scan = scan_of(table(&catalog, "t"));
         assert_eq!(source.count(&scan.from).await.unwrap(), 2);
-        std::thread::sleep(Duration::from_millis(20));
+        ticked(&file);
         std::fs::write(&file, std::fs::read(other.file()).unwrap()).unwrap();
         match source.begin(&[&scan]).await {
             Ok(()) => {
@@ -233,7 +231,7 @@ async fn what_is_done_to_the_name_of_a_file_is_no_fault() {
     std::fs::rename(&other, &file).unwrap();
     source.confirm().await.unwrap();
     // The file that is read is the one under the other name now.
-    std::thread::sleep(Duration::from_millis(20));
+    ticked(&link);
     std::fs::write(&link, std::fs::read(&file).unwrap()).unwrap();
     let error = source.confirm().await.unwrap_err().to_string();
     assert!(error.contains("written to while"), "{error}");
@@ -541,7 +539,7 @@ async fn a_link_to_a_file_has_the_log_of_the_file() {
     let link = folder.path().join("link.db");
     std::os::unix::fs::symlink(database.file(), &link).unwrap();
     let stamp = async || {
-        tokio::time::sleep(Duration::from_millis(2100)).await;
+        settled(&database.file());
         let mut source = connect(&format!("sqlite:{}", link.display()))
             .await
             .unwrap();

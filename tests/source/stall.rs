@@ -1,7 +1,5 @@
 //! Networks that forget a connection without a word.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use dynafold::catalog::DataType;
@@ -10,6 +8,7 @@ use dynafold::source::{Source, SourceError, mysql, postgres};
 use futures_util::TryStreamExt as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use url::Url;
 
 use crate::support::source::Source as Database;
@@ -17,7 +16,7 @@ use crate::support::source::Source as Database;
 /// A way to a server. Once it stalls, what comes on connections that stand goes nowhere; new ones work.
 struct Way {
     url: Url,
-    stalls: Arc<AtomicBool>,
+    stalls: watch::Sender<bool>,
 }
 
 impl Way {
@@ -29,21 +28,19 @@ impl Way {
         url.set_port(Some(listener.local_addr().unwrap().port()))
             .unwrap();
         url.set_host(Some("127.0.0.1")).unwrap();
-        let stalls = Arc::new(AtomicBool::new(false));
-        let stalled = Arc::clone(&stalls);
+        let (stalls, stalled) = watch::channel(false);
         tokio::spawn(async move {
             loop {
                 let (client, _) = listener.accept().await.unwrap();
                 let server = TcpStream::connect(server.clone()).await.unwrap();
                 let (from_client, to_client) = client.into_split();
                 let (from_server, to_server) = server.into_split();
-                let never = Arc::new(AtomicBool::new(false));
-                let stalls = if stalled.load(Ordering::SeqCst) {
-                    never
+                let stalls = if *stalled.borrow() {
+                    None
                 } else {
-                    Arc::clone(&stalled)
+                    Some(stalled.clone())
                 };
-                tokio::spawn(pass(from_client, to_server, Arc::clone(&stalls)));
+                tokio::spawn(pass(from_client, to_server, stalls.clone()));
                 tokio::spawn(pass(from_server, to_client, stalls));
             }
         });
@@ -54,12 +51,15 @@ impl Way {
 async fn pass(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
-    stalls: Arc<AtomicBool>,
+    mut stalls: Option<watch::Receiver<bool>>,
 ) {
     let mut buffer = vec![0; 1 << 14];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        while stalls.load(Ordering::SeqCst) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
+        // Who let it stall may be gone: then nobody waits for these bytes either.
+        if let Some(stalls) = &mut stalls
+            && stalls.wait_for(|stalls| !stalls).await.is_err()
+        {
+            return;
         }
         if to.write_all(&buffer[..read]).await.is_err() {
             return;
@@ -120,7 +120,7 @@ async fn a_connection_that_went_silent_is_lost_and_a_slow_query_is_not() {
         let scan = query(many);
         let mut stream = source.scan(&scan);
         stream.try_next().await.unwrap().unwrap();
-        way.stalls.store(true, Ordering::SeqCst);
+        way.stalls.send_replace(true);
         let begun = Instant::now();
         let rest: Result<(), SourceError> =
             stream.try_for_each(|_| std::future::ready(Ok(()))).await;
@@ -128,7 +128,7 @@ async fn a_connection_that_went_silent_is_lost_and_a_slow_query_is_not() {
         assert!(error.is_lost(), "{product}: {error:?}");
         assert!(begun.elapsed() < Duration::from_secs(10), "{product}");
         drop(source);
-        way.stalls.store(false, Ordering::SeqCst);
+        way.stalls.send_replace(false);
         database.drop().await;
     }
 }

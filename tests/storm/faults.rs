@@ -4,6 +4,8 @@ use aws_sdk_dynamodb::error::ProvideErrorMetadata as _;
 use aws_sdk_dynamodb::types::BillingMode;
 use aws_sdk_dynamodb::{Client, Error};
 
+use crate::support::wait::{PATIENCE, comes_to};
+
 use super::{assert_requests_add_up, client, item, left, make_table, put_batch, start};
 
 async fn make(settings: &str) -> (super::Storm, Client) {
@@ -189,8 +191,8 @@ async fn the_same_seed_strikes_the_same_requests() {
 async fn credentials_expire_until_new_ones_come() {
     let (storm, old) = make("credentials_seconds: 0.5").await;
     assert_eq!(code(&old).await.as_deref(), Some("none"));
-    tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-    assert_eq!(code(&old).await.as_deref(), Some("ExpiredTokenException"));
+    let expire = async || code(&old).await.as_deref() == Some("ExpiredTokenException");
+    assert!(comes_to(PATIENCE, expire).await);
     assert_eq!(code(&client(&storm, "new")).await.as_deref(), Some("none"));
     assert_eq!(code(&old).await.as_deref(), Some("ExpiredTokenException"));
     assert_requests_add_up(&storm);

@@ -3,7 +3,9 @@
 use std::io::Read;
 use std::process::{Child, Command, Stdio};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use super::wait::comes;
 
 /// What a run left behind.
 #[derive(Debug)]
@@ -64,20 +66,15 @@ const PATIENCE: Duration = Duration::from_mins(5);
 pub(crate) fn ran(mut child: Child) -> Ran {
     let stdout = reader(child.stdout.take().unwrap());
     let stderr = reader(child.stderr.take().unwrap());
-    let begun = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            break Some(status);
-        }
-        if begun.elapsed() > PATIENCE {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            break None;
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(10));
-    };
+    let mut status = None;
+    let ends = comes(PATIENCE, || {
+        status = child.try_wait().unwrap();
+        status.is_some()
+    });
+    if !ends {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
     let (stdout, stderr) = (stdout.join().unwrap(), stderr.join().unwrap());
     let status =
         status.unwrap_or_else(|| panic!("it ran for over {PATIENCE:?}:\n{stdout}\n{stderr}"));

@@ -1,7 +1,6 @@
 //! A scripted HTTP endpoint: one step for each request, the last one for all that follow.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
@@ -126,8 +125,7 @@ async fn serve(stream: TcpStream, steps: Arc<Vec<Step>>, seen: Arc<Mutex<Vec<Req
                 return;
             }
             Step::Stall => {
-                tokio::time::sleep(Duration::from_hours(1)).await;
-                return;
+                return std::future::pending().await;
             }
         };
         let answer = format!(

@@ -16,6 +16,7 @@ use dynafold::target::{
 use dynafold::value::Value;
 use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, stream};
+use tokio::sync::Notify;
 
 /// Rows of a chunk, where a test does not choose.
 const CHUNK: usize = 10;
@@ -32,6 +33,8 @@ pub(crate) struct FakeSource {
     pub(crate) breaks_after: Option<usize>,
     /// Says nothing more after so many chunks of a scan.
     pub(crate) stalls_after: Option<usize>,
+    /// Told when it says nothing more.
+    pub(crate) stalled: Arc<Notify>,
     pub(crate) scans: Arc<AtomicUsize>,
 }
 
@@ -123,10 +126,14 @@ impl Source for FakeSource {
         }
         match self.stalls_after {
             None => stream::iter(chunks).boxed(),
-            Some(after) => stream::iter(chunks)
-                .take(after)
-                .chain(stream::pending())
-                .boxed(),
+            Some(after) => {
+                let stalls = async {
+                    self.stalled.notify_one();
+                    std::future::pending().await
+                };
+                let rest = stream::once(stalls);
+                stream::iter(chunks).take(after).chain(rest).boxed()
+            }
         }
     }
 }

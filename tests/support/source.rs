@@ -110,6 +110,13 @@ impl Source {
         }
     }
 
+    /// Waits until a file was left alone for so long that its times prove it. Servers need no such time.
+    pub(crate) fn settled(&self) {
+        if let Self::Sqlite(database) = self {
+            sqlite::settled(&database.file());
+        }
+    }
+
     /// Drops the database.
     pub(crate) async fn drop(self) {
         if let Self::Mysql(_, database) = self {

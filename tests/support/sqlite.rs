@@ -1,9 +1,12 @@
 //! Throwaway SQLite files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, Connection as _};
+
+use super::wait::{PATIENCE, comes};
 
 /// A file in a folder of its own, both gone at the end.
 pub(crate) struct Database {
@@ -62,4 +65,33 @@ impl Database {
     pub(crate) fn url(&self) -> String {
         format!("sqlite:{}", self.file().display())
     }
+}
+
+/// Waits until a file and its log were left alone for so long that their times prove it.
+pub(crate) fn settled(file: &Path) {
+    let log = PathBuf::from(format!("{}-wal", file.display()));
+    let is_old = |file: &Path| {
+        let age = modified(file).map(|at| at.elapsed().unwrap_or_default());
+        age.is_none_or(|age| age > Duration::from_millis(2_050))
+    };
+    assert!(
+        comes(PATIENCE, || is_old(file) && is_old(&log)),
+        "it is written to all the time"
+    );
+}
+
+/// Waits until what is written now has a later time than what was last written to a file.
+pub(crate) fn ticked(file: &Path) {
+    let probe = file.with_extension("probe");
+    let is_later = || {
+        std::fs::write(&probe, "").unwrap();
+        modified(&probe) > modified(file)
+    };
+    assert!(comes(PATIENCE, is_later), "the clock stands still");
+    std::fs::remove_file(&probe).unwrap();
+}
+
+/// When a file was last written to; `None` where there is none.
+fn modified(file: &Path) -> Option<SystemTime> {
+    std::fs::metadata(file).ok()?.modified().ok()
 }

@@ -11,9 +11,8 @@ use crate::catalog::Catalog;
 use crate::cli::args::{Preview, PreviewFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::signals::stop_on_signals;
 use crate::cli::{Outcome, catalog, prices, progress, selection, target};
-use crate::load;
+use crate::load::{self, Cancel};
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, survey};
 use crate::proof;
@@ -35,6 +34,7 @@ pub(super) async fn run(
     source: Box<dyn Source>,
     catalog: &Catalog,
     model: Model,
+    cancel: Cancel,
     output: &Output,
 ) -> Result<Outcome, Failure> {
     let prices = prices::read(
@@ -58,7 +58,6 @@ pub(super) async fn run(
     if let Some(rejects) = &arguments.rejects {
         load::clear_rejects(rejects)?;
     }
-    let cancel = stop_on_signals();
     let forecast = survey(Survey {
         source,
         context,

@@ -309,6 +309,7 @@ fn peak_of(arguments: &[&str]) -> u64 {
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok());
         peak = peak.max(kib.unwrap_or(0) << 10);
+        // A sample now and then: nothing is waited for but the end.
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     peak

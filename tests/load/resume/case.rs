@@ -12,6 +12,7 @@ use super::left::Left;
 use crate::support::cli::{Ran, command, ran, run};
 use crate::support::contents::contents;
 use crate::support::storm::{Settings, Storm};
+use crate::support::wait::{PATIENCE, comes};
 
 /// A mapping in a folder, a source, and a table that is loaded.
 pub(in crate::load) struct Case {
@@ -121,15 +122,17 @@ impl Case {
                 .map_or(0, |storm| storm.counts().items.put)
         };
         let before = put();
-        let comes = || match when {
+        let is_time = || match when {
             When::After(while_) => begun.elapsed() >= while_,
             When::Put(items) => put() >= before + items,
         };
-        while !comes() {
-            if child.try_wait().unwrap().is_some() {
-                return Some(ran(child));
-            }
-            std::thread::sleep(Duration::from_millis(2));
+        let mut is_over = false;
+        comes(PATIENCE, || {
+            is_over = child.try_wait().unwrap().is_some();
+            is_over || is_time()
+        });
+        if is_over {
+            return Some(ran(child));
         }
         child.kill().unwrap();
         let ran = ran(child);

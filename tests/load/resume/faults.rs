@@ -1,7 +1,6 @@
 //! What goes wrong around a load: each has its message, true books, and a way to go on.
 
 use std::process::Child;
-use std::time::{Duration, Instant};
 
 use super::bench::script;
 use super::case::Case;
@@ -11,7 +10,8 @@ use crate::support::books::hold_loaded;
 use crate::support::cli::ran;
 use crate::support::cli::{Ran, run};
 use crate::support::source::Source;
-use crate::support::sqlite::Database;
+use crate::support::sqlite::{Database, settled};
+use crate::support::wait::{PATIENCE, comes};
 
 /// So slow that there is time to disturb it.
 pub(super) const SLOW: &str = "latency: { milliseconds: 40 }";
@@ -20,17 +20,21 @@ pub(super) const FEW: &[&str] = &["--concurrency", "4"];
 /// Starts a load and waits until so many items have been put.
 pub(super) fn begun(case: &Case, items: u64, further: &[&str]) -> Child {
     let mut child = case.start(&[FEW, further].concat());
-    let begun = Instant::now();
-    while case.storms().counts().items.put < items {
-        assert!(
-            child.try_wait().unwrap().is_none(),
-            "it was too fast: {:?}",
-            ran(child)
-        );
-        assert!(begun.elapsed() < Duration::from_mins(1), "it was too slow");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    let mut is_over = false;
+    let comes = comes(PATIENCE, || {
+        is_over = child.try_wait().unwrap().is_some();
+        is_over || case.storms().counts().items.put >= items
+    });
+    assert!(comes, "it was too slow");
+    assert!(!is_over, "it was too fast: {:?}", ran(child));
     child
+}
+
+/// Starts a load and kills it when so many items have been put.
+pub(super) fn killed(case: &Case, items: u64, further: &[&str]) {
+    let mut child = begun(case, items, further);
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
 
 /// So slow that a load outlives credentials of a second and a half on any machine.
@@ -170,10 +174,10 @@ const REFUSES: &str =
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_reject_too_many_is_one_too_many_the_next_time_too() {
-    let (_database, mut case) = users().await;
+    let (database, mut case) = users().await;
     case.options = vec!["--max-rejects".to_owned(), "0".to_owned()];
     // So that the file proves that nothing has changed, and what is done is not read again.
-    tokio::time::sleep(Duration::from_millis(2_200)).await;
+    settled(&database.file());
     case.set(REFUSES);
     for _ in 0..2 {
         says(case.migrate(&[]), 1, &["more rejects", "--max-rejects"]);

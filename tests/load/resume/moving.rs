@@ -1,11 +1,12 @@
 //! The source changes between the attempts at a load.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use super::bench::{MAPPING, script};
 use super::case::{Case, When};
+use super::faults::{SLOW, killed};
 use super::kills::{Reference, number, seed, weather};
 use super::left::{books, total};
 use crate::support::books::{hold_compared, hold_loaded};
@@ -109,22 +110,6 @@ async fn one(source: &Source, chance: &mut fastrand::Rng) {
     left.hold(&reference.left, said);
 }
 
-/// SQLite's files prove nothing before they were left alone for so long.
-const SETTLED: Duration = Duration::from_millis(2_200);
-
-/// Starts a load and kills it when so many items have been put.
-fn killed_in_the_middle(case: &Case, items: u64, further: &[&str]) {
-    let mut child = case.start(further);
-    let begun = Instant::now();
-    while case.storms().counts().items.put < items {
-        assert!(child.try_wait().unwrap().is_none(), "it was too fast");
-        assert!(begun.elapsed() < Duration::from_mins(1), "it was too slow");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
-
 /// Items that the chunks have written that the state counts as done.
 fn done(case: &Case) -> u64 {
     let state = std::fs::read_to_string(case.path(".dynafold/app.state")).unwrap();
@@ -142,14 +127,12 @@ fn done(case: &Case) -> u64 {
     written.sum()
 }
 
-const SLOW: &str = "latency: { milliseconds: 40 }";
-
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_done_is_not_written_again() {
     for source in Source::each(script).await {
-        std::thread::sleep(SETTLED);
+        source.settled();
         let case = Case::storm(&source.url(), SLOW);
-        killed_in_the_middle(&case, 1500, &["--concurrency", "4"]);
+        killed(&case, 1500, &[]);
         let done = done(&case);
         assert!(done > 200, "{}: {done} done", source.product());
         case.set("");
@@ -177,7 +160,7 @@ async fn what_asks_for_the_time_is_read_again() {
             let case = Case::storm(&source.url(), SLOW);
             let asks = "status = 'open' AND localtimestamp > '2020-01-01'";
             case.map(&MAPPING.replace("status = 'open'", asks));
-            killed_in_the_middle(&case, 800, &["--concurrency", "4"]);
+            killed(&case, 800, &[]);
             let done = done(&case);
             assert!(done > 100, "{done} done");
             case.set("");

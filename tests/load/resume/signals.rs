@@ -1,5 +1,6 @@
 //! Two loads at one time, and loads that are interrupted.
 
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
@@ -7,6 +8,7 @@ use super::case::Case;
 use super::faults::{FEW, SLOW, begun, goes_on, says, sqlite};
 use super::left::total;
 use crate::support::cli::ran;
+use crate::support::wait::{PATIENCE, comes};
 
 fn signal(child: &Child, name: &str) {
     let sent = Command::new("kill")
@@ -53,17 +55,14 @@ async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
     let (source, reference) = sqlite().await;
     let case = Case::storm(&source.url(), "latency: { milliseconds: 3000 }");
     let mut child = case.start(FEW);
-    while !case
-        .storms()
-        .counts()
-        .requests
-        .contains_key("BatchWriteItem")
-    {
-        assert!(child.try_wait().unwrap().is_none());
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    let is_asked = || {
+        let counts = case.storms().counts();
+        counts.requests.contains_key("BatchWriteItem")
+    };
+    assert!(comes(PATIENCE, is_asked));
     signal(&child, "-INT");
-    std::thread::sleep(Duration::from_millis(300));
+    let mut told = BufReader::new(child.stderr.as_mut().unwrap()).lines();
+    assert!(told.any(|line| line.unwrap().contains("stopping")));
     let at = Instant::now();
     signal(&child, "-INT");
     ran(child).exits(130);
@@ -75,12 +74,13 @@ async fn a_second_interrupt_ends_at_once_and_loses_nothing() {
 async fn interrupted_in_vain(further: &[&str], from_then_on: Option<&str>) {
     let (source, reference) = sqlite().await;
     let case = Case::storm(&source.url(), "");
-    let child = begun(&case, 50, further);
+    // More than the ceiling lets through in two seconds.
+    let child = begun(&case, 150, further);
     if let Some(settings) = from_then_on {
         case.set(settings);
+        let strikes = || !case.storms().counts().faults.is_empty();
+        assert!(comes(PATIENCE, strikes));
     }
-    // The source is read, or waits behind what cannot be written.
-    std::thread::sleep(Duration::from_millis(400));
     let at = Instant::now();
     signal(&child, "-INT");
     let ended = says(

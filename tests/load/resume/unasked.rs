@@ -2,7 +2,7 @@
 
 use super::bench::{MAPPING, script};
 use super::case::Case;
-use super::faults::{FEW, SLOW, begun, says, sqlite};
+use super::faults::{FEW, SLOW, killed, says, sqlite};
 use super::left::total;
 use super::repeat::{NIGHTLY, clean, gone, keys, loaded, plant};
 use crate::support::books::hold_loaded;
@@ -10,13 +10,6 @@ use crate::support::cli::run;
 use crate::support::source::Source;
 
 const REPLACE: &[&str] = &["--replace", "--yes"];
-
-/// Starts a load and kills it when some of its items have been put.
-fn killed(case: &Case, further: &[&str]) {
-    let mut child = begun(case, 1600, further);
-    child.kill().unwrap();
-    child.wait().unwrap();
-}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_table_is_not_deleted_for_a_load_that_cannot_begin() {
@@ -81,7 +74,7 @@ async fn a_replacing_load_that_was_cut_short_goes_on_and_deletes_once() {
         ended.stderr
     );
     case.set(SLOW);
-    killed(&case, REPLACE);
+    killed(&case, 1600, REPLACE);
     let held = keys(&case).await;
     assert!(!held.contains("ELSEWHERE 1"));
     case.set("");
@@ -104,7 +97,7 @@ async fn going_on_does_not_take_replace_for_something_else() {
     case.migrate(&[]).exits(3);
     plant(&case, "ELSEWHERE", "1", None).await;
     case.set(SLOW);
-    killed(&case, &["--append"]);
+    killed(&case, 1600, &["--append"]);
     case.set("");
     says(case.migrate(REPLACE), 1, &["--replace", "--fresh"]);
     assert!(keys(&case).await.contains("ELSEWHERE 1"));
@@ -117,7 +110,7 @@ async fn going_on_deletes_nothing_that_somebody_else_may_have_written() {
     for source in Source::each(script).await {
         let said = source.product();
         let case = Case::storm(&source.url(), SLOW);
-        killed(&case, &["--append"]);
+        killed(&case, 1600, &["--append"]);
         plant(&case, "CUSTOMER#planted", "CUSTOMER#", Some("CUSTOMER")).await;
         let before = keys(&case).await;
         // One whose item is there already.
@@ -150,7 +143,7 @@ async fn going_on_deletes_nothing_that_somebody_else_may_have_written() {
 async fn going_on_deletes_no_item_that_somebody_else_has_put_in_the_place_of_its_own() {
     let (source, _) = sqlite().await;
     let case = Case::storm(&source.url(), SLOW);
-    killed(&case, &["--append"]);
+    killed(&case, 1600, &["--append"]);
     let held = keys(&case).await;
     let lines = held.iter().filter_map(|key| {
         let (order, line) = key.strip_prefix("ORDER#")?.split_once(" LINE#")?;
@@ -200,7 +193,7 @@ async fn going_on_deletes_only_what_is_gone() {
     let case = Case::storm(&source.url(), SLOW);
     let seen = "from: order_lines\n    where: order_id IN (SELECT id FROM seen)";
     case.map(&MAPPING.replace("from: order_lines", seen));
-    killed(&case, &[]);
+    killed(&case, 1600, &[]);
     let before = keys(&case).await;
     let is_of = |prefix: &'static str| before.iter().filter(move |key| key.starts_with(prefix));
     let lines: Vec<&String> = is_of("ORDER#").collect();
@@ -241,7 +234,7 @@ async fn another_value_of_a_variable_is_another_load() {
         "  ttl: ends\n  type_attribute: ${KIND:-_type}\n",
     );
     case.map(&mapping);
-    killed(&case, &[]);
+    killed(&case, 1600, &[]);
     case.set("");
     let with = |kind: &str| run(case.command("migrate", FEW).env("KIND", kind));
     says(with("kind"), 1, &["KIND", "--fresh"]);

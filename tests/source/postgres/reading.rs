@@ -1,7 +1,6 @@
 //! Scans, the snapshot, and the ways in which a server refuses.
 
 use std::error::Error as _;
-use std::time::Duration;
 
 use dynafold::catalog::DataType;
 use dynafold::scan::{Join, Match, Relation, Scan, ScanColumn};
@@ -12,6 +11,7 @@ use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use super::{connect, name, rows, strings, table};
 use crate::support::postgres::Database;
 use crate::support::types::{columns_of, scan_of, shown};
+use crate::support::wait::{PATIENCE, comes_to};
 
 #[tokio::test]
 async fn identifiers_of_any_kind_are_read() {
@@ -201,14 +201,11 @@ async fn a_table_that_is_replaced_while_a_run_begins_is_read_as_it_is_then() {
             "SELECT count(*) FROM pg_locks WHERE NOT granted AND pid <> pg_backend_pid() AND
             database = (SELECT oid FROM pg_database WHERE datname = current_database())";
         let commit = async {
-            while sqlx::query_scalar::<_, i64>(waits)
-                .fetch_one(&mut other)
-                .await
-                .expect("locks")
-                == 0
-            {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
+            let has_to_wait = async || {
+                let waits = sqlx::query_scalar::<_, i64>(waits).fetch_one(&mut other);
+                waits.await.expect("locks") > 0
+            };
+            assert!(comes_to(PATIENCE, has_to_wait).await, "{rewrite}");
             sqlx::raw_sql("COMMIT")
                 .execute(&mut other)
                 .await
@@ -270,6 +267,7 @@ async fn limits_for_short_queries_do_not_cut_a_run_off() {
         .await;
     let mut source = connect(&database.url()).await;
     source.begin(&[]).await.expect("a snapshot");
+    // Idle for longer than the limit allows: the time is what is tested.
     tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     let slow = Relation::Query("SELECT 1 AS one WHERE pg_sleep(0.5) IS NOT NULL".to_owned());
     assert_eq!(source.count(&slow).await.expect("a count"), 1);
