@@ -1,9 +1,10 @@
 //! The definition document in a real browser: Chromium, driven by `tests/browser/check.mjs`, which
 //! `tests/setup/browser.sh` makes ready.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use dynafold_testing::missing::named_by;
 
 use crate::support::cli::{dynafold, ran};
 use crate::support::datasets::{Dataset, folder};
@@ -49,20 +50,9 @@ access_patterns:
     sql: "SELECT '</pre></details><script>alert(8)</script>' FROM notes"
 "#;
 
-/// The browser that `tests/run` found; `None`, with a plain word on stderr, where there is none.
+/// The browser that `tests/run` found.
 fn browser() -> Option<String> {
-    let named = std::env::var("DYNAFOLD_BROWSER").unwrap_or_else(|_| "none".to_owned());
-    if named == "none" {
-        // Past the test harness, which keeps what a passing test prints to itself.
-        let test = std::thread::current();
-        let line = format!(
-            "NOT TESTED: {} needs a browser, and DYNAFOLD_BROWSER names none\n",
-            test.name().unwrap_or("a test")
-        );
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
-        return None;
-    }
-    Some(named)
+    named_by("DYNAFOLD_BROWSER", "the definition document in a browser")
 }
 
 /// Writes the document of a mapping and has the browser check it.

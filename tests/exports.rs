@@ -7,11 +7,11 @@ mod refused;
 mod tenants;
 mod whole;
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use dynafold::mapping::yaml::{Node, parse};
+use dynafold_testing::missing::{named_by, not_tested};
 
 use crate::patterns::in_words_of;
 use crate::support::cli::{Ran, command, run};
@@ -48,21 +48,14 @@ pub(crate) fn make(mapping: &Path, url: &str, folder: &Path) -> Ran {
     docs(mapping, url, &arguments).exits(0)
 }
 
-/// The folder of the linters; `None`, with a plain word on stderr, where `tests/run` has none.
+/// The folder of the linters.
 fn linters() -> Option<PathBuf> {
     let kept = root().join("target/linters");
-    let named = std::env::var_os("DYNAFOLD_TEST_LINTERS").map(PathBuf::from);
-    let named = named.unwrap_or_else(|| kept.clone());
-    if named == Path::new("none") {
-        // Past the test harness, which keeps what a passing test prints to itself.
-        let test = std::thread::current();
-        let line = format!(
-            "NOT TESTED: {} needs the linters, and DYNAFOLD_TEST_LINTERS is none\n",
-            test.name().unwrap_or("a test")
-        );
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
-        return None;
-    }
+    let named = if std::env::var_os("DYNAFOLD_TEST_LINTERS").is_some() {
+        named_by("DYNAFOLD_TEST_LINTERS", "exports by their linters")?.into()
+    } else {
+        kept
+    };
     assert!(
         python(&named).is_file(),
         "there are no linters in {}: run tests/run, or set DYNAFOLD_TEST_LINTERS to none to go without",
@@ -85,6 +78,12 @@ fn judged(folder: &Path) -> Option<(bool, String)> {
         .output()
         .unwrap();
     let said = String::from_utf8(ran.stdout).unwrap();
+    let missing = said
+        .lines()
+        .filter_map(|line| line.strip_prefix("NOT TESTED: "));
+    for (what, why) in missing.filter_map(|line| line.split_once(", because ")) {
+        not_tested(what, why);
+    }
     Some((ran.status.success(), said))
 }
 

@@ -50,6 +50,7 @@ mod support {
     pub(crate) mod faults;
     pub(crate) mod mysql;
     pub(crate) mod postgres;
+    pub(crate) mod servers;
     pub(crate) mod source;
     pub(crate) mod sqlite;
     pub(crate) mod storm;

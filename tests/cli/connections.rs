@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use url::Url;
 
 use crate::support::cli::{Ran, dynafold};
-use crate::support::{mysql, postgres};
+use crate::support::{mysql, postgres, servers};
 
 const PASSWORD: &str = "S3cret!word";
 
@@ -211,7 +211,7 @@ impl Server {
                 url
             }
             "PostgreSQL answers" => {
-                let server = std::env::var("DYNAFOLD_TEST_POSTGRES").unwrap();
+                let server = servers::url("postgres");
                 let mut url = self.url(None);
                 url.set_port(server.parse::<Url>().unwrap().port()).unwrap();
                 url

@@ -301,7 +301,7 @@ async fn what_is_too_large_is_compressed_as_far_as_is_needed_and_verified_equal(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn dynamodb_local_takes_such_items_and_what_it_lacks_is_told() {
-    let url = std::env::var("DYNAFOLD_TEST_DYNAMODB").expect("no DynamoDB Local: run tests/run");
+    let url = dynamodb_local::endpoint();
     let source = Source::Sqlite(crate::support::sqlite::Database::new(&script("sqlite")).await);
     let folder = tempfile::tempdir().unwrap();
     let mapping = folder.path().join("notes.yaml");

@@ -3,7 +3,7 @@
     python lint.py FOLDER LINTERS
 
 LINTERS is the folder that tests/setup/linters.sh fills. Prints a line for each fault, and the names of what was
-judged; the exit code is 1 where there is a fault. What could not be judged is said on stderr.
+judged; the exit code is 1 where there is a fault. What could not be judged is said as NOT TESTED, and why.
 """
 
 import json
@@ -49,7 +49,7 @@ def terraform(files, linters):
         except Exception as error:  # whatever the parser throws is a fault of the file
             yield f"{file.name}: {error}"
     if not shutil.which("terraform"):
-        print("NOT TESTED: terraform fmt and validate; there is no terraform", file=sys.stderr)
+        print("NOT TESTED: exports by terraform fmt and validate, because there is no terraform")
         return
     for file in files:
         code, said = run("terraform", "fmt", "-check", "-diff", "-no-color", file)
@@ -57,7 +57,7 @@ def terraform(files, linters):
             yield f"{file.name}: not as terraform fmt writes it\n{said}"
     providers = linters / "terraform"
     if not (providers / "ready").is_file():
-        print("NOT TESTED: terraform validate; its providers could not be fetched", file=sys.stderr)
+        print("NOT TESTED: exports by terraform validate, because its providers could not be fetched, see target/linters/terraform/init.log")
         return
     for file in files:
         with tempfile.TemporaryDirectory() as place:

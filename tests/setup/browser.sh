@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # What the tests of the definition document in a browser need: Node.js, Chromium, and the packages of tests/browser.
-# Sets DYNAFOLD_BROWSER to the browser, or to `none`, and says why.
+# Sets DYNAFOLD_BROWSER to the browser, or to `none`, and DYNAFOLD_BROWSER_MISSING to the reason.
 
 browser_packages=target/test-browser
 
@@ -8,7 +8,7 @@ prepare_browser() {
     local browser
     DYNAFOLD_BROWSER=none
     if ! command -v node >/dev/null || ! command -v npm >/dev/null; then
-        say "browser: NOT TESTED, because Node.js and npm are not installed"
+        export DYNAFOLD_BROWSER_MISSING="Node.js and npm are not installed"
         return
     fi
     if ! find_browser >/dev/null && ((EUID == 0)) && command -v apt-get >/dev/null; then
@@ -18,11 +18,11 @@ prepare_browser() {
             say "that failed; see $browser_packages.log"
     fi
     if ! browser=$(find_browser); then
-        say "browser: NOT TESTED, because neither chromium nor google-chrome is installed"
+        export DYNAFOLD_BROWSER_MISSING="neither chromium nor google-chrome is installed"
         return
     fi
     if ! install_browser_packages; then
-        say "browser: NOT TESTED, because the packages of tests/browser could not be installed; see $browser_packages.log"
+        export DYNAFOLD_BROWSER_MISSING="the packages of tests/browser could not be installed, see $browser_packages.log"
         return
     fi
     DYNAFOLD_BROWSER=$browser

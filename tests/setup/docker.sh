@@ -22,25 +22,33 @@ docker_answers() {
     return 1
 }
 
+# start_docker NAME...
 start_docker() {
-    local client dynamodb grant="GRANT ALL PRIVILEGES ON *.* TO 'dynafold'@'%' WITH GRANT OPTION"
-    say "starting docker-compose.yml"
+    local name port grant="GRANT ALL PRIVILEGES ON *.* TO 'dynafold'@'%' WITH GRANT OPTION"
+    say "starting of docker-compose.yml: $*"
     touch "$state/docker"
-    if ! compose up --detach --quiet-pull --wait --wait-timeout 300 >"$state/docker.log" 2>&1 9>&-; then
+    if ! compose up --detach --quiet-pull --wait --wait-timeout 300 "$@" >"$state/docker.log" 2>&1 9>&-; then
         tail -n 30 "$state/docker.log" >&2
         compose logs --tail 30 >&2 || true
         die "the containers did not come up; DYNAFOLD_TEST_DOCKER=no uses the system's packages instead"
     fi
-    # The images give their user rights on one database only. MYSQL_PWD keeps the password off the command line.
-    for client in mariadb mysql; do
-        compose exec -T "$client" \
-            sh -c "MYSQL_PWD=\${MARIADB_ROOT_PASSWORD:-\$MYSQL_ROOT_PASSWORD} exec $client --user=root --execute=\"$grant\"" \
-            </dev/null
+    for name in "$@"; do
+        case $name in
+            postgres) port=$(published postgres 5432) ;;
+            mariadb | mysql)
+                # The images give their user rights on one database only. MYSQL_PWD keeps the password off the command line.
+                compose exec -T "$name" \
+                    sh -c "MYSQL_PWD=\${MARIADB_ROOT_PASSWORD:-\$MYSQL_ROOT_PASSWORD} exec $name --user=root --execute=\"$grant\"" \
+                    </dev/null
+                port=$(published "$name" 3306)
+                ;;
+            dynamodb)
+                port=$(published dynamodb 8000)
+                dynamodb_answers "$port" >/dev/null || die "DynamoDB Local does not answer on port $port"
+                ;;
+        esac
+        write_env "$name" "$name from docker-compose.yml" "$(url_line "$name" "$port")"
     done
-    dynamodb=$(published dynamodb 8000)
-    dynamodb_answers "$dynamodb" >/dev/null || die "DynamoDB Local does not answer on port $dynamodb"
-    write_env "PostgreSQL, MariaDB, MySQL and DynamoDB Local from docker-compose.yml" \
-        "$(published postgres 5432)" "$(published mariadb 3306)" "$(published mysql 3306)" "$dynamodb"
 }
 
 published() { compose port "$1" "$2" | sed 's/.*://'; }

@@ -1,14 +1,13 @@
 # shellcheck shell=bash
 # tests/servers where no Docker engine runs: DynamoDB Local from Maven Central, or dynalite from npm in its place.
 
-# Sets `dynamodb_port` and `dynamodb_kind`.
 start_dynamodb() {
-    local lib=$state/dynamodb-local why
+    local lib=$state/dynamodb-local dynamodb_port what why missing=()
     dynamodb_port=$(free_port)
     make_home dynamodb "$(id -un)"
     : >"$state/dynamodb.log"
     if fetch_dynamodb_local; then
-        dynamodb_kind="DynamoDB Local $(basename "$lib"/DynamoDBLocal-*.jar .jar | cut -d - -f 2)"
+        what="DynamoDB Local $(basename "$lib"/DynamoDBLocal-*.jar .jar | cut -d - -f 2)"
         daemon dynamodb java -Dport="$dynamodb_port" -Djava.net.preferIPv4Stack=true -Djava.io.tmpdir="$home" \
             -Djava.library.path="$lib" -cp "$lib/*" org.eclipse.jetty.xml.XmlConfiguration \
             "$PWD/tests/setup/dynamodb-local.xml"
@@ -17,12 +16,14 @@ start_dynamodb() {
         if [[ ! -d $lib/node_modules/dynalite ]] && ! npm install --prefix "$lib" dynalite@3 >"$state/npm.log" 2>&1; then
             die "no DynamoDB Local ($why) and no dynalite ($state/npm.log): install Java 17 and Maven, or Node with npm"
         fi
-        dynamodb_kind="dynalite IN PLACE OF DynamoDB Local ($why)"
+        what="dynalite IN PLACE OF DynamoDB Local ($why)"
+        missing=("$(missing_line dynamodb "dynalite stands in for it: $why")")
         # Its own command line cannot be told an address. The last argument is there for `alive` to see.
         daemon dynamodb node -e 'require(process.argv[1])().listen(Number(process.argv[2]), "127.0.0.1")' \
             "$lib/node_modules/dynalite" "$dynamodb_port" "$home"
     fi
     wait_for dynamodb dynamodb_answers "$dynamodb_port"
+    write_env dynamodb "$what" "$(url_line dynamodb "$dynamodb_port")" "${missing[@]}"
 }
 
 # Fills `lib` with what dynamodb-local.pom.xml names, unless it has it. Sets `why` where it fails.

@@ -2,14 +2,14 @@
 # Tools from PyPI in virtual environments below target/: in linters/ what judges the exports of `docs`, with Terraform's
 # providers where a terraform binary can fetch them; in tools/ what .ci/run runs. Sourced by both, which have `say`.
 
-# Exports DYNAFOLD_TEST_LINTERS: the folder, or `none` where there is no Python or no PyPI.
+# Exports DYNAFOLD_TEST_LINTERS: the folder, or `none` where there is no Python or no PyPI, with the reason beside it.
 set_up_linters() {
     export DYNAFOLD_TEST_LINTERS=$PWD/target/linters
     if from_pypi linters; then
         fetch_providers "$DYNAFOLD_TEST_LINTERS/terraform"
     else
         export DYNAFOLD_TEST_LINTERS=none
-        say "linters of exports: NOT TESTED, because there is no python3 with venv, or pip could not fetch them: see target/linters/pip.log"
+        export DYNAFOLD_TEST_LINTERS_MISSING="there is no python3 with venv, or pip could not fetch them: see target/linters/pip.log"
     fi
 }
 
@@ -26,17 +26,13 @@ from_pypi() {
 
 # The providers that exports name, for `terraform validate`.
 fetch_providers() {
-    if ! command -v terraform >/dev/null; then
-        say "terraform fmt and validate: NOT TESTED, because there is no terraform"
-        return
-    fi
+    if ! command -v terraform >/dev/null; then return; fi
     mkdir -p "$1"
     cp tests/exports/providers.tf "$1/providers.tf"
     if [[ ! -f $1/ready ]]; then
+        # Where they cannot be fetched, tests/exports/lint.py says so.
         if timeout 600 terraform -chdir="$1" init -backend=false -input=false -no-color >"$1/init.log" 2>&1; then
             touch "$1/ready"
-        else
-            say "terraform validate: NOT TESTED, because the providers could not be fetched, see target/linters/terraform/init.log"
         fi
     fi
 }

@@ -2,13 +2,11 @@
 # tests/servers where no Docker engine runs: MySQL from Debian's unstable suite, the only one that has it. Nothing of it is
 # installed: the server and every library that it needs are unpacked into a folder of their own, and run by their own loader.
 
-# Sets `mysql_port` and `mysql_kind`. Where MySQL cannot be had, the port is empty and `mysql_missing` says why.
+# Where MySQL cannot be had, what is written of it says why.
 start_mysql() {
-    local packages=$state/mysql root why=""
-    mysql_port="" mysql_kind="" mysql_missing=""
+    local packages=$state/mysql root mysql_port why=""
     if ! fetch_mysql; then
-        mysql_missing=$why
-        say "MySQL is NOT tested: $why"
+        write_env mysql "MySQL is NOT tested: $why" "unset DYNAFOLD_TEST_MYSQL" "$(missing_line mysql "$why")"
         return
     fi
     make_home mysql mysql
@@ -34,7 +32,7 @@ SQL
     MYSQL_PWD=$password wait_for mysql \
         mariadb --no-defaults --protocol=tcp --host=127.0.0.1 --port="$mysql_port" --user=dynafold --execute='SELECT 1'
     rm "$home/init.sql"
-    mysql_kind=$("${mysqld[@]}" --version | sed 's/.*Ver \([0-9.]*\).*/MySQL \1/')
+    write_env mysql "$("${mysqld[@]}" --version | sed 's/.*Ver \([0-9.]*\).*/MySQL \1/')" "$(url_line mysql "$mysql_port")"
 }
 
 # Fills `packages` with the server's packages, unless it has them. Sets `why` where it fails.

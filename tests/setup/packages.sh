@@ -3,23 +3,18 @@
 
 PATH=$PATH:/usr/sbin:/sbin # where Debian keeps mariadbd
 
+# start_packages NAME...
 start_packages() {
-    local what
+    local name
     [[ $(uname -s) == Linux ]] || die "$no_docker, and only Linux can do without: start a Docker engine"
-    install_what_is_missing
-    PATH=$(postgres_bin):$PATH # before Debian's wrappers
+    install_what_is_missing "$@"
     # Directly in /tmp: root's servers run as other users, who may not see this checkout, and socket paths must be short.
-    scratch=$(mktemp -d /tmp/dynafold-test.XXXXXX)
-    echo "$scratch" >"$state/scratch"
-    chmod 711 "$scratch"
-
-    start_postgres
-    start_mariadb
-    start_mysql
-    start_dynamodb
-    what=$(postgres --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/PostgreSQL \1/')
-    what+=$(mariadbd --version | sed 's/.*Ver \([0-9.]*\).*/, MariaDB \1/')
-    write_env "$what, ${mysql_kind:-no MySQL}, $dynamodb_kind" "$postgres_port" "$mariadb_port" "$mysql_port" "$dynamodb_port"
+    if [[ -z $scratch ]]; then
+        scratch=$(mktemp -d /tmp/dynafold-test.XXXXXX)
+        echo "$scratch" >"$state/scratch"
+        chmod 711 "$scratch"
+    fi
+    for name in "$@"; do "start_$name"; done
 }
 
 postgres_bin() {
@@ -28,17 +23,29 @@ postgres_bin() {
     [[ -x $initdb ]] && dirname "$initdb"
 }
 
+# install_what_is_missing NAME...
 install_what_is_missing() {
-    local missing=()
-    postgres_bin >/dev/null || missing+=(postgresql)
-    { has mariadbd && has mariadb-install-db && has mariadb; } || missing+=(mariadb-server)
-    has curl || missing+=(curl)
-    has openssl || missing+=(openssl)
+    local name missing=()
     has ps || missing+=(procps)
+    for name in "$@"; do
+        case $name in
+            postgres)
+                postgres_bin >/dev/null || missing+=(postgresql)
+                has openssl || missing+=(openssl)
+                ;;
+            # MySQL is asked by MariaDB's client.
+            mariadb | mysql) { has mariadbd && has mariadb-install-db && has mariadb; } || missing+=(mariadb-server) ;;
+            dynamodb)
+                has curl || missing+=(curl)
+                if ((EUID == 0)) && has apt-get; then
+                    # Without these two dynalite could still do, so that only here they are missed.
+                    has java || missing+=(default-jre-headless)
+                    has mvn || missing+=(maven)
+                fi
+                ;;
+        esac
+    done
     if ((EUID == 0)) && has apt-get; then
-        # Without these two dynalite could still do, so that only here they are missed.
-        has java || missing+=(default-jre-headless)
-        has mvn || missing+=(maven)
         if ((${#missing[@]})); then apt_install "${missing[@]}"; fi
     elif ((${#missing[@]})); then
         die "missing: ${missing[*]} (Debian's names). Install them, or start a Docker engine ($no_docker)"
@@ -61,6 +68,8 @@ apt_install() {
 }
 
 start_postgres() {
+    local postgres_port
+    PATH=$(postgres_bin):$PATH # before Debian's wrappers
     make_home postgres postgres
     postgres_port=$(free_port)
     secret "$home/password" <<<"$password"
@@ -75,9 +84,12 @@ start_postgres() {
         -c unix_socket_directories="$home" -c ssl=on -c fsync=off -c synchronous_commit=off -c full_page_writes=off
     PGPASSWORD=$password wait_for postgres \
         psql -X -h 127.0.0.1 -p "$postgres_port" -U dynafold -d postgres -c 'SELECT 1'
+    write_env postgres "$(postgres --version | sed 's/.*(PostgreSQL) \([0-9.]*\).*/PostgreSQL \1/')" \
+        "$(url_line postgres "$postgres_port")"
 }
 
 start_mariadb() {
+    local mariadb_port
     make_home mariadb mysql
     mariadb_port=$(free_port)
     # The server itself runs this. Its root may come by the socket alone, as the user that the server runs as.
@@ -93,6 +105,7 @@ SQL
     MYSQL_PWD=$password wait_for mariadb \
         mariadb --no-defaults --protocol=tcp --host=127.0.0.1 --port="$mariadb_port" --user=dynafold --execute='SELECT 1'
     rm "$home/init.sql"
+    write_env mariadb "$(mariadbd --version | sed 's/.*Ver \([0-9.]*\).*/MariaDB \1/')" "$(url_line mariadb "$mariadb_port")"
 }
 
 # make_home NAME USER: sets `home`, where a server may write, and `as`, the prefix that runs a command as its `owner`.

@@ -1,31 +1,23 @@
 //! The public databases in the folder that `DYNAFOLD_DATASETS` names, each loaded into a throwaway
 //! database as the folder's README says. Nothing of them is in this repository.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use dynafold_testing::missing::named_by;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _, MySqlConnection, PgConnection};
 
 use super::{mysql, postgres};
 
-/// The folder; `None`, with a plain word on stderr, where `tests/run` found none.
+/// The folder.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let named = std::env::var("DYNAFOLD_DATASETS").expect(
-        "DYNAFOLD_DATASETS is not set: run tests/run, or set it to the folder of the datasets, or to \
-         `none` to go without them",
+    assert!(
+        std::env::var_os("DYNAFOLD_DATASETS").is_some(),
+        "DYNAFOLD_DATASETS is not set: run tests/run, or set it to the folder of the datasets, or to `none` to go \
+         without them"
     );
-    if named == "none" {
-        // Past the test harness, which keeps what a passing test prints to itself.
-        let test = std::thread::current();
-        let line = format!(
-            "NOT TESTED: {} needs the datasets, and DYNAFOLD_DATASETS is none\n",
-            test.name().unwrap_or("a test")
-        );
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
-        return None;
-    }
+    let named = named_by("DYNAFOLD_DATASETS", "the datasets")?;
     let folder = PathBuf::from(named);
     assert!(
         folder.is_dir(),

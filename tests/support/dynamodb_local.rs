@@ -6,11 +6,11 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::embedded::config;
+use super::servers;
 
 /// Its URL.
 pub(crate) fn endpoint() -> String {
-    std::env::var("DYNAFOLD_TEST_DYNAMODB")
-        .expect("DYNAFOLD_TEST_DYNAMODB is not set: run tests/run")
+    servers::url("dynamodb")
 }
 
 /// A client of it.

@@ -8,6 +8,8 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions as _, Connection as _};
 use url::Url;
 
+use super::servers;
+
 /// A database of its own, with the users that were made for it.
 pub(crate) struct Database {
     server: Url,
@@ -19,12 +21,9 @@ pub(crate) struct Database {
 
 /// The servers to test against, by product. MySQL runs unless `tests/servers` says why not.
 pub(crate) fn servers() -> Vec<(&'static str, Url)> {
-    let url = |name| std::env::var(name).ok().map(|url| url.parse().unwrap());
-    let mariadb =
-        url("DYNAFOLD_TEST_MARIADB").expect("DYNAFOLD_TEST_MARIADB is not set: run tests/run");
-    let mut servers = vec![("mariadb", mariadb)];
-    servers.extend(url("DYNAFOLD_TEST_MYSQL").map(|url| ("mysql", url)));
-    servers
+    let mut all = vec![("mariadb", servers::url("mariadb").parse().unwrap())];
+    all.extend(servers::url_if_any("mysql").map(|url| ("mysql", url.parse().unwrap())));
+    all
 }
 
 impl Database {

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use sqlx::{AssertSqlSafe, Connection as _, PgConnection};
 use url::Url;
 
+use super::servers;
+
 /// A database of its own for one test, dropped with it.
 pub(crate) struct Database {
     server: Url,
@@ -21,10 +23,9 @@ impl Database {
     /// Creates an empty database in one of the server's encodings: in others than UTF-8 with the collation `C`.
     pub(crate) async fn encoded(encoding: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var("DYNAFOLD_TEST_POSTGRES")
-            .expect("DYNAFOLD_TEST_POSTGRES is not set: start the servers with tests/run");
+        let server = servers::url("postgres");
         let database = Self {
-            server: server.parse().expect("DYNAFOLD_TEST_POSTGRES is a URL"),
+            server: server.parse().expect("a URL"),
             name: format!(
                 "dynafold_{}_{}",
                 std::process::id(),

@@ -179,7 +179,7 @@ async fn local(file: Option<std::path::PathBuf>) -> Arc<dyn Target> {
 }
 
 async fn dynamodb_local() -> Arc<dyn Target> {
-    let url = std::env::var("DYNAFOLD_TEST_DYNAMODB").expect("no DynamoDB Local: run tests/run");
+    let url = crate::support::dynamodb_local::endpoint();
     let spec = TargetSpec::parse("dynamodb", Some(&url), None, None).unwrap();
     connect(&spec).await.unwrap()
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use dynafold_testing::missing::not_tested;
 use tempfile::TempDir;
 
 use crate::support::cli::{command, dynafold};
@@ -55,7 +56,7 @@ fn offered(shell: &str, folder: &Path, words: &[&str]) -> Option<Vec<String>> {
         .output();
     let output = match output {
         Err(_) if shell != "bash" => {
-            eprintln!("{shell} is not installed");
+            not_tested(&format!("completion in {shell}"), "it is not installed");
             return None;
         }
         output => output.unwrap(),

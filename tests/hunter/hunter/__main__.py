@@ -42,16 +42,25 @@ def arguments():
     return options
 
 
+def not_hunted(name, variable):
+    """Says what is left out, and records it for the last lines of tests/run."""
+    why = os.environ.get(f"{variable}_MISSING") or f"{variable} is not set"
+    print(f"{name}: NOT HUNTED, because {why}")
+    if os.environ.get("DYNAFOLD_TEST_MISSING"):
+        with open(os.environ["DYNAFOLD_TEST_MISSING"], "a", encoding="utf-8") as file:
+            file.write(f"{name}\t{why}\tthe hunter\n")
+
+
 def hunt_worlds(options):
     """Worlds on all databases and engines that there are, side by side."""
     databases = [name for name in options.databases.split(",") if bases.available(name)]
     for name in options.databases.split(","):
         if name not in databases:
-            print(f"{name}: NOT HUNTED, because {bases.VARIABLES[name]} is not set")
+            not_hunted(name, bases.VARIABLES[name])
     pairs = []
     for name in options.engines.split(","):
         if name == "dynamodb-local" and not os.environ.get("DYNAFOLD_TEST_DYNAMODB"):
-            print("dynamodb-local: NOT HUNTED, because DYNAFOLD_TEST_DYNAMODB is not set")
+            not_hunted(name, "DYNAFOLD_TEST_DYNAMODB")
         else:
             pairs += [(database, name) for database in databases]
     print(f"seed {options.seed}; {', '.join(' on '.join(pair) for pair in pairs)}", flush=True)

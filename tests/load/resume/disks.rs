@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use dynafold_testing::missing::not_tested;
+
 use super::bench::script;
 use super::case::Case;
 use super::faults::{SLOW, begun, goes_on, says, sqlite};
@@ -100,7 +102,7 @@ async fn a_full_or_read_only_disk_ends_a_load_that_can_go_on() {
     let case = Case::storm(&source.url(), SLOW);
     let folder = case.path(".dynafold");
     let Some(small) = Small::mount(&folder) else {
-        eprintln!("no file system can be made here: skipped");
+        not_tested("a full disk", "no file system can be mounted here");
         return;
     };
     let child = begun(&case, 500, &[]);

@@ -1,4 +1,5 @@
-//! What the tests of several crates share: models made by hand ([`model`]), and cases ([`cases`]).
+//! What the tests of several crates share: models made by hand ([`model`]), cases ([`cases`]), and
+//! the record of what cannot be tested here ([`missing`]).
 
 #![expect(
     clippy::panic,
@@ -9,4 +10,5 @@
 )]
 
 pub mod cases;
+pub mod missing;
 pub mod model;

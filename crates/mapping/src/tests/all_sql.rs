@@ -2,6 +2,7 @@
 
 use dynafold_relational::catalog::Dbms::{self, Mariadb, Postgres, Sqlite};
 use dynafold_sql::Query;
+use dynafold_testing::missing::named_by;
 
 /// The SQL of a mapping: queries as they are, conditions as those of a query.
 fn written(node: &super::yaml::Node, found: &mut Vec<String>) {
@@ -53,10 +54,7 @@ fn all_sql_of_mappings_documentation_and_sample_queries_is_read() {
             mapping(&place, block.split("```").next().unwrap_or_default());
         }
     }
-    let datasets = std::env::var("DYNAFOLD_DATASETS")
-        .ok()
-        .filter(|folder| folder != "none");
-    if let Some(folder) = datasets {
+    if let Some(folder) = named_by("DYNAFOLD_DATASETS", "the datasets") {
         for (place, text) in texts(&std::path::Path::new(&folder).join("queries"), "sql") {
             let queries = text.split(';').filter(|query| query.contains("SELECT"));
             all.extend(queries.map(|query| (place.clone(), Postgres, query.to_owned())));

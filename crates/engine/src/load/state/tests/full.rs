@@ -3,23 +3,26 @@
 use std::fs;
 use std::process::Command;
 
+use dynafold_testing::missing::not_tested;
+
 use super::*;
 
 /// A file system of its own, of 256 KiB.
 struct Small(tempfile::TempDir);
 
 impl Small {
-    fn mount() -> Self {
+    /// `None`, which is recorded, where no file system can be mounted.
+    fn mount() -> Option<Self> {
         let small = Self(folder());
         let mut mount = Command::new("mount");
         mount
             .args(["-t", "tmpfs", "-o", "size=256k", "none"])
             .arg(small.0.path());
-        assert!(
-            mount.status().unwrap().success(),
-            "it takes root to mount a file system"
-        );
-        small
+        let is_mounted = mount.output().is_ok_and(|mount| mount.status.success());
+        if !is_mounted {
+            not_tested("a full disk", "no file system can be mounted here");
+        }
+        is_mounted.then_some(small)
     }
 }
 
@@ -30,9 +33,8 @@ impl Drop for Small {
 }
 
 #[test]
-#[ignore = "mounts a small file system, which takes root"]
 fn nothing_that_was_reported_on_a_full_disk_is_counted() {
-    let small = Small::mount();
+    let Some(small) = Small::mount() else { return };
     let path = path(&small.0);
     let mut state = begin(&path);
     state.plan(plan(&[400])).unwrap();
@@ -86,9 +88,8 @@ fn nothing_that_was_reported_on_a_full_disk_is_counted() {
 }
 
 #[test]
-#[ignore = "mounts a small file system, which takes root"]
 fn a_state_is_not_begun_on_a_full_or_read_only_disk() {
-    let small = Small::mount();
+    let Some(small) = Small::mount() else { return };
     let path = path(&small.0);
     fs::write(small.0.path().join("other"), vec![0; 250 * 1024]).unwrap();
     let error = open(&path).unwrap_err();
