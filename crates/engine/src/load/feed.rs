@@ -9,7 +9,7 @@ use dynafold_relational::value::Value;
 use dynafold_source::{Row, Source};
 
 use super::ending::{Cancel, Failure, Why};
-use super::lanes::{Lanes, Read};
+use super::lanes::{Lanes, Reading};
 use super::plan::{ChunkId, Plan};
 use super::row::meets;
 use crate::proof::ProofError;
@@ -51,10 +51,10 @@ impl Walk<'_> {
             };
             match read {
                 None => break Ok(()),
-                Some(Read::Failed(error)) => break Err(failed(error)),
-                Some(Read::End { .. }) => {}
-                Some(Read::Again { .. }) => break Err(Unproved::Again),
-                Some(Read::Rows { ticket, rows, .. }) => {
+                Some(Reading::Failed(error)) => break Err(failed(error)),
+                Some(Reading::End { .. }) => {}
+                Some(Reading::Again { .. }) => break Err(Unproved::Again),
+                Some(Reading::Rows { ticket, rows, .. }) => {
                     let pass = model.passes.get(ticket.pass);
                     let item_types = pass.map_or(&[][..], |pass| &pass.item_types);
                     match sieve.all(model, item_types, rows.rows, &mut each) {

@@ -28,7 +28,7 @@ const ATTEMPTS: u32 = 3;
 
 /// What lanes hand on. Everything of one attempt at a chunk bears the same ticket.
 #[derive(Debug)]
-pub(crate) enum Read<T> {
+pub(crate) enum Reading<T> {
     /// Rows of a chunk, the blocks numbered from 0.
     Rows { ticket: T, block: u64, rows: Chunk },
     /// The chunk has been read to its end.
@@ -53,7 +53,7 @@ pub(crate) type Issue<T> = Arc<dyn Fn(ChunkId) -> T + Send + Sync>;
 
 /// The lanes of a run.
 pub(crate) struct Lanes<T> {
-    reads: mpsc::Receiver<Read<T>>,
+    reads: mpsc::Receiver<Reading<T>>,
     tasks: JoinSet<Box<dyn Source>>,
     cancel: Cancel,
     spare: Spare,
@@ -64,7 +64,7 @@ struct Lane<T> {
     model: Arc<Model>,
     queue: Arc<Mutex<VecDeque<(ChunkId, Part)>>>,
     issue: Issue<T>,
-    sender: mpsc::Sender<Read<T>>,
+    sender: mpsc::Sender<Reading<T>>,
     cancel: Cancel,
     spare: Spare,
     warnings: Arc<Mutex<Vec<String>>>,
@@ -126,7 +126,7 @@ impl<T: Clone + Send + Sync + 'static> Lanes<T> {
     }
 
     /// The next thing read; `None` when everything is.
-    pub(crate) async fn next(&mut self) -> Option<Read<T>> {
+    pub(crate) async fn next(&mut self) -> Option<Reading<T>> {
         self.reads.recv().await
     }
 
@@ -183,16 +183,16 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
                     Attempt::Failed(error) if error.is_lost() && attempts < ATTEMPTS => {
                         attempts += 1;
                         let Some(fork) = self.fork().await else {
-                            let _ = self.sender.send(Read::Failed(error)).await;
+                            let _ = self.sender.send(Reading::Failed(error)).await;
                             return source;
                         };
                         source = fork;
-                        if self.sender.send(Read::Again { ticket }).await.is_err() {
+                        if self.sender.send(Reading::Again { ticket }).await.is_err() {
                             return source;
                         }
                     }
                     Attempt::Failed(error) => {
-                        let _ = self.sender.send(Read::Failed(error)).await;
+                        let _ = self.sender.send(Reading::Failed(error)).await;
                         return source;
                     }
                 }
@@ -203,7 +203,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             () = self.cancel.cancelled() => return source,
         };
         if let Err(error) = confirmed {
-            let _ = self.sender.send(Read::Failed(error)).await;
+            let _ = self.sender.send(Reading::Failed(error)).await;
         }
         source
     }
@@ -254,7 +254,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             Err(error) => return Attempt::Failed(error),
         };
         let ticket = ticket.clone();
-        match self.sender.send(Read::End { ticket, end }).await {
+        match self.sender.send(Reading::End { ticket, end }).await {
             Ok(()) => Attempt::Read,
             Err(_) => Attempt::Unheard,
         }
@@ -268,7 +268,7 @@ impl<T: Clone + Send + Sync + 'static> Lane<T> {
             let rows = rows.map_err(Attempt::Failed)?;
             count += u64::try_from(rows.rows.len()).unwrap_or(u64::MAX);
             let ticket = ticket.clone();
-            let sent = self.sender.send(Read::Rows {
+            let sent = self.sender.send(Reading::Rows {
                 ticket,
                 block,
                 rows,
@@ -334,7 +334,7 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
     pub(crate) async fn read(
         self,
         lanes: &mut Lanes<T>,
-        mut enter: impl FnMut(&Read<T>),
+        mut enter: impl FnMut(&Reading<T>),
     ) -> Duration {
         let mut told = vec![false; self.model.passes.len()];
         let mut waited = Duration::ZERO;
@@ -351,14 +351,14 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
             };
             waited += from.elapsed();
             let Some(read) = read else { return waited };
-            if let Read::Rows { ticket, .. } | Read::End { ticket, .. } = &read {
+            if let Reading::Rows { ticket, .. } | Reading::End { ticket, .. } = &read {
                 self.tell((self.pass)(ticket), &mut told);
             }
             enter(&read);
             let failure = match read {
-                Read::End { .. } | Read::Again { .. } => continue,
-                Read::Failed(error) => Failure::from(&error),
-                Read::Rows {
+                Reading::End { .. } | Reading::Again { .. } => continue,
+                Reading::Failed(error) => Failure::from(&error),
+                Reading::Rows {
                     ticket,
                     block: number,
                     rows,

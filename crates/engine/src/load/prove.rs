@@ -36,7 +36,7 @@ use crate::proof::{self, Groups, Proof, ProofError};
 const NAMED: usize = 10_000;
 
 /// What the proof needs.
-pub(crate) struct Keys<'k> {
+pub(crate) struct KeyPass<'k> {
     pub(crate) model: &'k Model,
     pub(crate) context: &'k Context,
     pub(crate) plan: &'k Plan,
@@ -89,7 +89,7 @@ impl Proved {
     }
 }
 
-impl Keys<'_> {
+impl KeyPass<'_> {
     /// A mapping with nothing left but what its keys need.
     pub(crate) fn narrow(model: &Model) -> Arc<Model> {
         Arc::new(narrow(model))

@@ -56,7 +56,7 @@ pub(crate) enum Stale {
 }
 
 /// Reads the table's keys.
-pub(crate) struct Scan<'s> {
+pub(crate) struct TableScan<'s> {
     pub(crate) target: &'s Arc<dyn Target>,
     pub(crate) model: &'s Arc<Model>,
     /// What tells the item types apart; without it every item is a stranger.
@@ -134,7 +134,7 @@ fn read_item(file: &mut BufReader<File>, place: u64) -> std::io::Result<Stray> {
     Ok(Stray::deserialize(&mut rest)?)
 }
 
-impl Scan<'_> {
+impl TableScan<'_> {
     /// Adds the keys of the table's items to those of the run; `wanted` says of which item types.
     pub(crate) async fn read(self, keys: &mut Proof, wanted: &[bool]) -> Result<Spool, Why> {
         let (sender, mut pages) = mpsc::channel(PAGES_AHEAD);
@@ -332,7 +332,7 @@ pub(super) async fn prune(
     // Who asks for a deletion is not asked who has written the item.
     let journal = delivery.journal.as_ref();
     let journal = journal.filter(|_| pruning.prune.is_none());
-    let scan = Scan {
+    let scan = TableScan {
         target: &delivery.target,
         model,
         owners: pruning.owners,

@@ -13,7 +13,7 @@ use tokio::time::{Duration, Instant};
 
 use super::claims::claims;
 use super::ending::{Failure, Why};
-use super::lanes::{End, Issue, Lanes, Read, Reader, spread};
+use super::lanes::{End, Issue, Lanes, Reader, Reading, spread};
 use super::ledger::{Closed, Ledger, Ticket};
 use super::pace::Pace;
 use super::parcel::Parcel;
@@ -466,18 +466,18 @@ impl Run {
             pass: |ticket: &Arc<Ticket>| ticket.id.pass,
             blocks,
         };
-        let enter = |read: &Read<Arc<Ticket>>| match read {
-            Read::Rows { ticket, rows, .. } => {
+        let enter = |read: &Reading<Arc<Ticket>>| match read {
+            Reading::Rows { ticket, rows, .. } => {
                 self.rows += count(rows.rows.len());
                 ticket.hold();
             }
-            Read::End { ticket, end } => {
+            Reading::End { ticket, end } => {
                 self.rows += end.left_out;
                 enter_end(delivery, ticket, end);
                 delivery.let_go(ticket, 1);
             }
-            Read::Again { ticket } => delivery.ledger.forget(ticket),
-            Read::Failed(_) => {}
+            Reading::Again { ticket } => delivery.ledger.forget(ticket),
+            Reading::Failed(_) => {}
         };
         self.times.source.add(reader.read(lanes, enter).await);
     }

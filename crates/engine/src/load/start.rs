@@ -14,7 +14,7 @@ use super::files::LineFile;
 use super::journal::Journal;
 use super::ledger::Opening;
 use super::plan::{ChunkId, Plan};
-use super::prove::{Contest, Keys, Proved};
+use super::prove::{Contest, KeyPass, Proved};
 use super::rejects::Told;
 use super::report::KeysReport;
 use super::scope::Doing;
@@ -185,7 +185,7 @@ async fn prove(
     if load.options.keys != KeyCheck::First {
         return Ok(Proved::default());
     }
-    let keys = Keys {
+    let keys = KeyPass {
         model: &load.model,
         context: &load.context,
         plan,
