@@ -64,7 +64,7 @@ pub struct ColumnRef {
 }
 
 impl ColumnRef {
-    fn of(parts: &[Ident], sql: &Sql) -> Option<Self> {
+    pub(super) fn of(parts: &[Ident], sql: &Sql) -> Option<Self> {
         let name = |ident: &Ident| Name::of(ident, sql.dbms());
         let (schema, owner, column) = match parts {
             [column] => (None, None, column),

@@ -62,6 +62,8 @@ pub struct Query {
     pub unsteady: Vec<String>,
     /// The functions that it calls, as it names them.
     pub functions: Vec<String>,
+    /// What it names as columns of a table that it says: in PostgreSQL `t.f` may call a function too.
+    pub qualified: Vec<ColumnRef>,
     /// Whether anything is made otherwise than by operators from columns and literals: by a function, a cast.
     pub calls: bool,
 }
@@ -364,15 +366,15 @@ fn is_of_the_session(word: &str) -> bool {
 }
 
 /// Whether the database itself makes the value, of the parts of the expression: what a function, a cast or an operator of
-/// somebody's makes is as its author likes.
-fn is_plain(expression: &Expr) -> bool {
+/// somebody's makes is as its author likes. PostgreSQL calls a function also as if it were a column, `t.f`.
+fn is_plain(expression: &Expr, dbms: Option<Dbms>) -> bool {
     match expression {
+        Expr::CompoundIdentifier(_) => dbms != Some(Dbms::Postgres),
         Expr::BinaryOp { op, .. } => !matches!(
             op,
             BinaryOperator::Custom(_) | BinaryOperator::PGCustomBinaryOperator(_)
         ),
         Expr::Identifier(_)
-        | Expr::CompoundIdentifier(_)
         | Expr::Value(_)
         | Expr::TypedString(_)
         | Expr::UnaryOp { .. }
@@ -470,10 +472,20 @@ impl Visitor for Whole {
             Expr::Identifier(name) if name.quote_style.is_none() => {
                 Some(name.value.to_lowercase()).filter(|name| is_of_the_session(name))
             }
+            Expr::CompoundIdentifier(parts) => {
+                // `@@global.x` of MySQL is a variable.
+                let is_variable = parts
+                    .first()
+                    .is_some_and(|part| part.value.starts_with('@'));
+                let column = ColumnRef::of(parts, &self.read.sql).filter(|_| !is_variable);
+                let word = column.is_none().then(|| expression.to_string());
+                self.read.qualified.extend(column);
+                word
+            }
             _ => None,
         };
         self.read.unsteady.extend(word);
-        self.read.calls |= !is_plain(expression);
+        self.read.calls |= !is_plain(expression, self.read.sql.dbms());
         ControlFlow::Continue(())
     }
 

@@ -7,9 +7,9 @@
 //! cast, a view, a query, a generated column, a policy or a type that prints names gives is not looked into: a name is not the function. What
 //! only looks fickle is read again for nothing.
 
-use dynafold_relational::catalog::{Catalog, Table, TableKind};
+use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind};
 use dynafold_relational::scan::{Match, Relation, Scan, ScanColumn};
-use dynafold_sql::{Query, Read, reads_more, table};
+use dynafold_sql::{ColumnRef, Query, Read, reads_more, table};
 
 /// Whether a scan depends on more than the rows of tables, as far as that is known.
 pub(super) fn is_fickle(scan: &Scan, catalog: &Catalog) -> bool {
@@ -72,9 +72,20 @@ pub fn is_fickle_query(query: &Query, catalog: &Catalog) -> bool {
     let is_stored =
         |read: &Read| table(catalog, read.schema.as_ref(), &read.name).is_some_and(stores);
     let is_own = |name: &String| catalog.own_functions.contains(name);
+    let calls = |name: &ColumnRef| {
+        let owner = name.owner.as_ref();
+        let of_owner = |read: &&Read| owner.is_some_and(|owner| read.called.is(&owner.text));
+        let mut tables = query.tables.iter().filter(of_owner);
+        let has = |read: &Read| {
+            let table = table(catalog, read.schema.as_ref(), &read.name);
+            table.is_some_and(|table| table.column(&name.name.text).is_some())
+        };
+        tables.clone().next().is_some() && !tables.any(has)
+    };
     !query.unsteady.is_empty()
         || !query.tables.iter().all(is_stored)
         || query.functions.iter().any(is_own)
+        || catalog.dbms == Dbms::Postgres && query.qualified.iter().any(calls)
 }
 
 #[cfg(test)]
