@@ -326,8 +326,11 @@ async fn without_a_type_attribute_a_key_that_no_template_can_make_is_somebody_el
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
     let database = postgres::Database::with(
-        "CREATE TABLE t (id int PRIMARY KEY, c varchar(3), n numeric(6,2), d date, ts timestamp, f real);
-        INSERT INTO t VALUES (1, 'abc', 1.5, '2020-01-01', '2020-01-01', 1.5);
+        "CREATE TYPE state AS ENUM ('a', 'b', 'c', 'd', 'e', 'f', 'g', 'set', 'tings');
+        CREATE TABLE t (id int PRIMARY KEY, c varchar(3), n numeric(6,2), d date, ts timestamp, f real,
+            fixed char(3), state state, address inet, span interval, hundreds numeric(3,-2), tiny numeric(2,5));
+        INSERT INTO t VALUES (1, 'abc', 1.5, '2020-01-01', '2020-01-01', 1.5,
+            'abc', 'a', '10.0.0.1', '1 day', 12300, 0.00012);
         CREATE VIEW v AS SELECT * FROM t",
     )
     .await;
@@ -339,6 +342,15 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         all.extend(["--format", "json"]);
         all.extend(further);
         dynafold(&all).exits(code).json()
+    };
+    let load = |from: &str, column: &str| {
+        case.map(&format!(
+            "  T:\n    from: {from}\n    key: {{ PK: \"X#{{{column}}}\", SK: \"-\" }}\n    columns: [id]\n"
+        ));
+        let text = std::fs::read_to_string(&mapping).unwrap();
+        let text = text.replace("sort: SK }", "sort: SK }, type_attribute: false");
+        std::fs::write(&mapping, text).unwrap();
+        run("migrate", &["--replace", "--yes", "--fresh"], 0);
     };
     for (from, column, own, others) in [
         ("t", "c", "ab äöü", "abcd settings"),
@@ -356,16 +368,12 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
             "2026-01-01T24:00:00.000000 2026-01-01T23:59:60.000000",
         ),
         ("t", "f", "16777216", "16777217 0.123456789"),
+        ("t", "fixed", "xyz äöü", "a abcd"),
+        ("t", "state", "b tings", "settings ab"),
         // A view holds what its query gives.
         ("v", "c", "abcd", ""),
     ] {
-        case.map(&format!(
-            "  T:\n    from: {from}\n    key: {{ PK: \"X#{{{column}}}\", SK: \"-\" }}\n    columns: [id]\n"
-        ));
-        let text = std::fs::read_to_string(&mapping).unwrap();
-        let text = text.replace("sort: SK }", "sort: SK }, type_attribute: false");
-        std::fs::write(&mapping, text).unwrap();
-        run("migrate", &["--replace", "--yes", "--fresh"], 0);
+        load(from, column);
         let all = || own.split_whitespace().chain(others.split_whitespace());
         for value in all() {
             plant(&case, &format!("X#{value}"), "-").await;
@@ -379,6 +387,21 @@ async fn a_key_beyond_what_its_column_holds_is_somebody_elses() {
         assert_eq!(found, expected, "{column}");
         let others = others.split_whitespace().count();
         assert_eq!(report["elsewhere"], json!(others), "{column}");
+    }
+    // Which texts they have only the server knows.
+    for (column, key) in [
+        ("address", "settings"),
+        ("span", "settings"),
+        ("hundreds", "12345"),
+        ("tiny", "0.99999"),
+    ] {
+        load("t", column);
+        plant(&case, &format!("X#{key}"), "-").await;
+        let report = run("verify", &[], 0);
+        assert_eq!(claimed(&report, "table_equal"), "not_proved", "{column}");
+        let report = run("migrate", &["--changes-only", "--prune"], 0);
+        assert_eq!(total(&report, "deleted"), 0, "{column}");
+        assert_eq!(report["left"]["unclear"], 1, "{column}");
     }
 }
 

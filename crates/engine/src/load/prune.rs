@@ -625,11 +625,12 @@ impl Owners {
                 let mut marks = self.marks.iter();
                 marks.position(|mark| says(item, name, &mark.name))
             }
-            None => self.maker(item, Texts::can_be),
+            None => self.maker(item, |texts, value| texts.is_clear() && texts.can_be(value)),
         }
     }
 
-    /// Whether text in a column of numbers would make an item that has no owner.
+    /// Whether an item that has no owner may be the mapping's: by text in a column of numbers, or one that only the
+    /// database would know.
     fn may_be(&self, item: &Item) -> bool {
         self.type_attribute.is_none() && self.maker(item, Texts::may_be).is_some()
     }

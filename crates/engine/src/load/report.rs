@@ -162,7 +162,7 @@ pub struct Left {
 }
 
 /// Why it cannot be told whether an item is the mapping's.
-pub const UNCLEAR_WHY: &str = "whether they are the mapping's cannot be told, because SQLite keeps text in columns of numbers too, and the table has no type attribute";
+pub const UNCLEAR_WHY: &str = "whether they are the mapping's cannot be told, because the table has no type attribute, and which texts their keys may have is not known: SQLite keeps text in columns of numbers too, and those of inet, interval, time, JSON and the like only the database knows";
 
 impl Left {
     /// What there is to say of them.

@@ -23,7 +23,7 @@ pub(super) struct Exact {
     escape: Option<Arc<Escape>>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
     /// All of them.
     Any,
@@ -39,8 +39,10 @@ enum Kind {
     Float(u8),
     /// A date, or a date and a time of the day: of a column of this database, where that is known.
     Moment(Option<Dbms>),
-    /// No more letters.
-    Text(u64),
+    /// No more letters; with `fixed` no fewer either.
+    Text { most: u64, fixed: bool },
+    /// One of these.
+    Label(Vec<String>),
     /// No more bytes; with `fixed` no fewer either.
     Bytes { most: u64, fixed: bool },
 }
@@ -76,9 +78,13 @@ impl Exact {
         let Kind::Bytes { most, fixed } = self.kind else {
             return true;
         };
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        length == most || length < most && !fixed
+        fits(bytes.len(), most, fixed)
     }
+}
+
+fn fits(length: usize, most: u64, fixed: bool) -> bool {
+    let length = u64::try_from(length).unwrap_or(u64::MAX);
+    length == most || length < most && !fixed
 }
 
 impl Kind {
@@ -86,14 +92,24 @@ impl Kind {
         let data_type = column.and_then(|column| column.data_type.as_ref());
         let bounds = column.and_then(|column| column.bounds.as_ref());
         match (filters, data_type, bounds) {
+            _ if column.is_some_and(|column| column.unclear) => return Self::Any,
             (
                 [],
                 Some(DataType::Text {
                     max_chars: Some(most),
                 }),
-                Some(_),
+                Some(bounds),
             ) => {
-                return Self::Text(*most);
+                return Self::Text {
+                    most: *most,
+                    fixed: bounds.fixed,
+                };
+            }
+            ([], Some(DataType::Enum { values }), Some(bounds)) => {
+                let mut labels = values.clone();
+                // What MySQL puts for a value that is none of them.
+                labels.extend((bounds.dbms != Dbms::Postgres).then(String::new));
+                return Self::Label(labels);
             }
             (
                 [],
@@ -157,8 +173,8 @@ impl Kind {
         }
     }
 
-    fn allows(self, text: &str) -> bool {
-        match self {
+    fn allows(&self, text: &str) -> bool {
+        match *self {
             Self::Any | Self::Bytes { .. } => true,
             Self::Whole {
                 least,
@@ -178,7 +194,8 @@ impl Kind {
             Self::Float(32) => is_float::<f32>(text, 9),
             Self::Float(_) => is_float::<f64>(text, 17),
             Self::Moment(dbms) => is_moment(text, dbms),
-            Self::Text(most) => u64::try_from(text.chars().count()).is_ok_and(|all| all <= most),
+            Self::Text { most, fixed } => fits(text.chars().count(), most, fixed),
+            Self::Label(ref labels) => labels.iter().any(|label| label == text),
         }
     }
 }
@@ -272,7 +289,27 @@ mod tests {
                 "2026-02-31T24:00:00 2026-01-31T23:59:60",
                 "2026-13-01 2026-01-31T23:60:00",
             ),
-            (Kind::Text(3), "abc ab äöü", "abcd settings"),
+            (
+                Kind::Text {
+                    most: 3,
+                    fixed: false,
+                },
+                "abc ab äöü",
+                "abcd settings",
+            ),
+            (
+                Kind::Text {
+                    most: 3,
+                    fixed: true,
+                },
+                "abc äöü",
+                "ab abcd",
+            ),
+            (
+                Kind::Label(vec!["open".to_owned(), "done".to_owned()]),
+                "open done",
+                "opendone settings",
+            ),
         ] {
             let wrong = own.split(' ').find(|text| !kind.allows(text));
             assert_eq!(wrong, None, "{kind:?}");

@@ -41,6 +41,8 @@ pub(crate) struct ColumnFact {
     pub domain: Domain,
     /// Most bytes of an attribute that carries it as it is.
     pub bytes: Option<usize>,
+    /// Whether only the database knows which texts it has.
+    pub unclear: bool,
     /// Whether it is SQLite's rowid, which holds whole numbers alone.
     pub rowid: bool,
     /// Who keeps its values within the bounds of its type; `None` where nobody does, as in SQLite, or it is not known,
@@ -52,7 +54,7 @@ pub(crate) struct ColumnFact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub dbms: Dbms,
-    /// Whether each has all the bytes that the type has.
+    /// Whether each has all the letters or bytes that the type has.
     pub fixed: bool,
 }
 

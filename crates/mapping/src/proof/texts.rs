@@ -11,7 +11,7 @@ use super::facts::{ColumnFact, Subject};
 use super::forms::{Piece, Shape, shapes};
 use super::letters::Letters;
 use super::meet::{Common, Work, meeting};
-use crate::model::{Node, Placeholder};
+use crate::model::{Node, Placeholder, Template};
 
 /// The texts that a key attribute of an item type can have; more perhaps, never less.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Texts {
     narrow: Known,
     /// With all that a column of numbers may hold: SQLite keeps text in it too.
     wide: Known,
+    /// Whether more is known of it than its form.
+    is_clear: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -51,10 +53,19 @@ impl Texts {
                 template.placeholders().map(exact).collect()
             }),
         };
+        let is_unclear = |one: &Placeholder| of(one).1.is_some_and(|column| column.unclear);
+        let mut values = node.template().into_iter().flat_map(Template::placeholders);
         Self {
             narrow: known(&|placeholder| of(placeholder).0.in_figures()),
             wide: known(&|placeholder| of(placeholder).0),
+            is_clear: !values.any(is_unclear),
         }
+    }
+
+    /// Whether no value of it is of a type whose texts only the database knows.
+    #[must_use]
+    pub fn is_clear(&self) -> bool {
+        self.is_clear
     }
 
     /// Whether a key attribute can have this value, where numbers are written with figures.

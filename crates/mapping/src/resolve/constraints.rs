@@ -120,10 +120,13 @@ impl Binder<'_> {
             data_type,
             domain,
             bytes,
+            unclear: is_unclear(column, dbms),
             rowid: column.rowid && is_stored,
             bounds: (is_stored && dbms != Dbms::Sqlite).then(|| Bounds {
                 dbms,
-                fixed: column.declared.starts_with("binary("),
+                fixed: ["binary(", "character("]
+                    .iter()
+                    .any(|fixed| column.declared.starts_with(fixed)),
             }),
         }
     }
@@ -142,6 +145,7 @@ impl Binder<'_> {
                 domain: Domain::of(&position, "", Dbms::Postgres, false),
                 data_type: Some(position),
                 bytes: Some(7),
+                unclear: false,
                 rowid: false,
                 bounds: None,
             },
@@ -150,6 +154,7 @@ impl Binder<'_> {
                 data_type: None,
                 domain: Domain::unknown("elements of an array may be equal"),
                 bytes: None,
+                unclear: false,
                 rowid: false,
                 bounds: None,
             },
@@ -352,5 +357,107 @@ fn type_name(column: &Column) -> String {
     match name.as_str() {
         "character varying" => "text".to_owned(),
         _ => name,
+    }
+}
+
+/// Whether only the database knows which texts a column has: those of another type than text, numbers, dates, moments,
+/// labels and bytes, or of a number's bounds that are not looked at.
+fn is_unclear(column: &Column, dbms: Dbms) -> bool {
+    let declared = column.declared.to_lowercase();
+    let says = |words: &[&str]| words.iter().any(|word| declared.contains(word));
+    match &column.data_type {
+        // It keeps any text in any column.
+        _ if dbms == Dbms::Sqlite => false,
+        DataType::Text { .. } => {
+            let is_known = column.is_plain_text(dbms)
+                || declared.starts_with("character(")
+                || declared.ends_with("citext");
+            !is_known || column.ambiguous_charset.is_some() || says(&["tiny"])
+        }
+        // YEAR, `oid` and domains are others.
+        DataType::Integer { .. } => !says(&["int"]),
+        DataType::Decimal { precision, scale } => {
+            let beyond = |scale: i32| {
+                u32::try_from(scale).map_or(true, |scale| precision.is_some_and(|all| scale > all))
+            };
+            scale.is_some_and(beyond) || says(&["unsigned"])
+        }
+        DataType::Float { .. } => says(&["unsigned", "("]),
+        DataType::Binary { .. } => says(&["bit", "tiny"]),
+        // MySQL writes `?` for letters beyond the first 65,536.
+        DataType::Enum { values } => {
+            dbms != Dbms::Postgres && values.iter().any(|label| label.contains('?'))
+        }
+        DataType::Boolean | DataType::Uuid | DataType::Date | DataType::Timestamp { .. } => false,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn which_texts_a_type_has_is_known_of_some() {
+        let text = |max_chars| DataType::Text { max_chars };
+        let int = DataType::Integer {
+            bits: 32,
+            unsigned: true,
+        };
+        let decimal = |precision, scale| DataType::Decimal {
+            precision: Some(precision),
+            scale: Some(scale),
+        };
+        let float = DataType::Float { bits: 32 };
+        let bytes = DataType::Binary { max_bytes: Some(1) };
+        let label = |label: &str| DataType::Enum {
+            values: vec![label.to_owned()],
+        };
+        let (pg, my) = (Dbms::Postgres, Dbms::Mysql);
+        for (dbms, declared, data_type, is_clear) in [
+            (pg, "text", text(None), true),
+            (pg, "citext", text(None), true),
+            (pg, "character varying(3)", text(Some(3)), true),
+            (pg, "character(3)", text(Some(3)), true),
+            (pg, "inet", text(None), false),
+            (pg, "xml", text(None), false),
+            (pg, "name", text(None), false),
+            (pg, "\"char\"", text(None), false),
+            (my, "varchar(3)", text(Some(3)), true),
+            (my, "tinytext", text(None), false),
+            (my, "inet6", text(None), false),
+            (pg, "integer", int.clone(), true),
+            (pg, "oid", int.clone(), false),
+            (my, "int unsigned", int.clone(), true),
+            (my, "year", int, false),
+            (pg, "numeric(6,2)", decimal(6, 2), true),
+            (pg, "numeric(3,-2)", decimal(3, -2), false),
+            (pg, "numeric(2,5)", decimal(2, 5), false),
+            (my, "decimal(5,2) unsigned", decimal(5, 2), false),
+            (my, "float", float.clone(), true),
+            (my, "float(5,2)", float.clone(), false),
+            (my, "float unsigned", float, false),
+            (my, "binary(1)", bytes.clone(), true),
+            (my, "bit(4)", bytes, false),
+            (my, "enum('a')", label("a"), true),
+            (my, "enum('?')", label("?"), false),
+            (pg, "state", label("?"), true),
+            (pg, "date", DataType::Date, true),
+            (pg, "interval", DataType::Interval, false),
+            (pg, "jsonb", DataType::Json, false),
+            (pg, "money", DataType::Printed, false),
+            (Dbms::Sqlite, "INTERVAL", DataType::Interval, true),
+        ] {
+            let mut column = Column::new("c".to_owned(), declared.to_owned(), data_type);
+            assert_eq!(is_unclear(&column, dbms), !is_clear, "{declared}");
+            // One character of such a text may be several of UTF-8.
+            column.ambiguous_charset = Some("EUC_JIS_2004".to_owned());
+            let is_text = matches!(column.data_type, DataType::Text { .. });
+            assert_eq!(
+                is_unclear(&column, dbms),
+                !is_clear || is_text,
+                "{declared}"
+            );
+        }
     }
 }

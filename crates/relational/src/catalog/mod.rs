@@ -290,6 +290,19 @@ impl Column {
             ..Self::default()
         }
     }
+
+    /// Whether it is a column of text and nothing else: citext, `character`, inet and xml of PostgreSQL, and INET6 of MariaDB,
+    /// are text here too.
+    #[must_use]
+    pub fn is_plain_text(&self, dbms: Dbms) -> bool {
+        let declared = self.declared.to_lowercase();
+        let is_plain = match dbms {
+            Dbms::Postgres => declared == "text" || declared.starts_with("character varying"),
+            Dbms::Mysql | Dbms::Mariadb => declared.contains("char") || declared.contains("text"),
+            Dbms::Sqlite => true,
+        };
+        is_plain && matches!(self.data_type, DataType::Text { .. })
+    }
 }
 
 impl Table {
