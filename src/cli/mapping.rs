@@ -1,6 +1,5 @@
 //! Reads a mapping file and holds it against a catalog, as several commands do.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use super::failure::Failure;
 use super::format::{counted, one_line};
 use super::output::{Output, colored};
 use crate::catalog::Catalog;
+use crate::claim::{Claim, ClaimKind};
 use crate::diagnostic::{Code, Diagnostic, Severity, render, to_json};
 use crate::load::KeyCheck;
 use crate::mapping::model::Model;
@@ -83,11 +83,11 @@ impl Checked {
         }
     }
 
-    /// The item types that each access pattern finds.
-    pub(super) fn finds(&self) -> HashMap<String, Vec<String>> {
-        let patterns = self.proofs.iter().flat_map(|proofs| &proofs.patterns);
-        let finds = patterns.map(|proof| (proof.pattern.clone(), proof.finds.clone()));
-        finds.collect()
+    /// What is claimed of the item types that each access pattern finds.
+    pub(super) fn finds(&self) -> Vec<Claim> {
+        let claims = self.proofs.iter();
+        let claims = claims.flat_map(|proofs| proofs.of(ClaimKind::PatternFinds));
+        claims.cloned().collect()
     }
 
     /// The model, or the faults on stderr and a failure.

@@ -5,8 +5,6 @@
 //! error. Those in docs/patterns.md are of other tables, and tested with them. Those in
 //! docs/rehearse.md are no mappings.
 
-use std::collections::HashMap;
-
 use dynafold::catalog::{Catalog, Column, DataType, Table, TableKind, TableName};
 use dynafold::diagnostic::{Code, Diagnostic, Severity, render};
 use dynafold::load::Cancel;
@@ -115,7 +113,7 @@ impl Shop {
                 model,
                 context: &context,
             },
-            finds: HashMap::new(),
+            finds: Vec::new(),
             names: &[],
             values: 0,
             examples: 0,

@@ -48,8 +48,11 @@ impl Shape<'_> {
         for select in &self.query.selects {
             let joins = Joins::of(self, select, bases, dbms);
             let of_bases = bases.iter().filter_map(|at| select.relations.get(*at));
-            let conditions = select.conditions.iter();
-            let conditions = conditions.chain(of_bases.flat_map(|relation| &relation.on));
+            // What an outer join asks takes no rows of the other side away.
+            let on = of_bases
+                .filter(|_| !joins.keeps_rows)
+                .flat_map(|relation| &relation.on);
+            let conditions = select.conditions.iter().chain(on);
             // A parameter is of the key once; what else it is compared with is more.
             let mut bound: HashSet<&str> = HashSet::new();
             for condition in conditions {
@@ -69,11 +72,7 @@ impl Shape<'_> {
                     is_key && names.into_iter().all(|name| bound.insert(name))
                 });
                 let is_known = is_of_bases && known.contains(&condition.text);
-                if !is_key
-                    && !is_known
-                    && !joins.say(self, select, condition, dbms)
-                    && !self.is_needed(condition, select, bases, needed)
-                {
+                if !is_key && !is_known && !self.is_needed(condition, select, bases, needed) {
                     named.push(format!("`{}`", condition.text));
                 }
             }

@@ -14,9 +14,7 @@ type Of<'a> = (usize, &'a str);
 pub(super) struct Joins<'a> {
     /// Pairs of columns that the query holds equal.
     pairs: Vec<[Of<'a>; 2]>,
-    /// Those by which outer joins lead to a unique key.
-    followed: Vec<[Of<'a>; 2]>,
-    /// Whether each item type's row stands in the result, and no other relation repeats it.
+    /// Whether each row of the one item type stands in the result, and no other relation repeats it.
     pub(super) keeps_rows: bool,
 }
 
@@ -34,13 +32,15 @@ impl<'a> Joins<'a> {
             let pairs = own.on.iter().flat_map(held);
             pairs.filter(move |pair| pair.iter().any(|(of, _)| *of == at))
         });
-        let pairs: Vec<[Of<'a>; 2]> = select.conditions.iter().flat_map(held).chain(on).collect();
-        let mut roots = bases.iter().filter(|base| !shape.may_be_missing(**base));
-        let found = roots.find_map(|root| follow(shape, select, bases, *root, &pairs));
+        let on: Vec<[Of<'a>; 2]> = on.collect();
+        // A row of one of several item types may have none of the other's beside it, on either side.
+        let mut all = bases.iter();
+        let root = all.next().filter(|_| all.next().is_none());
+        let keeps =
+            |root: &usize| !shape.may_be_missing(*root) && follows(shape, select, *root, &on);
         Self {
-            keeps_rows: found.is_some() || select.relations.len() < 2,
-            followed: found.unwrap_or_default(),
-            pairs,
+            keeps_rows: select.relations.len() < 2 || root.is_some_and(keeps),
+            pairs: select.conditions.iter().flat_map(held).chain(on).collect(),
         }
     }
 
@@ -48,76 +48,31 @@ impl<'a> Joins<'a> {
     pub(super) fn equate(&self, one: Of<'_>, other: Of<'_>) -> bool {
         one == other || joined(&self.pairs, one.0, one.1).any(|found| found == other)
     }
-
-    /// Whether a condition says no more than that an outer join leads to a unique key.
-    pub(super) fn say(
-        &self,
-        shape: &Shape<'a>,
-        select: &Select,
-        condition: &Condition,
-        dbms: Dbms,
-    ) -> bool {
-        let own = pairs(shape, select, condition, dbms);
-        let is_followed = |[a, b]: &[Of<'_>; 2]| {
-            self.followed.contains(&[*a, *b]) || self.followed.contains(&[*b, *a])
-        };
-        !own.is_empty() && own.iter().any(is_followed)
-    }
 }
 
-/// The relations of a query, reached one from the other by outer joins. `None` where one may take rows of the item
-/// types away, as every inner join may, or repeat them.
-fn follow<'a>(
-    shape: &Shape<'a>,
-    select: &Select,
-    bases: &HashSet<usize>,
-    root: usize,
-    pairs: &[[Of<'a>; 2]],
-) -> Option<Vec<[Of<'a>; 2]>> {
+/// Whether all relations of a query are reached one from the other by outer joins along whole unique keys. Any other join
+/// may take rows away, or repeat them. `on`: pairs of columns that the joins hold equal.
+fn follows(shape: &Shape<'_>, select: &Select, root: usize, on: &[[Of<'_>; 2]]) -> bool {
     let mut reached = vec![root];
-    let mut followed = Vec::new();
-    loop {
-        let next = (0..select.relations.len()).find_map(|at| {
-            if reached.contains(&at) || !shape.may_be_missing(at) {
-                return None;
-            }
-            // Where an item type's own rows stand beside another's, they are counted row by row.
-            let is_base = bases.contains(&at);
-            let found = reached.iter().find_map(|other| {
-                let back = || {
-                    is_base
-                        .then(|| by_key(shape, select, at, *other, pairs))
-                        .flatten()
-                };
-                by_key(shape, select, *other, at, pairs).or_else(back)
-            });
-            (is_base || found.is_some()).then(|| (at, found.unwrap_or_default()))
-        });
-        let Some((at, pairs)) = next else {
-            break;
-        };
+    let next = |reached: &[usize]| {
+        (0..select.relations.len()).find(|at| {
+            let mut from = reached.iter();
+            !reached.contains(at)
+                && shape.may_be_missing(*at)
+                && from.any(|from| by_key(shape, select, *from, *at, on))
+        })
+    };
+    while let Some(at) = next(&reached) {
         reached.push(at);
-        followed.extend(pairs);
     }
-    (reached.len() == select.relations.len()).then_some(followed)
+    reached.len() == select.relations.len()
 }
 
-/// The pairs of a whole unique key of a relation that the query holds equal to columns of another.
-fn by_key<'a>(
-    shape: &Shape<'a>,
-    select: &Select,
-    from: usize,
-    to: usize,
-    pairs: &[[Of<'a>; 2]],
-) -> Option<Vec<[Of<'a>; 2]>> {
-    keys(select.table(to, shape.catalog)?).find_map(|key| {
-        let pair = |column: &'a String| {
-            let mut others = joined(pairs, to, column);
-            let other = others.find(|(of, _)| *of == from)?;
-            Some([other, (to, column.as_str())])
-        };
-        key.iter().map(pair).collect()
-    })
+/// Whether the joins hold a whole unique key of a relation equal to columns of another.
+fn by_key(shape: &Shape<'_>, select: &Select, from: usize, to: usize, on: &[[Of<'_>; 2]]) -> bool {
+    let is_held = |column: &String| joined(on, to, column).any(|(of, _)| of == from);
+    let table = select.table(to, shape.catalog);
+    table.is_some_and(|table| keys(table).any(|key| key.iter().all(is_held)))
 }
 
 /// What a column is held equal to.

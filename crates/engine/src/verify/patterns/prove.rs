@@ -3,6 +3,7 @@
 
 use std::time::Instant;
 
+use dynafold_format::counted;
 use dynafold_mapping::claim::{Claim, ClaimKind, Subject, Verdict};
 use dynafold_mapping::model::AccessPattern;
 use dynafold_relational::catalog::Catalog;
@@ -161,8 +162,8 @@ async fn all(
         } else {
             claim.verdict = agrees;
             claim.because = format!(
-                "calls that were not asked find {} items of the table",
-                reach.missed()
+                "calls that were not asked find {} of the table",
+                counted(reach.missed(), "item")
             );
         }
     }

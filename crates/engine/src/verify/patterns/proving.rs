@@ -1,7 +1,8 @@
 //! What is asked for.
 
-use std::collections::HashMap;
 use std::fmt;
+
+use dynafold_mapping::claim::Claim;
 
 use super::call::Ground;
 use crate::load::Cancel;
@@ -10,8 +11,8 @@ use crate::load::Cancel;
 pub struct Proving<'a> {
     /// The schema, the mapping and the run's clock.
     pub ground: Ground<'a>,
-    /// The item types that each pattern finds, for those that promise none.
-    pub finds: HashMap<String, Vec<String>>,
+    /// What `check` claims of the item types that each pattern finds.
+    pub finds: Vec<Claim>,
     /// The patterns that are asked about; all of them where none is named.
     pub names: &'a [String],
     /// About how many calls of each pattern.

@@ -179,11 +179,10 @@ impl<'a> Shape<'a> {
         })
     }
 
-    /// What a condition of an item type says and a SELECT of the query does not, by its words.
+    /// What a condition of an item type says and a SELECT of the query does not, in the same words.
     /// `own`: the relation that stands for the item type.
     pub(super) fn unsaid(&self, sql: &str, own: &HashSet<usize>, dbms: Dbms) -> Vec<String> {
         let is_said = |part: &Condition| {
-            let part = part.text.to_lowercase();
             self.query.selects.iter().all(|select| {
                 // That of an outer join leaves out rows of its own side alone.
                 let is_inner = select.relations.iter().all(|one| !one.may_be_missing);
@@ -191,9 +190,8 @@ impl<'a> Shape<'a> {
                 let on = relations
                     .filter(|(at, one)| is_inner || one.may_be_missing && own.contains(at))
                     .flat_map(|(_, one)| &one.on);
-                // A column may be written with its table's name before it.
                 let mut all = select.conditions.iter().chain(on);
-                all.any(|said| said.text.to_lowercase().contains(&part))
+                all.any(|said| said.text == part.text)
             })
         };
         let mut parts = parts(sql, dbms);
@@ -251,21 +249,12 @@ fn using<'a>(select: &Select, catalog: &'a Catalog) -> Vec<[(usize, &'a str); 2]
 /// Whether values of a column are equal to the database exactly where their texts are, to the byte. Of a view's column
 /// that is not told.
 pub(super) fn is_exact(table: &Table, column: &Column, dbms: Dbms) -> bool {
-    let declared = column.declared.to_lowercase();
     match &column.data_type {
         // YEAR of MySQL takes 5 for 2005.
-        DataType::Integer { .. } => declared.contains("int"),
+        DataType::Integer { .. } => column.declared.to_lowercase().contains("int"),
         DataType::Text { .. } => {
-            // Other types are text here too: citext, `character` and inet of PostgreSQL, INET6 of MariaDB.
-            let is_plain = match dbms {
-                Dbms::Postgres => declared == "text" || declared.starts_with("character varying"),
-                Dbms::Mysql | Dbms::Mariadb => {
-                    declared.contains("char") || declared.contains("text")
-                }
-                Dbms::Sqlite => true,
-            };
             table.is_stored()
-                && is_plain
+                && column.is_plain_text(dbms)
                 && !column.insensitive
                 && column.ambiguous_charset.is_none()
         }

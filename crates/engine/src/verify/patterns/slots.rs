@@ -9,6 +9,7 @@ use dynafold_relational::value::Value;
 use dynafold_sql::Selected;
 
 use super::coerce::coerce;
+use super::made;
 use super::result::ResultOf;
 
 /// The columns of a query as an item type's attributes know them.
@@ -323,10 +324,11 @@ fn put(place: &mut Value, path: &[Arc<str>], value: Value) {
     }
 }
 
-/// The place that an attribute is, where it is nothing else.
+/// The place that an attribute is, where it is nothing else; under a condition it is not always.
 pub(super) fn carried(node: &Node) -> Option<&Place> {
     let only = node.template()?.single()?;
-    only.filters.is_empty().then_some(&only.place)
+    let is_always = made::places(node).is_some();
+    (is_always && only.filters.is_empty()).then_some(&only.place)
 }
 
 /// Attributes and members that are one place and nothing else, with their paths.

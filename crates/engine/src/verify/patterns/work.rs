@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use dynafold_mapping::access::plan;
-use dynafold_mapping::claim::Verdict;
+use dynafold_mapping::claim::{Claim, Verdict};
 use dynafold_mapping::item::Folder;
 use dynafold_mapping::model::{AccessPattern, ItemType, ParameterKind, Placeholder, Template};
 use dynafold_mapping::template::Filter;
@@ -323,7 +323,31 @@ impl Work<'_, '_> {
         doubts.dedup();
         let surplus = self.surplus(shape, projections, doubts.is_empty());
         doubts.extend(surplus);
+        doubts.extend(self.others(projections));
         doubts
+    }
+
+    /// What is known of the item types that its key finds.
+    fn finds(&self) -> Option<&Claim> {
+        let mut claims = self.proving.finds.iter();
+        claims.find(|claim| claim.of.pattern.as_deref() == Some(&*self.pattern.name))
+    }
+
+    /// Why its key may find items of other types than those that come back.
+    fn others(&self, projections: &[Projection]) -> Option<String> {
+        let claim = self.finds()?;
+        let is_other = |name: &&String| projections.iter().all(|one| *one.name != ***name);
+        let others: Vec<&str> = claim
+            .of
+            .item_types
+            .iter()
+            .filter(is_other)
+            .map(String::as_str)
+            .collect();
+        if others.is_empty() {
+            return (!claim.is_proved()).then(|| claim.because.clone());
+        }
+        Some(format!("its key finds {} too", others.join(", ")))
     }
 
     /// What one side says and the other does not. `is_sure`: there is no other doubt.
@@ -485,7 +509,7 @@ impl Work<'_, '_> {
                 )));
             }
         }
-        let found = self.proving.finds.get(&*pattern.name);
+        let found = self.finds().map(|claim| &claim.of.item_types);
         let is_found = |item: &ItemType| {
             if pattern.items.is_empty() {
                 found.is_none_or(|found| found.iter().any(|name| **name == *item.name))
