@@ -22,7 +22,7 @@ fmt:
     cargo fmt
 
 lint:
-    cargo clippy --all-targets --locked -- -D warnings
+    cargo clippy --workspace --all-targets --locked -- -D warnings
 
 # start, status or stop the servers of the tests
 servers VERB="start":
