@@ -36,6 +36,23 @@ const KEYS: &str = "
 ";
 
 #[tokio::test]
+async fn a_table_with_a_foreign_part_has_no_snapshot() {
+    let database = Database::with(
+        "CREATE FOREIGN DATA WRAPPER none; CREATE SERVER far FOREIGN DATA WRAPPER none;
+         CREATE TABLE whole (id int) PARTITION BY RANGE (id); CREATE TABLE near PARTITION OF whole DEFAULT;
+         CREATE FOREIGN TABLE part PARTITION OF whole FOR VALUES FROM (1) TO (9) SERVER far;
+         CREATE TABLE parent (id int); CREATE TABLE child () INHERITS (parent);
+         CREATE FOREIGN TABLE heir () INHERITS (child) SERVER far;
+         CREATE TABLE plain (id int) PARTITION BY RANGE (id); CREATE TABLE own PARTITION OF plain DEFAULT",
+    )
+    .await;
+    let catalog = catalog(&database).await;
+    let live = catalog.tables.iter().filter(|table| table.live);
+    let live: Vec<&str> = live.map(|table| table.name.name.as_str()).collect();
+    assert_eq!(live, ["child", "heir", "parent", "whole"]);
+}
+
+#[tokio::test]
 async fn collations_are_in_the_catalog_where_they_do_not_sort_by_bytes() {
     let database = Database::with(
         "CREATE EXTENSION citext;

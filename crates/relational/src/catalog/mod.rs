@@ -130,7 +130,7 @@ pub struct Table {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub row_security: bool,
     /// Whether it is read as it is at the moment, also within a snapshot: its storage engine has none
-    /// (`MyISAM`, Aria, `MEMORY`).
+    /// (`MyISAM`, Aria, `MEMORY`), or foreign tables are a part of it (PostgreSQL).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub live: bool,
     /// The columns, by position.

@@ -45,6 +45,8 @@ struct TableEntry {
     populated: bool,
     /// Whether other tables inherit from it; partitions do not count.
     inherited: bool,
+    /// Whether rows of it are a foreign table's.
+    live: bool,
     comment: Option<String>,
     estimated_rows: Option<u64>,
     estimated_bytes: Option<u64>,
@@ -216,6 +218,7 @@ fn table(
     let mut table = Table {
         readable: entry.readable,
         inherited: entry.inherited,
+        live: entry.live,
         row_security: entry.row_security,
         columns: columns.into_iter().map(|c| column(c, types)).collect(),
         foreign_keys: (parts.foreign_keys.into_iter())

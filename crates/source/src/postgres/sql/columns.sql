@@ -31,14 +31,6 @@
               AND pg_catalog.lower(used.locale) IN ('c', 'posix', 'c.utf8', 'c.utf-8')
        )
 )
--- Every relation whose rows a relation gives: itself, partitions, tables that inherit.
-, heir (root, oid) AS (
-    SELECT oid, oid FROM relation
-    UNION
-    SELECT heir.root, i.inhrelid
-    FROM heir
-    JOIN pg_catalog.pg_inherits AS i ON i.inhparent = heir.oid
-)
 -- The columns of which NULL may be read: in one of them it may stand, or nothing enforces that it does
 -- not, as in foreign tables and, since version 18, under a constraint that is not valid.
 , lax (root, name) AS (

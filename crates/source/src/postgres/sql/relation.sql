@@ -30,3 +30,11 @@ WITH RECURSIVE relation AS (
     JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid
     WHERE c.relispartition
 )
+-- Every relation whose rows a relation gives: itself, partitions, tables that inherit.
+, heir (root, oid) AS (
+    SELECT oid, oid FROM relation
+    UNION
+    SELECT heir.root, i.inhrelid
+    FROM heir
+    JOIN pg_catalog.pg_inherits AS i ON i.inhparent = heir.oid
+)

@@ -42,6 +42,11 @@ SELECT
     relation.relkind <> 'p' AND EXISTS (
         SELECT FROM pg_catalog.pg_inherits AS i WHERE i.inhparent = relation.oid
     ) AS inherited,
+    EXISTS (
+        SELECT FROM heir
+        JOIN pg_catalog.pg_class AS c ON c.oid = heir.oid
+        WHERE heir.root = relation.oid AND c.relkind = 'f'
+    ) AS live,
     pg_catalog.has_table_privilege(relation.oid, 'SELECT') AS whole,
     pg_catalog.has_any_column_privilege(relation.oid, 'SELECT') AS readable,
     -- Behind a view it counts for the view's owner, who may be anybody.
