@@ -1,14 +1,14 @@
 //! Dynafold folds a relational database into one DynamoDB table.
 //!
-//! The program is a thin shell around this library. The way of a row: a [`source`] reads it, a
-//! [`mapping`] that was held against the [`catalog`] says what becomes of it, the [`item`] room
+//! The program is a thin shell around this library. [`check`] holds a [`mapping`] against the [`catalog`] and the source that
+//! it is of, and hands out a model. The way of a row: a [`source`] reads it, the model says what becomes of it, the [`item`] room
 //! folds it into an item, the [`load`] sends it to a [`target`] and keeps the books, and [`verify`]
-//! makes it again and compares. `ARCHITECTURE.md` tells more.
+//! makes it again and compares. `ARCHITECTURE.md` tells more;
+//! `examples/load.rs` is a program that loads.
 //!
 //! ```
 //! use dynafold::mapping::template::Context;
-//! use dynafold::mapping::{Described, Raw, resolve};
-//! use dynafold::{dynamodb, preview, source};
+//! use dynafold::{check, dynamodb, preview, source};
 //!
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let folder = tempfile::tempdir()?;
@@ -25,10 +25,8 @@
 //! "#;
 //! let mut source = source::connect(&format!("sqlite:{}", file.display())).await?;
 //! let catalog = source.catalog().await?;
-//! let (raw, faults) = Raw::read(mapping, &|_variable| None);
-//! let raw = raw.ok_or("the file is no mapping")?;
-//! let resolution = resolve(&raw, faults, &catalog, &Described::new());
-//! let model = resolution.model.ok_or("the mapping has faults")?;
+//! let checked = check::check(mapping, &|_variable| None, &catalog, Some(source.as_mut())).await?;
+//! let model = checked.model.ok_or("the mapping has errors")?;
 //!
 //! let samples =
 //!     preview::sample(source.as_mut(), &model, Context::default(), 5, &|_| true).await?;
@@ -44,14 +42,13 @@
 // The crates below, under the names by which programs use them.
 pub use dynafold_document as document;
 pub use dynafold_dynamodb as dynamodb;
-pub use dynafold_engine::{load, preview, proof, verify};
+pub use dynafold_engine::{check, load, preview, proof, verify};
 use dynafold_format as format;
 pub use dynafold_format::address;
 pub use dynafold_mapping as mapping;
 pub use dynafold_mapping::{access, claim, diagnostic, item};
 pub use dynafold_relational::{catalog, scan, value};
 pub use dynafold_source as source;
-use dynafold_sql as sql;
 pub use dynafold_target as target;
 pub use dynafold_target::{retry, throttle};
 

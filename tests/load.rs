@@ -4,6 +4,7 @@ mod archive;
 mod cancel;
 mod duplicates;
 mod faults;
+mod library;
 mod local;
 mod rejects;
 mod resume;

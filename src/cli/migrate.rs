@@ -18,7 +18,6 @@ use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
 use super::{Outcome, catalog, mapping, progress, report, selection, target};
-use crate::catalog::Catalog;
 use crate::load::state::Selection;
 use crate::load::{self, Doing, KeyCheck, Load, Options, Prune};
 use crate::mapping::model::{Expired, Model};
@@ -63,7 +62,6 @@ struct Written {
 struct Ready {
     /// Its snapshot is open.
     source: Box<dyn Source>,
-    catalog: Catalog,
     mapping: Written,
     model: Arc<Model>,
     keys: KeyCheck,
@@ -76,17 +74,17 @@ struct Ready {
 impl Ready {
     async fn of(arguments: &Migrate, output: &Output) -> Result<Self, Failure> {
         let (mut source, catalog) = catalog::read(&arguments.source).await?;
-        let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-        let keys = checked.key_check(if arguments.one_pass {
+        let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+        let keys = file.checked.key_check(if arguments.one_pass {
             KeyCheck::Late
         } else {
             KeyCheck::First
         });
         let mapping = Written {
-            text: checked.text.clone(),
-            variables: checked.variables.clone(),
+            text: file.text.clone(),
+            variables: file.checked.variables.clone(),
         };
-        let whole = checked.into_model(output)?;
+        let whole = file.into_model(output)?;
         let model = Arc::new(selection::item_types(whole, &arguments.items)?);
         let context = target::context(&model, arguments.now)?;
         let files = Files::of(arguments, &model)?;
@@ -110,7 +108,6 @@ impl Ready {
         source.begin(&model.scans()).await?;
         Ok(Self {
             source,
-            catalog,
             mapping,
             model,
             keys,
@@ -169,9 +166,6 @@ impl Ready {
                 rejects_file: self.files.rejects,
                 archive_file: self.files.archive,
                 writers: arguments.concurrency.map(usize::from),
-                estimates: catalog::estimates(&model, &self.catalog),
-                never_null: catalog::never_null(&model, &self.catalog),
-                selecting: catalog::selecting(&model, &self.catalog),
                 keys: self.keys,
                 doing: doing(arguments),
                 selection: self.selection,

@@ -34,11 +34,11 @@ pub(super) async fn run(arguments: &Preview, output: &Output) -> Result<Outcome,
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
     // Signals are heard before the database is asked about any SQL: that may take long, too.
     let cancel = arguments.all.then(stop_on_signals);
-    let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let model = checked.into_model(output)?;
+    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let model = file.into_model(output)?;
     selection::check(&arguments.items, &model)?;
     if let Some(cancel) = cancel {
-        return all::run(arguments, source, &catalog, model, cancel, output).await;
+        return all::run(arguments, source, model, cancel, output).await;
     }
     let wanted =
         |name: &str| arguments.items.is_empty() || arguments.items.iter().any(|i| i == name);

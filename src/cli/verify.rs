@@ -21,9 +21,9 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
         return Box::pin(patterns::run(arguments, output)).await;
     }
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let keys = checked.key_check(KeyCheck::First);
-    let model = selection::item_types(checked.into_model(output)?, &arguments.items)?;
+    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let keys = file.checked.key_check(KeyCheck::First);
+    let model = selection::item_types(file.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);
     let partition = arguments.partition.as_deref();
     let nothing = partition.map(|value| selection::nothing_under(value, &model));
@@ -52,12 +52,10 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
             repair: arguments.repair,
             ceiling: target::ceiling(arguments.max_wcu, target.as_ref(), &model.table),
             readers: arguments.readers.map(usize::from),
-            row_security: catalog::row_security(&model, &catalog),
             ..verify::Options::default()
         },
         target,
         examples: EXAMPLES,
-        estimates: catalog::estimates(&model, &catalog),
         cancel,
         progress: progress::progress(&model),
         model,

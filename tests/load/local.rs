@@ -89,7 +89,6 @@ async fn compare(database: &Database, target: &Arc<dyn Target>, cancel: Cancel) 
         context: Context::default(),
         options: Options::default(),
         examples: 10,
-        estimates: Vec::new(),
         cancel,
         progress: Arc::new(Silent),
     })

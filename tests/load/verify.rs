@@ -33,7 +33,6 @@ async fn compare_told(
         context: Context::default(),
         options,
         examples: 10,
-        estimates: Vec::new(),
         cancel,
         progress,
     })

@@ -3,6 +3,7 @@
 //! Everything is compiled: a column is an index into the scan's row, a template a list of parts, a
 //! filter a value with its arguments read. Folding a row looks nothing up by name.
 
+use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter, Result, Write as _};
 use std::sync::Arc;
 
@@ -36,6 +37,13 @@ impl Model {
     #[must_use]
     pub fn scans(&self) -> Vec<&Scan> {
         self.passes.iter().map(|pass| &pass.scan).collect()
+    }
+
+    /// The tables of which row security may hide rows from the reader, each once.
+    #[must_use]
+    pub fn row_security(&self) -> BTreeSet<&str> {
+        let tables = self.passes.iter().flat_map(|pass| &pass.row_security);
+        tables.map(String::as_str).collect()
     }
 
     /// The `where` of an item type.
@@ -91,6 +99,15 @@ pub struct Pass {
     /// Whether two readings of it may differ though no table of the snapshot has changed: SQL may ask for
     /// the time, and a view may; some tables have no snapshots.
     pub fickle: bool,
+    /// About how many rows it reads, where the database says so.
+    pub estimated_rows: Option<u64>,
+    /// The columns in which its table never has NULL.
+    pub never_null: BTreeSet<String>,
+    /// Whether its rows come from a view, a query or a table with row security, or are joined to one: a row that it does
+    /// not return may be there still.
+    pub selects: bool,
+    /// The tables of which row security may hide rows from the reader, by the names that people write.
+    pub row_security: Vec<String>,
 }
 
 /// One item type.

@@ -19,8 +19,8 @@ pub(super) async fn gather(
     let holds_items = formats.contains(&DocsFormat::Workbench) && !arguments.no_examples;
     let (mut source, catalog) =
         catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
-    let model = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
-    let model = model.into_model(output)?;
+    let file = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
+    let model = file.into_model(output)?;
     let mut samples = Vec::new();
     if let Some(source) = source.as_mut().filter(|_| holds_items) {
         let context = target::context(&model, arguments.now)?;

@@ -6,10 +6,9 @@ use serde_json::Value as Json;
 
 use super::answers;
 use crate::address;
-use crate::catalog::Catalog;
 use crate::cli::args::Docs;
 use crate::cli::failure::{Failure, INTERRUPTED};
-use crate::cli::mapping::Checked;
+use crate::cli::mapping::MappingFile;
 use crate::cli::output::Output;
 use crate::cli::signals::stop_on_signals;
 use crate::cli::{catalog, mapping, prices, progress, target};
@@ -54,11 +53,11 @@ pub(super) async fn gather(
     let (mut source, catalog) =
         catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
     let path = &arguments.mapping;
-    let checked = mapping::check(path, &catalog, source.as_deref_mut()).await?;
-    let warnings = told(&checked, &checked.diagnostics);
-    let accepted = told(&checked, &checked.accepted);
-    let proofs = checked.proofs.clone();
-    let model = Arc::new(checked.into_model(output)?);
+    let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
+    let warnings = told(&file, &file.checked.diagnostics);
+    let accepted = told(&file, &file.checked.accepted);
+    let proofs = file.checked.proofs.clone();
+    let model = Arc::new(file.into_model(output)?);
     let proofs = proofs.ok_or_else(Failure::silent)?;
     let context = target::context(&model, arguments.now)?;
     let share = ALL_ROWS / model.item_types.len().max(1);
@@ -89,7 +88,7 @@ pub(super) async fn gather(
         });
     }
     let forecast = if arguments.all {
-        Some(all_rows(arguments, &model, &catalog, context.clone()).await?)
+        Some(all_rows(arguments, &model, context.clone()).await?)
     } else {
         None
     };
@@ -124,8 +123,8 @@ pub(super) async fn gather(
 }
 
 /// Diagnostics as the document has them.
-fn told(checked: &Checked, diagnostics: &[Diagnostic]) -> Vec<Warning> {
-    match to_json("", &checked.text, diagnostics) {
+fn told(file: &MappingFile, diagnostics: &[Diagnostic]) -> Vec<Warning> {
+    match to_json("", &file.text, diagnostics) {
         Json::Array(all) => all
             .into_iter()
             .filter_map(|json| serde_json::from_value(json).ok())
@@ -155,7 +154,6 @@ fn asked_table(arguments: &Docs) -> Vec<(&'static str, String)> {
 async fn all_rows(
     arguments: &Docs,
     model: &Arc<Model>,
-    known: &Catalog,
     context: Context,
 ) -> Result<Forecast, Failure> {
     let source = catalog::open(&arguments.source).await?;
@@ -166,7 +164,6 @@ async fn all_rows(
         proof: proof::Options::of(KEY_MEMORY),
         rejects_file: None,
         named: 0,
-        estimates: catalog::estimates(model, known),
         items: None,
         cancel,
         progress: progress::progress(model),

@@ -7,11 +7,10 @@ use serde::Serialize;
 use super::cost::{Cost, cost};
 use super::items::Lines;
 use super::{NAMED, forecast, put, put_json};
-use crate::catalog::Catalog;
 use crate::cli::args::{Preview, PreviewFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::{Outcome, catalog, prices, progress, selection, target};
+use crate::cli::{Outcome, prices, progress, selection, target};
 use crate::load::{self, Cancel};
 use crate::mapping::model::Model;
 use crate::preview::{Forecast, ForecastOutcome, ItemSink, Survey, survey};
@@ -32,7 +31,6 @@ struct Document<'r> {
 pub(super) async fn run(
     arguments: &Preview,
     source: Box<dyn Source>,
-    catalog: &Catalog,
     model: Model,
     cancel: Cancel,
     output: &Output,
@@ -68,7 +66,6 @@ pub(super) async fn run(
         } else {
             NAMED
         },
-        estimates: catalog::estimates(&model, catalog),
         items,
         cancel,
         progress: progress::progress(&model),

@@ -56,8 +56,8 @@ pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<G
         source: arguments.source.clone(),
     };
     let (mut source, catalog) = catalog::source_or_file(&source, file).await?;
-    let checked = mapping::check(path, &catalog, source.as_deref_mut()).await?;
-    let model = checked.into_model(output)?;
+    let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
+    let model = file.into_model(output)?;
     Ok(Ground {
         table: model.table,
         time_zone: model.time_zone,

@@ -17,11 +17,11 @@ const BESIDES: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
     let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    let checked = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
-    let finds = checked.finds();
-    let proofs = checked.proofs.as_ref();
+    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let finds = file.checked.finds();
+    let proofs = file.checked.proofs.as_ref();
     let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
-    let model = checked.into_model(output)?;
+    let model = file.into_model(output)?;
     let known = model.patterns.iter().map(|pattern| &*pattern.name);
     Failure::unless_known("access pattern", &arguments.answers.pattern, known)?;
     let target = target::open(&arguments.target).await?;

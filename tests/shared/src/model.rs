@@ -1,5 +1,6 @@
 //! Models made by hand, for tests that are not about the mapping language.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use dynafold_dynamodb::{Billing, KeyAttribute, KeyType, Settings, Table};
@@ -82,6 +83,10 @@ pub fn pass(name: &str, columns: usize, item_types: &[usize]) -> Pass {
         name: name.to_owned(),
         item_types: item_types.to_vec(),
         fickle: false,
+        estimated_rows: None,
+        never_null: BTreeSet::new(),
+        selects: false,
+        row_security: Vec::new(),
     }
 }
 

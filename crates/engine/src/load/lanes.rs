@@ -317,8 +317,6 @@ pub(crate) struct Block<T> {
 /// Hands blocks to the workers of a run, and tells who listens which pass is read.
 pub(crate) struct Reader<'r, T> {
     pub(crate) model: &'r Model,
-    /// About how many rows each pass has, for progress.
-    pub(crate) estimates: &'r [Option<u64>],
     pub(crate) progress: &'r dyn Progress,
     pub(crate) cancel: &'r Cancel,
     pub(crate) halt: &'r Halt,
@@ -392,9 +390,8 @@ impl<T: Clone + Send + Sync + 'static> Reader<'_, T> {
         };
         *told = true;
         if let Some(this) = self.model.passes.get(pass) {
-            let estimate = self.estimates.get(pass).copied().flatten();
             let progress = self.progress;
-            progress.pass(pass, &this.name, &this.item_types, estimate);
+            progress.pass(pass, &this.name, &this.item_types, this.estimated_rows);
         }
     }
 }

@@ -76,7 +76,6 @@ pub(crate) use row::{RowKey, key_json, meets, raw, row_json, row_key, take_row_k
 pub(crate) use scope::{EXPIRED, REJECTED};
 pub(crate) use worker::{Work, crew, take_keys};
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -152,13 +151,6 @@ pub struct Options {
     pub archive_file: PathBuf,
     /// Batches in flight; `None`: what the target advises.
     pub writers: Option<usize>,
-    /// About how many rows each pass has, for progress.
-    pub estimates: Vec<Option<u64>>,
-    /// The columns in which each pass's table never has NULL, by their names.
-    pub never_null: Vec<BTreeSet<String>>,
-    /// Item types whose rows come from a view, a query or a table with row security, or are joined to one: a row
-    /// that it does not return may be there still.
-    pub selecting: BTreeSet<String>,
     /// When to send again, and when to give up.
     pub retry: Policy,
     /// How shared keys are found.
@@ -188,9 +180,6 @@ impl Default for Options {
             rejects_file: PathBuf::from("rejects.ndjson"),
             archive_file: PathBuf::from("archive.ndjson"),
             writers: None,
-            estimates: Vec::new(),
-            never_null: Vec::new(),
-            selecting: BTreeSet::new(),
             retry: Policy::default(),
             keys: KeyCheck::default(),
             proof: proof::Options::default(),

@@ -1,7 +1,5 @@
 //! What a run reads: the passes, each in chunks that are read, folded and entered one by one.
 
-use std::collections::BTreeSet;
-
 use dynafold_mapping::model::{Model, Pass};
 use dynafold_relational::catalog::Dbms;
 use dynafold_relational::scan::{By, Range, Scan};
@@ -41,33 +39,32 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Cuts the passes of a mapping. `estimates`: about how many rows each has; `wanted`: about how
-    /// many rows a chunk is to have, where the caller knows better.
+    /// Cuts the passes of a mapping. `wanted`: about how many rows a chunk is to have, where the caller knows better.
     pub(crate) async fn cut(
         source: &mut dyn Source,
         model: &Model,
-        estimates: &[Option<u64>],
         wanted: Option<u64>,
     ) -> Result<Self, SourceError> {
         let mut passes = Vec::with_capacity(model.passes.len());
-        for (index, pass) in model.passes.iter().enumerate() {
+        for pass in &model.passes {
             if pass.item_types.is_empty() {
                 // Left out by a selection.
                 passes.push(Vec::new());
                 continue;
             }
-            let rows = estimates.get(index).copied().flatten();
-            passes.push(parts(source, pass, wanted.unwrap_or_else(|| chunk(rows))).await?);
+            let rows = wanted.unwrap_or_else(|| chunk(pass.estimated_rows));
+            passes.push(parts(source, pass, rows).await?);
         }
         Ok(Self { passes })
     }
 
     /// Whether its ranges have all rows of another snapshot too. Places of rows live and die with theirs in
     /// PostgreSQL, and a row whose key has become NULL is in no range.
-    pub(super) fn covers(&self, dbms: Dbms, never_null: &[BTreeSet<String>]) -> bool {
-        let mut passes = self.passes.iter().zip(never_null);
-        self.passes.len() == never_null.len()
-            && passes.all(|(parts, solid)| {
+    pub(super) fn covers(&self, dbms: Dbms, passes: &[Pass]) -> bool {
+        let mut both = self.passes.iter().zip(passes);
+        self.passes.len() == passes.len()
+            && both.all(|(parts, pass)| {
+                let solid = &pass.never_null;
                 parts.iter().all(|part| match part {
                     Part::Whole | Part::Orphans => true,
                     Part::Range(range) => match &range.by {
@@ -151,6 +148,8 @@ pub(crate) fn selected(model: &Model) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
+    use dynafold_relational::scan::Relation;
+
     use super::*;
 
     #[test]
@@ -166,9 +165,18 @@ mod tests {
         let plan = |parts: Vec<Part>| Plan {
             passes: vec![parts],
         };
-        let solid = [BTreeSet::from(["id".to_owned()])];
-        let none = [BTreeSet::new()];
-        for (part, dbms, never_null, covers) in [
+        let pass = |never_null: &[&str]| Pass {
+            scan: Scan::of(Relation::Query(String::new()), Vec::new()),
+            name: String::new(),
+            item_types: Vec::new(),
+            fickle: false,
+            estimated_rows: None,
+            never_null: never_null.iter().map(|name| (*name).to_owned()).collect(),
+            selects: false,
+            row_security: Vec::new(),
+        };
+        let (solid, none) = ([pass(&["id"])], [pass(&[])]);
+        for (part, dbms, passes, covers) in [
             (key(), Dbms::Mysql, &solid[..], true),
             (key(), Dbms::Mysql, &none[..], false),
             (key(), Dbms::Mysql, &[][..], false),
@@ -177,7 +185,7 @@ mod tests {
             (Part::Whole, Dbms::Postgres, &none[..], true),
         ] {
             let plan = plan(vec![part]);
-            assert_eq!(plan.covers(dbms, never_null), covers, "{plan:?}");
+            assert_eq!(plan.covers(dbms, passes), covers, "{plan:?}");
         }
     }
 }

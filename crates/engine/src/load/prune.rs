@@ -8,7 +8,7 @@
 //! that goes on deletes without being asked what plain `--prune` would, of that what the journal says that
 //! it has sent, as it is.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::sync::Arc;
@@ -309,8 +309,6 @@ pub(super) struct Pruning<'p> {
     pub(super) prune: Option<&'p Prune>,
     /// What tells the item types apart. What this run has sent is known without.
     pub(super) owners: Option<&'p Owners>,
-    /// Item types of which a row may be there though it was not read.
-    pub(super) selecting: &'p BTreeSet<String>,
     /// The item types that are looked at.
     pub(super) wanted: &'p [bool],
     pub(super) partition: Option<Attribute>,
@@ -360,9 +358,8 @@ pub(super) async fn prune(
     let mut left = Left::default();
     let selects = |item_type: usize| {
         let item_type = model.item_types.get(item_type);
-        item_type.map_or(!pruning.selecting.is_empty(), |item_type| {
-            pruning.selecting.contains(&*item_type.name)
-        })
+        let pass = item_type.and_then(|item_type| model.passes.get(item_type.pass));
+        pass.is_none_or(|pass| pass.selects)
     };
     let compared = compare(keys, spool, &forgotten, async |stray| {
         let deletes = match pruning.prune {

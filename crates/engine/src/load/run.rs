@@ -266,7 +266,6 @@ impl Run {
                 (owners, prune) => {
                     let pruning = Pruning {
                         prune: prune.as_ref(),
-                        selecting: &self.load.options.selecting,
                         owners: owners.as_ref().ok(),
                         wanted: &prunable,
                         partition,
@@ -459,7 +458,6 @@ impl Run {
         let delivery = &self.delivery;
         let reader = Reader {
             model: &delivery.model,
-            estimates: &self.load.options.estimates,
             progress: delivery.progress.as_ref(),
             cancel: &self.load.cancel,
             halt: &delivery.halt,

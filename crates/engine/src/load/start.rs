@@ -1,7 +1,7 @@
 //! How a run begins: the snapshot, the plan, what earlier attempts have done, and the proof of
 //! the keys; then the attempt in the state. The table is not touched here.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use dynafold_mapping::model::Model;
@@ -108,21 +108,16 @@ pub(super) async fn set(
         let stamp = source.identity().await.map_err(failed)?.stamp;
         let stamp = stamp.filter(|_| !load.model.passes.iter().any(|pass| pass.fickle));
         let done = std::mem::take(&mut before.done);
-        let mut done = done.under(stamp.as_deref(), source.dbms(), &load.options.never_null);
+        let mut done = done.under(stamp.as_deref(), source.dbms(), &load.model);
         if wants_all_keys(load) {
             done.read_again();
         }
         before.go_on(&done)?;
         let plan = match done.plan.clone() {
             Some(plan) => plan,
-            None => Plan::cut(
-                source.as_mut(),
-                &load.model,
-                &load.options.estimates,
-                load.options.chunk_rows,
-            )
-            .await
-            .map_err(failed)?,
+            None => Plan::cut(source.as_mut(), &load.model, load.options.chunk_rows)
+                .await
+                .map_err(failed)?,
         };
         Ok::<_, Unset>((stamp, done, plan))
     };
@@ -448,19 +443,18 @@ impl Done {
     }
 
     /// What of it counts under the snapshot of now.
-    pub(super) fn under(
-        mut self,
-        stamp: Option<&str>,
-        dbms: Dbms,
-        never_null: &[BTreeSet<String>],
-    ) -> Self {
+    pub(super) fn under(mut self, stamp: Option<&str>, dbms: Dbms, model: &Model) -> Self {
         let unchanged = stamp.is_some() && self.stamps.iter().all(|then| then.as_deref() == stamp);
         if self.stamps.is_empty() || unchanged {
             return self;
         }
         self.changed = true;
         self.read_again();
-        if !self.plan.iter().all(|plan| plan.covers(dbms, never_null)) {
+        if !self
+            .plan
+            .iter()
+            .all(|plan| plan.covers(dbms, &model.passes))
+        {
             self.plan = None;
             self.everything_again = true;
         }

@@ -29,7 +29,7 @@ pub async fn survey(survey: Survey) -> Forecast {
     let begun = Instant::now();
     let mut run = Run::new(&survey);
     run.sink = survey.items;
-    let mut end = run.read(survey.source, &survey.estimates).await.err();
+    let mut end = run.read(survey.source).await.err();
     if let (None, Some(sink)) = (&end, &mut run.sink) {
         let finished = unless_unwanted(sink.finish());
         end = finished
@@ -115,7 +115,6 @@ impl Run {
     pub(super) async fn read(
         &mut self,
         mut source: Box<dyn Source>,
-        estimates: &[Option<u64>],
     ) -> Result<(), ForecastOutcome> {
         let model = self.model.clone();
         let opened = async {
@@ -129,25 +128,20 @@ impl Run {
             () = self.cancel.cancelled() => return Err(ForecastOutcome::Interrupted),
             lanes = opened => lanes.map_err(|error| ForecastOutcome::Failed(Failure::from(&error)))?,
         };
-        let end = self.take(&mut lanes, estimates).await;
+        let end = self.take(&mut lanes).await;
         (self.source, self.warnings) = lanes.finish().await;
         end
     }
 
     /// Takes rows until the last pass ends.
-    async fn take(
-        &mut self,
-        lanes: &mut Lanes<ChunkId>,
-        estimates: &[Option<u64>],
-    ) -> Result<(), ForecastOutcome> {
+    async fn take(&mut self, lanes: &mut Lanes<ChunkId>) -> Result<(), ForecastOutcome> {
         let model = self.model.clone();
         for (index, pass) in model.passes.iter().enumerate() {
             if pass.item_types.is_empty() {
                 continue;
             }
-            let estimate = estimates.get(index).copied().flatten();
             let progress = &self.progress;
-            progress.pass(index, &pass.name, &pass.item_types, estimate);
+            progress.pass(index, &pass.name, &pass.item_types, pass.estimated_rows);
             loop {
                 let read = tokio::select! {
                     biased;

@@ -36,8 +36,6 @@ pub struct Survey {
     pub rejects_file: Option<PathBuf>,
     /// Keys that several items have and whose rows are named; all are counted.
     pub named: usize,
-    /// About how many rows each pass has, for progress.
-    pub estimates: Vec<Option<u64>>,
     /// Who takes the items, if anybody wants them.
     pub items: Option<Box<dyn ItemSink>>,
     /// The caller's way to end it.

@@ -24,6 +24,7 @@ mod proofs;
 mod reached;
 mod resolved;
 mod risks;
+mod rows;
 mod scope;
 mod settings;
 mod table;

@@ -4,6 +4,7 @@ use dynafold_relational::catalog::{Catalog, DataType, TableName};
 use dynafold_relational::scan::{Embed, Join, Match, Relation, Scan, ScanColumn};
 
 use super::fickle::is_fickle;
+use super::rows;
 use super::scope::{On, Scope};
 use crate::model::{ItemType, Pass};
 
@@ -94,6 +95,10 @@ impl Passes {
             };
             Pass {
                 fickle: is_fickle(&scan, catalog),
+                estimated_rows: rows::estimated(&scan, catalog),
+                never_null: rows::never_null(&scan, catalog),
+                selects: rows::selects(&scan, catalog),
+                row_security: rows::row_security(&scan, catalog),
                 scan,
                 name,
                 item_types: members,

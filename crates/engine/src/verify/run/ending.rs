@@ -67,7 +67,7 @@ impl Run {
 /// What the comparison claims. `whole`: every chunk was read.
 fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     let (verdict, mut because) = verdict(report, whole);
-    let hiding = &verify.options.row_security;
+    let hiding = verify.model.row_security();
     if !hiding.is_empty() && !matches!(report.outcome, VerifyOutcome::Failed(_)) {
         because.insert_str(0, "of the rows that row security lets this reader see: ");
     }
@@ -89,7 +89,7 @@ fn claim(report: &VerifyReport, verify: &Verify, whole: bool) -> Claim {
     if report.unexpected.is_some() {
         facts.push("the keys of all items in the table read".to_owned());
     }
-    let hiding = hiding.iter();
+    let hiding = hiding.into_iter();
     facts.extend(hiding.map(|table| format!("row security may hide rows of {table}")));
     let example = report.findings.first().map(|finding| {
         let item_type = finding.item_type.as_deref().unwrap_or("item");
@@ -394,8 +394,8 @@ const SHARE: u64 = 8;
 const ROWS: u64 = 4;
 
 /// Leaves chunks out that a sample need not read.
-pub(super) fn thin(mut plan: Plan, sample: u64, model: &Model, estimates: &[Option<u64>]) -> Plan {
-    let rows = |pass: usize| estimates.get(pass).copied().flatten();
+pub(super) fn thin(mut plan: Plan, sample: u64, model: &Model) -> Plan {
+    let rows = |pass: usize| model.passes.get(pass)?.estimated_rows;
     let items = |pass: usize| {
         let types = model.passes.get(pass).map_or(0, |p| p.item_types.len());
         rows(pass).unwrap_or(0) * count(types)
@@ -559,10 +559,7 @@ fn finding(verify: &Verify, stray: Stray) -> Finding {
     let item_type = name(&verify.model, stray.item_type);
     let (kind, stale) = match item_type {
         None => (FindingKind::Unexpected, None),
-        Some(_) => (
-            FindingKind::Stale,
-            Some(stale(stray.stale, &verify.options)),
-        ),
+        Some(_) => (FindingKind::Stale, Some(stale(stray.stale, &verify.model))),
     };
     Finding {
         kind,
@@ -577,9 +574,9 @@ fn finding(verify: &Verify, stray: Stray) -> Finding {
 }
 
 /// What has become of a stale item's row, as far as a reading of the rows that make items tells.
-fn stale(stale: Stale, options: &Options) -> &'static str {
+fn stale(stale: Stale, model: &Model) -> &'static str {
     match stale {
-        Stale::Gone | Stale::Filtered if !options.row_security.is_empty() => {
+        Stale::Gone | Stale::Filtered if !model.row_security().is_empty() => {
             "no row that row security lets this reader see makes it"
         }
         Stale::Gone | Stale::Filtered => "no row makes it",

@@ -240,7 +240,6 @@ impl Run {
         let verify = &self.verify;
         let reader = Reader {
             model: &verify.model,
-            estimates: &verify.estimates,
             progress: verify.progress.as_ref(),
             cancel: &verify.cancel,
             halt: &self.halt,
@@ -286,8 +285,6 @@ pub struct Verify {
     pub options: Options,
     /// Findings that the report names.
     pub examples: usize,
-    /// About how many rows each pass has, for progress.
-    pub estimates: Vec<Option<u64>>,
     /// The caller's way to end it.
     pub cancel: Cancel,
     /// Who hears how it goes.
@@ -308,8 +305,6 @@ pub struct Options {
     pub repair: bool,
     /// Connections that read side by side; `None`: as many as the machine has processors for.
     pub readers: Option<usize>,
-    /// Tables of which row security may hide rows from this reader.
-    pub row_security: Vec<String>,
     /// When to write again what is repaired, and when to give up.
     pub retry: Policy,
     /// Most write units a second of what is repaired, indexes included.
@@ -352,7 +347,7 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
     let failed = |error| Why::Failed(Failure::from(&error));
     let opened = async {
         source.begin(&verify.model.scans()).await.map_err(failed)?;
-        let plan = Plan::cut(source.as_mut(), &verify.model, &verify.estimates, None);
+        let plan = Plan::cut(source.as_mut(), &verify.model, None);
         Ok::<_, Why>(without_orphans(plan.await.map_err(failed)?))
     };
     let plan = tokio::select! {
@@ -372,7 +367,7 @@ async fn set(verify: &Verify, mut source: Box<dyn Source>) -> Result<Setting, Wh
     let chunks = plan.chunks().count();
     let (mut plan, mut last) = (plan, None);
     if let Some(sample) = verify.options.sample {
-        plan = thin(plan, sample, &verify.model, &verify.estimates);
+        plan = thin(plan, sample, &verify.model);
         last = Some(draw(verify, &plan, &selection, sample, &mut slot).await?);
     }
     let source = slot.ok_or_else(|| {

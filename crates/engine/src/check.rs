@@ -1,0 +1,248 @@
+//! Checks a mapping: against a schema, and against the source that has it.
+//!
+//! What the source must be asked is asked before a model is handed out: what columns its queries have, and whether it
+//! takes every condition and statement. Nothing is read. Whoever has a model of [`check`] with a source has
+//! one that the command line would load, too.
+
+use std::ops::Range;
+
+use dynafold_mapping::claim::{Claim, ClaimKind};
+use dynafold_mapping::diagnostic::{Code, Diagnostic};
+use dynafold_mapping::model::Model;
+use dynafold_mapping::template::Context;
+use dynafold_mapping::{Described, Proofs, Raw, Resolution, Spanned, resolve};
+use dynafold_relational::catalog::Catalog;
+use dynafold_source::{Source, SourceError};
+use dynafold_sql::{Limit, Query, Sql, Unread};
+
+use crate::load::{Cancel, Failure, KeyCheck};
+use crate::verify::patterns::{Ground, Proving, foresee};
+
+/// A mapping, checked as far as it goes.
+#[derive(Debug, Default)]
+pub struct Checked {
+    /// What it takes from the environment: names of variables and their values.
+    pub variables: Vec<(String, String)>,
+    /// What can be loaded, if the mapping has no errors.
+    pub model: Option<Model>,
+    /// Errors and warnings, in the order of the file.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The warnings that the mapping accepts.
+    pub accepted: Vec<Diagnostic>,
+    /// What was shown of the mapping, if it has no errors.
+    pub proofs: Option<Proofs>,
+    /// Access patterns with SQL, where it stands, and whether a doubt about it is accepted.
+    answers: Vec<(String, Range<usize>, bool)>,
+}
+
+impl Checked {
+    /// How a load finds shared keys: not at all where it is proved from the schema that there are none, else `otherwise`.
+    #[must_use]
+    pub fn key_check(&self, otherwise: KeyCheck) -> KeyCheck {
+        match &self.proofs {
+            Some(proofs) if proofs.keys_differ() => KeyCheck::Proved,
+            _ => otherwise,
+        }
+    }
+
+    /// What is claimed of the item types that each access pattern finds.
+    #[must_use]
+    pub fn finds(&self) -> Vec<Claim> {
+        let claims = self.proofs.iter();
+        let claims = claims.flat_map(|proofs| proofs.of(ClaimKind::PatternFinds));
+        claims.cloned().collect()
+    }
+
+    /// Warns of access patterns whose answers cannot be compared with those of their SQL.
+    ///
+    /// # Errors
+    ///
+    /// When the source cannot be asked.
+    pub async fn foresee_answers(
+        &mut self,
+        catalog: &Catalog,
+        source: &mut dyn Source,
+    ) -> Result<(), Failure> {
+        let Some(model) = &self.model else {
+            return Ok(());
+        };
+        let cancel = Cancel::default();
+        let context = Context {
+            time_zone: model.time_zone.clone(),
+            ..Context::default()
+        };
+        let proving = Proving {
+            ground: Ground {
+                catalog,
+                model,
+                context: &context,
+            },
+            finds: self.finds(),
+            names: &[],
+            values: 0,
+            examples: 0,
+            cancel: &cancel,
+            progress: &|_, _, _, _| {},
+        };
+        for (name, why) in foresee(&proving, source).await? {
+            let mut places = self.answers.iter();
+            let Some((_, span, accepted)) = places.find(|(other, ..)| *other == name) else {
+                continue;
+            };
+            let message = format!("the answers of `{name}` cannot be proved: {why}");
+            let warning = Diagnostic::new(Code::UnprovedAnswer, span.clone(), message).with_help(
+                "mend that, and `verify --patterns` proves them; if they need not be proved: accept: [unproved-answer]",
+            );
+            if *accepted {
+                self.accepted.push(warning);
+            } else {
+                self.diagnostics.push(warning);
+            }
+        }
+        for told in [&mut self.diagnostics, &mut self.accepted] {
+            told.sort_by_key(|diagnostic| diagnostic.span.start);
+        }
+        Ok(())
+    }
+}
+
+/// Checks the text of a mapping against a catalog; with a source, its queries and conditions too. `variable` gives the
+/// value of an environment variable.
+///
+/// # Errors
+///
+/// When the source cannot be asked. What it refuses is a diagnostic.
+pub async fn check(
+    text: &str,
+    variable: &dyn Fn(&str) -> Option<String>,
+    catalog: &Catalog,
+    mut source: Option<&mut (dyn Source + 'static)>,
+) -> Result<Checked, SourceError> {
+    let (raw, faults) = Raw::read(text, variable);
+    let Some(raw) = raw else {
+        return Ok(Checked {
+            diagnostics: faults,
+            ..Checked::default()
+        });
+    };
+    let variables = raw.variables();
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let variables = variables.collect();
+    let answers = raw.answers().map(|(name, sql)| {
+        let accepted = raw.accepts(Code::UnprovedAnswer, sql.span.start);
+        (name.to_owned(), sql.span.clone(), accepted)
+    });
+    let answers = answers.collect();
+    let mut described = Described::new();
+    if let Some(source) = source.as_deref_mut() {
+        for sql in raw.queries() {
+            let columns = match source.describe(&sql.value).await {
+                Ok(columns) => Ok(columns),
+                Err(error) => Err(reason(error)?),
+            };
+            described.insert(sql.value.clone(), columns);
+        }
+    }
+    let Resolution {
+        mut model,
+        mut diagnostics,
+        accepted,
+        proofs,
+        conditions,
+        passes,
+    } = resolve(&raw, faults, catalog, &described);
+    if let Some(source) = source {
+        for condition in conditions {
+            if let Err(error) = source.prepare(&condition.value).await {
+                let message = format!("the source refuses this condition: {}", reason(error)?);
+                let fault = Diagnostic::new(Code::Sql, condition.span, message);
+                diagnostics.push(fault.with_help(
+                    "write it as it stands behind WHERE in the source's SQL; texts stand in single quotes",
+                ));
+                model = None;
+            }
+        }
+        // What is joined and embedded is one statement; the parts alone may all be well.
+        let whole = model.iter().flat_map(|model| &model.passes).zip(passes);
+        let mut refused = false;
+        for (pass, span) in whole {
+            if let Err(error) = source.prepare(&pass.scan).await {
+                let message = format!("the source refuses to read `{}` like this", pass.name);
+                let fault = Diagnostic::new(Code::Sql, span, message);
+                diagnostics.push(fault.with_help(reason(error)?));
+                refused = true;
+            }
+        }
+        for (_, sql) in raw.answers() {
+            if let Some(message) = refused_sql(sql, catalog, source).await? {
+                let fault = Diagnostic::new(Code::Sql, sql.span.clone(), message);
+                diagnostics.push(fault.with_help(
+                    "write it as the source's own client would ask, with parameters as `:name`: it is sent as it stands",
+                ));
+                refused = true;
+            }
+        }
+        if refused {
+            model = None;
+        }
+        diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    }
+    Ok(Checked {
+        variables,
+        proofs: proofs.filter(|_| model.is_some()),
+        model,
+        diagnostics,
+        accepted,
+        answers,
+    })
+}
+
+/// Why the SQL of an access pattern is no query, or the source refuses it; nothing is read. Who only cannot read it
+/// leaves it to the source.
+async fn refused_sql(
+    sql: &Spanned<String>,
+    catalog: &Catalog,
+    source: &mut dyn Source,
+) -> Result<Option<String>, SourceError> {
+    let (written, rows) = match Query::read(&sql.value, Some(catalog.dbms)) {
+        Ok(query) => (query.sql, vec![query.limit, query.offset]),
+        Err(why @ (Unread::NoQuery | Unread::Writes(_) | Unread::Several)) => {
+            return Ok(Some(format!("its `sql` {why}")));
+        }
+        Err(Unread::Syntax(_)) => match Sql::read(&sql.value, Some(catalog.dbms)) {
+            Ok(written) => (written, Vec::new()),
+            Err(_) => return Ok(None),
+        },
+        Err(_) => return Ok(None),
+    };
+    // MySQL takes no NULL in a LIMIT, and a function may take one number and no NULL.
+    let is_rows = |name: &str| {
+        rows.iter()
+            .any(|rows| matches!(rows, Limit::Parameter(own) if own == name))
+    };
+    let nulls = |name: &str| Some(if is_rows(name) { "1" } else { "NULL" }.to_owned());
+    let numbers = |_: &str| Some("1".to_owned());
+    let mut refused = None;
+    for filled in [written.fill(&nulls), written.fill(&numbers)] {
+        match source.describe_answer(&filled).await {
+            Ok(_) => return Ok(None),
+            Err(error) => {
+                let why = reason(error)?;
+                refused.get_or_insert(why);
+            }
+        }
+    }
+    Ok(refused.map(|why| format!("the source refuses this query: {why}")))
+}
+
+/// Why the source refuses a statement; a source that went away is an error of its own.
+fn reason(error: SourceError) -> Result<String, SourceError> {
+    match error {
+        SourceError::Query { cause, .. } => Ok(match cause.as_database_error() {
+            Some(error) => error.message().to_owned(),
+            None => cause.to_string(),
+        }),
+        SourceError::Permission { ref help, .. } => Ok(format!("{error}: {help}")),
+        error => Err(error),
+    }
+}
