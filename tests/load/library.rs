@@ -46,7 +46,7 @@ async fn a_program_checks_previews_and_loads_and_gets_no_model_that_the_source_r
     );
     let report: Value = serde_json::from_str(report).unwrap();
     assert_eq!(
-        (&report["outcome"], &report["total"]["written"]),
+        (&report["outcome"]["state"], &report["total"]["written"]),
         (&"complete".into(), &1.into())
     );
 }
