@@ -5,7 +5,7 @@ use serde_json::json;
 use super::args::{Check, Format};
 use super::failure::Failure;
 use super::output::Output;
-use super::{Outcome, catalog, mapping, proofs};
+use super::{Outcome, mapping, proofs};
 use crate::diagnostic::{Severity, to_json};
 
 pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, Failure> {
@@ -16,9 +16,8 @@ pub(super) async fn run(arguments: &Check, output: &Output) -> Result<Outcome, F
         }
     }
     let kept = arguments.catalog.as_deref();
-    let (mut source, catalog) = catalog::source_or_file(&arguments.source, kept).await?;
-    let file = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut());
-    let mut file = file.await?;
+    let opened = mapping::open_or_file(&arguments.source, kept, &arguments.mapping);
+    let (mut source, catalog, mut file) = opened.await?;
     if let Some(source) = &mut source {
         let foreseen = file.checked.foresee_answers(&catalog, source.as_mut());
         Box::pin(foreseen).await?;

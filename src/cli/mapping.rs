@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use super::args::SourceArguments;
+use super::catalog;
 use super::failure::Failure;
 use super::format::{counted, one_line};
 use super::output::{Output, colored};
@@ -129,6 +131,27 @@ impl Outlined {
             output.note(&colored(&render(&name, &self.text, &self.errors, color)));
         }
     }
+}
+
+/// Opens the source, reads its catalog, and checks a mapping file against both.
+pub(super) async fn open(
+    source: &SourceArguments,
+    path: &Path,
+) -> Result<(Box<dyn Source>, Catalog, MappingFile), Failure> {
+    let (mut source, catalog) = catalog::read(source).await?;
+    let file = check(path, &catalog, Some(source.as_mut())).await?;
+    Ok((source, catalog, file))
+}
+
+/// The same, or with a catalog from a file and without a source.
+pub(super) async fn open_or_file(
+    source: &SourceArguments,
+    file: Option<&Path>,
+    path: &Path,
+) -> Result<(Option<Box<dyn Source>>, Catalog, MappingFile), Failure> {
+    let (mut source, catalog) = catalog::source_or_file(source, file).await?;
+    let file = check(path, &catalog, source.as_deref_mut()).await?;
+    Ok((source, catalog, file))
 }
 
 /// Checks a mapping file against a catalog; with a source, its queries and conditions too.

@@ -17,7 +17,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, progress, report, selection, target};
+use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::state::Selection;
 use crate::load::{self, Doing, KeyCheck, Load, Options, Prune};
 use crate::mapping::model::{Expired, Model};
@@ -73,8 +73,7 @@ struct Ready {
 
 impl Ready {
     async fn of(arguments: &Migrate, output: &Output) -> Result<Self, Failure> {
-        let (mut source, catalog) = catalog::read(&arguments.source).await?;
-        let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+        let (mut source, _, file) = mapping::open(&arguments.source, &arguments.mapping).await?;
         let keys = file.checked.key_check(if arguments.one_pass {
             KeyCheck::Late
         } else {

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::output::Output;
 use super::signals::stop_on_signals;
 use super::target::Use;
-use super::{Outcome, catalog, mapping, progress, report, selection, target};
+use super::{Outcome, mapping, progress, report, selection, target};
 use crate::load::KeyCheck;
 use crate::verify::{self, VerifyOutcome, VerifyReport};
 
@@ -20,8 +20,7 @@ pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, 
     if arguments.answers.are_wanted() {
         return Box::pin(patterns::run(arguments, output)).await;
     }
-    let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let (source, _, file) = mapping::open(&arguments.source, &arguments.mapping).await?;
     let keys = file.checked.key_check(KeyCheck::First);
     let model = selection::item_types(file.into_model(output)?, &arguments.items)?;
     let model = Arc::new(model);

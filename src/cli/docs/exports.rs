@@ -6,7 +6,7 @@ use super::material::Material;
 use crate::cli::args::{Docs, DocsFormat};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
-use crate::cli::{catalog, mapping, target};
+use crate::cli::{mapping, target};
 use crate::document::export::{ExportFormat, ExportOptions, Tenant, export};
 use crate::preview::sample;
 
@@ -17,9 +17,9 @@ pub(super) async fn gather(
     output: &Output,
 ) -> Result<Material, Failure> {
     let holds_items = formats.contains(&DocsFormat::Workbench) && !arguments.no_examples;
-    let (mut source, catalog) =
-        catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
-    let file = mapping::check(&arguments.mapping, &catalog, source.as_deref_mut()).await?;
+    let kept = arguments.catalog.as_deref();
+    let opened = mapping::open_or_file(&arguments.source, kept, &arguments.mapping);
+    let (mut source, _, file) = opened.await?;
     let model = file.into_model(output)?;
     let mut samples = Vec::new();
     if let Some(source) = source.as_mut().filter(|_| holds_items) {

@@ -50,10 +50,9 @@ pub(super) async fn gather(
             .as_deref()
             .or(arguments.service.region.as_deref()),
     )?;
-    let (mut source, catalog) =
-        catalog::source_or_file(&arguments.source, arguments.catalog.as_deref()).await?;
-    let path = &arguments.mapping;
-    let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
+    let (kept, path) = (arguments.catalog.as_deref(), &arguments.mapping);
+    let opened = mapping::open_or_file(&arguments.source, kept, path).await?;
+    let (mut source, catalog, file) = opened;
     let warnings = told(&file, &file.checked.diagnostics);
     let accepted = told(&file, &file.checked.accepted);
     let proofs = file.checked.proofs.clone();

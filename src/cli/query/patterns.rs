@@ -9,7 +9,7 @@ use crate::cli::args::{Query, SourceArguments};
 use crate::cli::failure::Failure;
 use crate::cli::mapping::Outlined;
 use crate::cli::output::Output;
-use crate::cli::{catalog, mapping, target};
+use crate::cli::{mapping, target};
 use crate::dynamodb::Table;
 use crate::mapping::model::AccessPattern;
 use crate::mapping::template::{Context, Filter};
@@ -55,8 +55,7 @@ pub(in crate::cli) async fn read(arguments: &Query, output: &Output) -> Result<G
     let source = SourceArguments {
         source: arguments.source.clone(),
     };
-    let (mut source, catalog) = catalog::source_or_file(&source, file).await?;
-    let file = mapping::check(path, &catalog, source.as_deref_mut()).await?;
+    let (_, _, file) = mapping::open_or_file(&source, file, path).await?;
     let model = file.into_model(output)?;
     Ok(Ground {
         table: model.table,

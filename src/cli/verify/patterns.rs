@@ -5,7 +5,7 @@ use super::super::failure::Failure;
 use super::super::format::whole;
 use super::super::output::{Output, tell};
 use super::super::signals::stop_on_signals;
-use super::super::{Outcome, catalog, mapping, report, target};
+use super::super::{Outcome, mapping, report, target};
 use crate::mapping::PatternProof;
 use crate::mapping::model::AccessPattern;
 use crate::verify::patterns::{Ground, PatternsOutcome, PatternsReport, Proving, prove};
@@ -16,8 +16,7 @@ const EXAMPLES: usize = 5;
 const BESIDES: u64 = 10;
 
 pub(super) async fn run(arguments: &Verify, output: &Output) -> Result<Outcome, Failure> {
-    let (mut source, catalog) = catalog::read(&arguments.source).await?;
-    let file = mapping::check(&arguments.mapping, &catalog, Some(source.as_mut())).await?;
+    let (mut source, catalog, file) = mapping::open(&arguments.source, &arguments.mapping).await?;
     let finds = file.checked.finds();
     let proofs = file.checked.proofs.as_ref();
     let proofs = proofs.map_or(Vec::new(), |proofs| proofs.patterns.clone());
