@@ -1,7 +1,8 @@
 //! When to send a batch again. Pure: randomness is injected, time is told.
 //!
 //! Delays are exponential with full jitter: uniformly between nothing and a cap that doubles with
-//! each failure up to a ceiling. One batch has a total deadline from its first sending. The SDK's
+//! each second failure up to a ceiling. (With each failure, one batch that chance fails five times would hold up the end
+//! of a short load that nothing else is wrong with.) One batch has a total deadline from its first sending. The SDK's
 //! own retries are off for writes, so that these are the only ones.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use std::time::Duration;
 use crate::ErrorClass;
 
 /// Failures in a row after which it is told why: some seconds, by the policies that there are.
-const LONG: u32 = 8;
+const LONG: u32 = 14;
 
 /// Warns once of what fails again and again: nobody waits for minutes without a word.
 #[derive(Debug, Default)]
@@ -28,7 +29,7 @@ impl Patience {
 /// The numbers of a retry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
-    /// The cap of the first delay; it doubles from there.
+    /// The cap of the first delay; it doubles with each second failure.
     pub base: Duration,
     /// The most that any delay can be.
     pub ceiling: Duration,
@@ -70,7 +71,7 @@ impl Policy {
     /// The delay after a number of failures in a row, counted from 0. `jitter` is between 0 and 1.
     #[must_use]
     pub fn delay(&self, failures: u32, jitter: f64) -> Duration {
-        let factor = 1_u32.checked_shl(failures).unwrap_or(u32::MAX);
+        let factor = 1_u32.checked_shl(failures / 2).unwrap_or(u32::MAX);
         let cap = self.base.saturating_mul(factor).min(self.ceiling);
         cap.mul_f64(jitter.clamp(0.0, 1.0))
     }
@@ -135,17 +136,22 @@ mod tests {
 
     #[test]
     fn caps_double_up_to_the_ceiling() {
-        let caps = millis((0..8).map(|failures| POLICY.delay(failures, 1.0)));
-        assert_eq!(caps, [100, 200, 400, 800, 1600, 3200, 5000, 5000]);
-        assert_eq!(POLICY.delay(31, 1.0), POLICY.ceiling);
+        let caps = millis(
+            (0..14)
+                .step_by(2)
+                .map(|failures| POLICY.delay(failures, 1.0)),
+        );
+        assert_eq!(caps, [100, 200, 400, 800, 1600, 3200, 5000]);
+        assert_eq!(POLICY.delay(5, 1.0), POLICY.delay(4, 1.0));
+        assert_eq!(POLICY.delay(62, 1.0), POLICY.ceiling);
         assert_eq!(POLICY.delay(u32::MAX, 1.0), POLICY.ceiling);
     }
 
     #[test]
     fn jitter_is_full() {
-        assert_eq!(POLICY.delay(3, 0.0), Duration::ZERO);
-        assert_eq!(POLICY.delay(3, 0.25), Duration::from_millis(200));
-        assert_eq!(POLICY.delay(3, 0.5), Duration::from_millis(400));
+        assert_eq!(POLICY.delay(5, 0.0), Duration::ZERO);
+        assert_eq!(POLICY.delay(5, 0.25), Duration::from_millis(100));
+        assert_eq!(POLICY.delay(5, 0.5), Duration::from_millis(200));
     }
 
     #[test]
