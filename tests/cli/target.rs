@@ -93,7 +93,7 @@ async fn an_endpoint_that_is_down_is_named() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_tried_again_and_again_is_told_once() {
-    let mut steps = vec![Step::CutOff; 9];
+    let mut steps = vec![Step::CutOff; 15];
     steps.push(Step::Answer(200, "{}".to_owned()));
     let endpoint = Endpoint::start(steps).await;
     let ran = dynafold(&[
