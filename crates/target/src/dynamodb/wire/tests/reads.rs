@@ -84,7 +84,7 @@ fn keys(number: usize) -> Vec<Key> {
 async fn reading_goes_on_as_long_as_something_is_read() {
     let mut answers = Vec::new();
     for left in (1..=40).rev() {
-        answers.extend(vec![refused(SLOWER); 8]);
+        answers.extend(vec![refused(SLOWER); 14]);
         answers.push(one_of(left));
     }
     let (_, target) = target(answers, credentials("A", None));
