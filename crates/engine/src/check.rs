@@ -1,8 +1,8 @@
 //! Checks a mapping: against a schema, and against the source that has it.
 //!
 //! What the source must be asked is asked before a model is handed out: what columns its queries have, and whether it
-//! takes every condition and statement. Nothing is read. Whoever has a model of [`check`] with a source has
-//! one that the command line would load, too.
+//! takes every condition and statement. No row is read. A model that [`check`] made with a source is as good as one
+//! that the command line loads.
 
 use std::ops::Range;
 

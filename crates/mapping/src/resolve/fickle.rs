@@ -4,8 +4,8 @@
 //! Chunks of such a pass are not skipped when a load goes on, although no row has changed since, and keys
 //! that were compared in one reading of it are compared again in the next. Only what the snapshot holds still is
 //! steady: columns that tables store, and conditions that compare them by operators and literals. What a function, a
-//! cast, a view, a query, a generated column, a policy or a type that prints names gives is not looked into: a name is not the function. What
-//! only looks fickle is read again for nothing.
+//! cast, a view, a query, a generated column, a policy or a type that prints names gives is not
+//! looked into: a name is not the function. What only looks fickle is read again for nothing.
 
 use dynafold_relational::catalog::{Catalog, Dbms, Table, TableKind};
 use dynafold_relational::scan::{Match, Relation, Scan, ScanColumn};
